@@ -1,0 +1,174 @@
+"""The protocols between the parts, and the context a strategy decides in."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from predibot.domain.decision import Abstention, Booking, Decision, Subject
+from predibot.domain.event import Event, EventPage, MarketRef, Skip
+from predibot.domain.price import Instrument, PricePath, Quote
+from predibot.domain.resolution import Resolution
+
+
+class Game(Protocol):
+    """The rules a decision is held to, and how its bets are booked; pure."""
+
+    @property
+    def name(self) -> str:
+        """Return the word recipes use."""
+        ...
+
+    @property
+    def stake_usd(self) -> float:
+        """Return the dollars a bot may bet on one event."""
+        ...
+
+    def book(self, decision: Decision, event: Event, quotes: Mapping[str, Quote], *, venue: str) -> Booking:
+        """Return the booking of a decision at the given quotes by market id.
+
+        Raises:
+            AnswerError: If the decision breaks a rule; the message names every
+                complaint and what to mend.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """All that a strategy sees when it decides."""
+
+    now: datetime
+    subject: Event
+    """With the markets the run plays, each with the quote it is shown."""
+    game: Game
+    rng: random.Random
+    """Seeded by seed, recipe, slot, bot and subject."""
+
+
+class Strategy(Protocol):
+    """Code that turns an event into a decision."""
+
+    def decide(self, context: Context) -> Decision | Abstention:
+        """Return what to do about the context's event."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionPage:
+    """Every known revision by market id, oldest first, and what could not be read."""
+
+    found: Mapping[str, tuple[Resolution, ...]]
+    skipped: tuple[Skip, ...] = ()
+
+
+class EventSource(Protocol):
+    """A place that lists events, as of an instant."""
+
+    def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
+        """Return the open events, the most traded of the week first where the venue can order them.
+
+        Args:
+            as_of: Nothing later than this instant is seen. A live venue answers
+                only for now.
+            enough: Asked between pages with all events so far; True ends the
+                reading early, and the page says that it is not complete.
+
+        Raises:
+            VenueUnavailable: If the list could not be read to its end.
+            VenueChanged: If a page does not keep the contract.
+        """
+        ...
+
+    def event(self, event_id: str, as_of: datetime) -> Event:
+        """Return one event, whatever its state.
+
+        Raises:
+            UsageError: If the venue knows no such event.
+            VenueUnavailable: If it did not answer.
+            VenueChanged: If it cannot be read.
+        """
+        ...
+
+
+class PriceSource(Protocol):
+    """A place that knows past prices; reading only."""
+
+    def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
+        """Return the recorded prices with start < at <= until, oldest first.
+
+        Raises:
+            VenueUnavailable: If they could not be read whole.
+            VenueChanged: If the answer does not keep the contract.
+        """
+        ...
+
+
+class ResolutionSource(Protocol):
+    """A place that knows how markets were settled."""
+
+    def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
+        """Return what these markets paid, as far as it was known at the instant.
+
+        A market that is not settled is absent from the answer.
+
+        Raises:
+            VenueUnavailable: If they could not be read whole.
+            VenueChanged: If the answer does not keep the contract.
+        """
+        ...
+
+
+class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
+    """Where events and prices come from."""
+
+    @property
+    def name(self) -> str:
+        """Return the venue whose instruments these are, such as `polymarket`."""
+        ...
+
+    @property
+    def live(self) -> bool:
+        """Return whether it answers for now only, so that quotes age while a bot thinks."""
+        ...
+
+    def quotes(self, event: Event) -> Mapping[str, Quote]:
+        """Return a fresh quote for each market of the event that is still open and quoted.
+
+        Only a live venue is asked; a replay books at the quotes of its instant.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step of long work: what is being done, how far it is, what just happened."""
+
+    stage: str
+    done: int
+    total: int | None = None
+    text: str = ""
+
+
+class ProgressListener(Protocol):
+    """Somebody who wants to know how far long work is."""
+
+    def __call__(self, progress: Progress) -> None:
+        """Take note of a step; must be quick and never raise."""
+        ...
+
+
+__all__ = [
+    "Context",
+    "EventSource",
+    "Game",
+    "PriceSource",
+    "Progress",
+    "ProgressListener",
+    "ResolutionPage",
+    "ResolutionSource",
+    "Strategy",
+    "Subject",
+    "Venue",
+]

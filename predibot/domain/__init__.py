@@ -1,0 +1,1 @@
+"""What predibot talks about: events, prices, decisions, resolutions; frozen, without I/O."""

@@ -1,0 +1,101 @@
+"""Events and their markets, as a venue listed them at an instant."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from predibot.domain.price import Instrument, Quote, Side
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A label a venue puts on an event."""
+
+    label: str
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class FeeSchedule:
+    """What a taker pays: rate * (p (1 - p)) ** exponent dollars a share."""
+
+    rate: float
+    exponent: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class MarketRef:
+    """Enough to ask a venue about a market that is on no list any more."""
+
+    id: str
+    condition_id: str | None = None
+    token_ids: tuple[str, ...] = ()
+
+    def instrument(self, venue: str, side: Side) -> Instrument:
+        """Return the instrument of one side: its token, or the market's id where no token exists yet."""
+        index = 0 if side == "YES" else 1
+        token = self.token_ids[index] if len(self.token_ids) > index else f"{self.id}:{side}"
+        return Instrument(venue, "binary_outcome", token)
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """A question; its first outcome is YES in our code whatever its label is."""
+
+    ref: MarketRef
+    question: str
+    outcomes: tuple[str, ...]
+    description: str = ""
+    closes_at: datetime | None = None
+    closed: bool = False
+    volume_1wk_usd: float | None = None
+    quote: Quote | None = None
+    fees: FeeSchedule | None = None
+    """None where the venue does not state them."""
+
+    @property
+    def id(self) -> str:
+        """Return the venue's id of the market."""
+        return self.ref.id
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A group of markets about one thing."""
+
+    id: str
+    title: str
+    markets: tuple[Market, ...]
+    slug: str = ""
+    description: str = ""
+    tags: tuple[Tag, ...] = ()
+    closes_at: datetime | None = None
+    closed: bool = False
+    archived: bool = False
+    volume_24h_usd: float | None = None
+    volume_1wk_usd: float | None = None
+    payload: str = field(default="", repr=False, compare=False)
+    """The venue's own JSON, frozen with a run so that a choice can be traced to its grounds."""
+
+    def market(self, market_id: str) -> Market | None:
+        """Return the market with this id, or None."""
+        return next((market for market in self.markets if market.id == market_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Something a venue listed that could not be read, and why."""
+
+    kind: str
+    """`event`, `market` or `resolution`."""
+    id: str
+    reason: str
+    event_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """The events of a venue as of an instant, what could not be read, and whether this is all."""
+
+    events: tuple[Event, ...]
+    skipped: tuple[Skip, ...] = ()
+    complete: bool = True

@@ -1,0 +1,103 @@
+"""Prices: what is priced, what was quoted, and how a quote becomes the price of a decision."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Side = Literal["YES", "NO"]
+PriceSourceName = Literal["mid", "displayed", "last", "history"]
+
+MAX_SPREAD = 0.10
+MIN_SIDE_PRICE = 0.001
+_SPREAD_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Instrument:
+    """One thing that has a price: an outcome today, an equity or cash later."""
+
+    venue: str
+    kind: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPrice:
+    """The YES price a decision is booked at, and where it comes from."""
+
+    yes: float
+    source: PriceSourceName
+
+    @property
+    def usable(self) -> bool:
+        """Return whether a bet can be booked at it: strictly between 0 and 1."""
+        return 0.0 < self.yes < 1.0
+
+    def of(self, side: Side) -> float:
+        """Return the price of one side, in [0, 1]."""
+        return self.yes if side == "YES" else 1.0 - self.yes
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a venue said about YES at an instant; every price in [0, 1] or unknown."""
+
+    at: datetime
+    bid: float | None = None
+    ask: float | None = None
+    displayed: float | None = None
+    last: float | None = None
+    history: float | None = None
+    """A point of the price history, where the listing itself is too old."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be the price of a share that pays at most one dollar."""
+        for name in ("bid", "ask", "displayed", "last", "history"):
+            price = getattr(self, name)
+            if price is not None and not 0.0 <= price <= 1.0:
+                raise ValueError(f"{name} is {price!r}, a price of YES is in [0, 1]")
+
+    @property
+    def mid(self) -> float | None:
+        """Return the middle of a two-sided book that is narrow enough to mean something."""
+        if self.bid is None or self.ask is None or self.bid <= 0.0 or self.ask >= 1.0:
+            return None
+        # A spread of exactly ten cents comes out as 0.10000000000000003.
+        if not 0.0 <= self.ask - self.bid <= MAX_SPREAD + _SPREAD_TOLERANCE:
+            return None
+        return (self.bid + self.ask) / 2.0
+
+    @property
+    def price(self) -> EntryPrice | None:
+        """Return the price of YES by the order of `scoring.md`: mid, displayed, last trade."""
+        candidates: tuple[tuple[float | None, PriceSourceName], ...] = (
+            (self.mid, "mid"),
+            (self.displayed, "displayed"),
+            (self.last, "last"),
+            (self.history, "history"),
+        )
+        return next((EntryPrice(yes, source) for yes, source in candidates if yes is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PricePoint:
+    """The price of an instrument at an instant."""
+
+    at: datetime
+    price: float
+
+
+@dataclass(frozen=True, slots=True)
+class PricePath:
+    """The recorded prices of one instrument, oldest first; empty where there are none."""
+
+    instrument: Instrument
+    points: tuple[PricePoint, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a path that does not go forward in time or leaves [0, 1]."""
+        instants = [point.at for point in self.points]
+        if any(later <= earlier for earlier, later in zip(instants, instants[1:], strict=False)):
+            raise ValueError(f"the prices of {self.instrument.id} are not in order of time")
+        if any(not 0.0 <= point.price <= 1.0 for point in self.points):
+            raise ValueError(f"a price of {self.instrument.id} is outside [0, 1]")

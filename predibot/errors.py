@@ -1,0 +1,77 @@
+"""The one tree of errors, named by what the caller should do next.
+
+```
+PredibotError
+├── UsageError          mend what was asked for: an option, a URL, a file name
+│   ├── RecipeError     mend the recipe at the file and line it names
+│   └── PluginError     mend the strategy or tool, or its name or arguments
+├── RunConflict         choose: go on with the stored run, or start a new one
+├── AnswerError         mend the answer; the text says how, a model may read it
+├── MarketClosed        let this decision go: its market closed meanwhile
+├── VenueError
+│   ├── VenueUnavailable   try again later
+│   └── VenueChanged       stop: the venue does not keep its contract any more
+└── LedgerError
+    ├── LedgerUnusable  mend the database: it is missing, locked, full or too new
+    └── ClaimLost       stop: somebody else does this work now
+```
+
+A message says what was wrong, what was seen, and what to do.
+"""
+
+
+class PredibotError(Exception):
+    """Anything predibot refuses to go on with."""
+
+    @property
+    def kind(self) -> str:
+        """Return the error's name as programs read it."""
+        return type(self).__name__
+
+
+class UsageError(PredibotError):
+    """What was asked for cannot be done as it was asked."""
+
+
+class RecipeError(UsageError):
+    """A recipe does not say what a recipe may say."""
+
+
+class PluginError(UsageError):
+    """A strategy or tool does not exist, does not load, or refuses its arguments."""
+
+
+class RunConflict(PredibotError):
+    """The stored run of this slot was made with other settings."""
+
+
+class AnswerError(PredibotError):
+    """A decision breaks a rule of its game; the message says what to mend."""
+
+
+class MarketClosed(PredibotError):
+    """A market stopped trading between the question and the answer."""
+
+
+class VenueError(PredibotError):
+    """Something about a venue."""
+
+
+class VenueUnavailable(VenueError):
+    """The venue could not be reached, or did not answer in time."""
+
+
+class VenueChanged(VenueError):
+    """The venue answered something its contract does not allow."""
+
+
+class LedgerError(PredibotError):
+    """Something about the database."""
+
+
+class LedgerUnusable(LedgerError):
+    """The database cannot be opened, read or written."""
+
+
+class ClaimLost(LedgerError):
+    """The claim on a piece of work belongs to somebody else now."""
