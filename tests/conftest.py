@@ -1,0 +1,19 @@
+"""What every test may ask for."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A slow machine is no failure, so laws have no deadline.
+settings.register_profile("predibot", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("predibot")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of recorded real data beside the checkout, or skip the test."""
+    folder = Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("no recorded data beside this checkout")
+    return folder
