@@ -1,0 +1,54 @@
+# Everything from a bare checkout with Python 3.11 or later and nothing else.
+# Paths are relative and programs run as modules, so a folder with spaces works.
+
+PYTHON ?=
+PYTEST_ARGS ?=
+
+python := .venv/bin/python
+# Answers no questions, and says nothing unless something is wrong.
+pip := $(python) -m pip --disable-pip-version-check --no-input --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types bench pins wheel-contents clean
+
+help:  ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
+
+demo: .venv/.runtime  ## set everything up, run the main job over the sandbox, print the report
+	@$(python) -m predibot demo
+
+test: .venv/.dev  ## set everything up, run the tests (PYTEST_ARGS="-k word" to choose)
+	@$(python) -m pytest $(PYTEST_ARGS)
+
+lint: .venv/.dev  ## check style and formatting
+	@$(python) -m ruff check .
+	@$(python) -m ruff format --check .
+
+types: .venv/.dev  ## check types in the checkout (.ci/run checks the installed wheel)
+	@$(python) -m mypy predibot strategies
+
+bench: .venv/.dev  ## measure and print, without judging
+	@$(python) -m pytest -m benchmark -s tests/benchmarks $(PYTEST_ARGS)
+
+pins: .venv/.dev  ## write the requirements files again (UPGRADE=1 takes newer versions)
+	@.ci/pins $(if $(UPGRADE),--upgrade)
+
+wheel-contents: .venv/.dev  ## store the list of files the wheel may hold
+	@.ci/wheel_contents > .venv/wheel_contents.txt && mv .venv/wheel_contents.txt .ci/wheel_contents.txt
+
+clean:  ## remove the environment and caches; runs/out/ stays, it is yours
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find predibot strategies tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# In two steps, because pip checks hashes for pinned files only, not for a folder.
+.venv/.runtime: requirements.txt pyproject.toml
+	@.ci/venv $(if $(PYTHON),"$(PYTHON)")
+	@echo "installing into .venv, once" >&2
+	@$(pip) install --require-hashes -r requirements.txt
+	@$(pip) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/.dev: requirements-dev.txt .venv/.runtime
+	@echo "installing what the tests need into .venv, once" >&2
+	@$(pip) install --require-hashes -r requirements-dev.txt
+	@touch $@
