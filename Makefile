@@ -5,8 +5,8 @@ PYTHON ?=
 PYTEST_ARGS ?=
 
 python := .venv/bin/python
-# Answers no questions, and says nothing unless something is wrong.
-pip := $(python) -m pip --disable-pip-version-check --no-input --quiet
+# Answers no questions, and speaks only of errors.
+pip := $(python) -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types bench pins wheel-contents clean
