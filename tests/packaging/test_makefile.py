@@ -1,5 +1,6 @@
 """The Makefile: the two commands of the README, and those of a developer."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -13,7 +14,9 @@ def _make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     for name in ("Makefile", "requirements.txt", "requirements-dev.txt", "pyproject.toml"):
         shutil.copy(REPOSITORY / name, folder)
     shutil.copytree(REPOSITORY / ".ci", folder / ".ci")
-    return subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True, timeout=60)
+    # These tests may themselves run under make, which tells its children so by variables.
+    variables = {"PATH": os.environ["PATH"]}
+    return subprocess.run(["make", *arguments], cwd=folder, env=variables, capture_output=True, text=True, timeout=60)
 
 
 def test_help_names_every_command(tmp_path: Path) -> None:
