@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Literal
 
 Side = Literal["YES", "NO"]
@@ -97,7 +98,7 @@ class PricePath:
     def __post_init__(self) -> None:
         """Refuse a path that does not go forward in time or leaves [0, 1]."""
         instants = [point.at for point in self.points]
-        if any(later <= earlier for earlier, later in zip(instants, instants[1:], strict=False)):
+        if any(later <= earlier for earlier, later in pairwise(instants)):
             raise ValueError(f"the prices of {self.instrument.id} are not in order of time")
         if any(not 0.0 <= point.price <= 1.0 for point in self.points):
             raise ValueError(f"a price of {self.instrument.id} is outside [0, 1]")

@@ -1,0 +1,160 @@
+"""Claims: who does which piece of work, so that none is done twice and none is lost.
+
+A claim is taken before a cent is spent. It carries a random token and a lease;
+the work ends in one transaction that only goes through while the token still
+matches. A claim whose owner is gone is taken over: at once where the owner was a
+process of this machine that no longer runs, after its lease anywhere else.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from predibot.domain.decision import Subject
+from predibot.errors import ClaimLost
+from predibot.ledger.rows import insert_one, table_of
+from predibot.ledger.tables import AttemptRow, TaskRow
+
+MAX_RETRIES = 3
+"""How often a task that failed is tried again, by later calls of `decide`."""
+
+tasks, attempts = table_of(TaskRow), table_of(AttemptRow)
+
+Outcome = Literal["recorded", "refused", "failed", "abstained", "interrupted", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to do one piece of work, until somebody else has it."""
+
+    task_id: int
+    token: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Why there is no claim: the work is done, or somebody is at it."""
+
+    status: str
+    """`recorded`, `refused`, `failed`, `abstained`, or `claimed` while somebody is at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who asks for claims."""
+
+    owner: str
+    lease: timedelta
+    began_at: datetime
+    """What failed after this is not tried again by the same call."""
+    is_gone: Callable[[str], bool]
+    """Whether an owner is known to run no more."""
+
+
+def claim(
+    connection: Connection, run_id: int, bot_id: int, subject: Subject, claimant: Claimant, *, now: datetime
+) -> Claim | Taken:
+    """Return the claim on a piece of work, or why it cannot be had."""
+    token = secrets.token_hex(16)
+    held = {"status": "claimed", "token": token, "owner": claimant.owner, "lease_until": now + claimant.lease}
+    row = {"run_id": run_id, "bot_id": bot_id, "subject_kind": subject.kind, "subject_id": subject.id}
+    task_id = insert_one(connection, TaskRow, {**row, **held, "failures": 0})
+    if task_id is None:
+        task = connection.execute(select(tasks).where(*(tasks.c[name] == value for name, value in row.items()))).one()
+        if not _is_free(connection, task, claimant, now=now):
+            return Taken(task.status)
+        if not _take(connection, task, held):
+            return Taken("claimed")
+        task_id = task.id
+    return Claim(task_id, token, _begin_attempt(connection, task_id, now=now))
+
+
+def renew(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
+    """Give every claim of an owner a new lease: its sign of life."""
+    connection.execute(
+        update(tasks).where(tasks.c.owner == owner, tasks.c.status == "claimed").values(lease_until=now + lease)
+    )
+
+
+def release(connection: Connection, owner: str, *, now: datetime) -> int:
+    """Give back every claim of an owner that was interrupted, and return how many."""
+    given = connection.execute(
+        update(tasks)
+        .where(tasks.c.owner == owner, tasks.c.status == "claimed")
+        .values(status="open", token=None, owner=None, lease_until=None)
+        .returning(tasks.c.id)
+    ).scalars()
+    released = list(given)
+    for task_id in released:
+        _end_open_attempts(connection, task_id, "interrupted", now=now)
+    return len(released)
+
+
+def finish(connection: Connection, held: Claim, status: Outcome, *, message: str, now: datetime) -> None:
+    """Turn a claim into its end, in the transaction that stores the result.
+
+    Raises:
+        ClaimLost: If the claim belongs to somebody else now; nothing may be stored.
+    """
+    done = connection.execute(
+        update(tasks)
+        .where(tasks.c.id == held.task_id, tasks.c.token == held.token)
+        .values(
+            status=status,
+            token=None,
+            owner=None,
+            lease_until=None,
+            failures=tasks.c.failures + (1 if status == "failed" else 0),
+        )
+        .returning(tasks.c.id)
+    ).all()
+    if not done:
+        raise ClaimLost("this work was taken over by another process; its own result stands")
+    connection.execute(
+        update(attempts)
+        .where(attempts.c.task_id == held.task_id, attempts.c.number == held.attempt)
+        .values(ended_at=now, outcome=status, message=message)
+    )
+
+
+def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Claimant, *, now: datetime) -> bool:
+    if task.status == "open":
+        return True
+    if task.status == "claimed":
+        return bool(task.lease_until <= now or claimant.is_gone(task.owner))
+    if task.status != "failed" or task.failures > MAX_RETRIES:
+        return False
+    ended_at = connection.execute(
+        select(func.max(attempts.c.ended_at)).where(attempts.c.task_id == task.id)
+    ).scalar_one()
+    return bool(ended_at < claimant.began_at)
+
+
+def _take(connection: Connection, task: Row[tuple[object, ...]], held: dict[str, object]) -> bool:
+    """Take a task over if it is still as it was read, and return whether that went through."""
+    same_token = tasks.c.token.is_(None) if task.token is None else tasks.c.token == task.token
+    same = (tasks.c.id == task.id, tasks.c.status == task.status, tasks.c.failures == task.failures, same_token)
+    return connection.execute(update(tasks).where(*same).values(**held).returning(tasks.c.id)).first() is not None
+
+
+def _begin_attempt(connection: Connection, task_id: int, *, now: datetime) -> int:
+    _end_open_attempts(connection, task_id, "lost", now=now)
+    last = connection.execute(
+        select(func.coalesce(func.max(attempts.c.number), 0)).where(attempts.c.task_id == task_id)
+    ).scalar_one()
+    number = int(last) + 1
+    connection.execute(insert(attempts).values(task_id=task_id, number=number, started_at=now, message=""))
+    return number
+
+
+def _end_open_attempts(connection: Connection, task_id: int, outcome: Outcome, *, now: datetime) -> None:
+    connection.execute(
+        update(attempts)
+        .where(attempts.c.task_id == task_id, attempts.c.ended_at.is_(None))
+        .values(ended_at=now, outcome=outcome)
+    )

@@ -1,0 +1,242 @@
+"""Decisions in the ledger: stored whole with all that belongs to them, in one transaction."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+
+from predibot.domain.decision import BookedBet, Booking, Decision, Status, Subject
+from predibot.domain.event import Event, Market
+from predibot.domain.price import Quote
+from predibot.ledger.catalogue import Catalogue
+from predibot.ledger.claims import Claim, finish
+from predibot.ledger.rows import insert_new, table_of
+from predibot.ledger.tables import (
+    BetRow,
+    BotRow,
+    DecisionRow,
+    FillRow,
+    ForecastRow,
+    MarketRow,
+    QuoteRow,
+)
+
+decisions, forecasts, bets = table_of(DecisionRow), table_of(ForecastRow), table_of(BetRow)
+fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How one piece of work ended, with everything that is kept of it."""
+
+    status: Status
+    decided_at: datetime
+    event: Event
+    message: str = ""
+    decision: Decision | None = None
+    booking: Booking | None = None
+    shown: Mapping[str, Quote] = field(default_factory=dict)
+    booked: Mapping[str, Quote] = field(default_factory=dict)
+    cost_usd: float | None = 0.0
+    """None where a part of it is unknown."""
+    cost_known_usd: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBet:
+    """A bet with its forecast, as programs read it back."""
+
+    market_id: str
+    bet_usd: float
+    probability: float | None
+    confidence: float | None
+    price_yes: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDecision:
+    """A decision with its bets, as programs read it back."""
+
+    bot: str
+    subject_id: str
+    status: Status
+    message: str
+    unallocated_usd: float | None
+    cost_usd: float | None
+    cost_known_usd: float
+    bets: tuple[StoredBet, ...]
+
+
+def store_decision(
+    connection: Connection,
+    held: Claim,
+    finished: Finished,
+    *,
+    run_id: int,
+    bot_id: int,
+    subject: Subject,
+    catalogue: Catalogue,
+    now: datetime,
+) -> None:
+    """Store a decision and end its claim; all of it or, where the claim is lost, nothing.
+
+    Raises:
+        ClaimLost: If somebody else has the claim now.
+    """
+    finish(connection, held, finished.status, message=finished.message, now=now)
+    # A task that failed before left a row without children; this attempt replaces it.
+    connection.execute(delete(decisions).where(decisions.c.task_id == held.task_id))
+    row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id, subject=subject)
+    row["event_row"] = catalogue.event_rows.get(subject.id) if subject.kind == "event" else None
+    decision_id = connection.execute(insert(decisions).values(row).returning(decisions.c.id)).scalar_one()
+    if finished.decision is None or finished.booking is None:
+        return
+    _store_forecasts(connection, decision_id, finished, catalogue)
+    _store_bets(connection, decision_id, finished.booking, catalogue)
+    _store_quotes(connection, decision_id, finished, catalogue)
+
+
+def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
+    """Return the decisions of a run with their bets, by bot in order of entry, then by subject."""
+    bets_of: dict[int, list[StoredBet]] = {}
+    query = (
+        select(
+            bets.c.decision_id,
+            markets.c.market_id,
+            bets.c.booked_usd,
+            forecasts.c.probability,
+            forecasts.c.confidence,
+            bets.c.price_yes,
+        )
+        .join(decisions, decisions.c.id == bets.c.decision_id)
+        .join(markets, markets.c.id == bets.c.market_row)
+        .outerjoin(
+            forecasts,
+            (forecasts.c.decision_id == bets.c.decision_id) & (forecasts.c.market_row == bets.c.market_row),
+        )
+        .where(decisions.c.run_id == run_id)
+        .order_by(bets.c.decision_id, bets.c.market_row)
+    )
+    for decision_id, *values in connection.execute(query):
+        bets_of.setdefault(decision_id, []).append(StoredBet(*values))
+    rows = connection.execute(
+        select(decisions, bots.c.name)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .where(decisions.c.run_id == run_id)
+        .order_by(bots.c.id, decisions.c.subject_id)
+    )
+    return tuple(
+        StoredDecision(
+            bot=row.name,
+            subject_id=row.subject_id,
+            status=row.status,
+            message=row.message,
+            unallocated_usd=row.unallocated_usd,
+            cost_usd=row.cost_usd,
+            cost_known_usd=row.cost_known_usd,
+            bets=tuple(bets_of.get(row.id, ())),
+        )
+        for row in rows
+    )
+
+
+def question_sha256(event: Event, market: Market) -> str:
+    """Return the digest of what was asked, so that a later clarification of the rules shows."""
+    asked = [event.title, event.description, market.question, market.description]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+
+def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int, subject: Subject) -> dict[str, Any]:
+    decision, booking = finished.decision, finished.booking
+    return {
+        "task_id": held.task_id,
+        "run_id": run_id,
+        "bot_id": bot_id,
+        "subject_kind": subject.kind,
+        "subject_id": subject.id,
+        "status": finished.status,
+        "decided_at": finished.decided_at,
+        "message": finished.message,
+        "rationale": decision.rationale if decision else "",
+        "notes_json": json.dumps(decision.notes if decision else ()),
+        "unallocated_usd": booking.unallocated_usd if booking else None,
+        "stated_unallocated_usd": decision.unallocated_usd if decision else None,
+        "scale": booking.scale if booking else 1.0,
+        "cost_usd": finished.cost_usd,
+        "cost_known_usd": finished.cost_known_usd,
+        "seconds": finished.seconds,
+    }
+
+
+def _store_forecasts(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
+    asked = {market.id: market for market in finished.event.markets}
+    said = finished.decision.markets if finished.decision else ()
+    insert_new(
+        connection,
+        ForecastRow,
+        [
+            {
+                "decision_id": decision_id,
+                "market_row": catalogue.market_rows[each.market_id],
+                "probability": float(each.probability),
+                "confidence": None if each.confidence is None else float(each.confidence),
+                "rationale": each.rationale,
+                "question_sha256": question_sha256(finished.event, asked[each.market_id]),
+            }
+            for each in said
+        ],
+    )
+
+
+def _store_bets(connection: Connection, decision_id: int, booking: Booking, catalogue: Catalogue) -> None:
+    insert_new(connection, BetRow, [_bet_row(decision_id, bet, catalogue) for bet in booking.bets])
+    bought = [fill for bet in booking.bets for fill in bet.fills]
+    insert_new(
+        connection,
+        FillRow,
+        [
+            {
+                "decision_id": decision_id,
+                "number": number,
+                "instrument_row": catalogue.instrument_rows[fill.instrument],
+                "shares": fill.shares,
+                "price": fill.price,
+                "fee_usd": fill.fee_usd,
+                "cash_usd": fill.cash_usd,
+            }
+            for number, fill in enumerate(bought, start=1)
+        ],
+    )
+
+
+def _bet_row(decision_id: int, bet: BookedBet, catalogue: Catalogue) -> dict[str, Any]:
+    return {
+        "decision_id": decision_id,
+        "market_row": catalogue.market_rows[bet.market_id],
+        "asked_usd": bet.asked_usd,
+        "booked_usd": bet.booked_usd,
+        "price_yes": bet.price.yes,
+        "price_source": bet.price.source,
+    }
+
+
+def _store_quotes(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
+    insert_new(
+        connection,
+        QuoteRow,
+        [
+            {
+                "decision_id": decision_id,
+                "market_row": catalogue.market_rows[market_id],
+                "role": role,
+                **{name: getattr(quote, name) for name in Quote.__slots__},
+            }
+            for role, quoted in (("shown", finished.shown), ("booked", finished.booked))
+            for market_id, quote in quoted.items()
+        ],
+    )

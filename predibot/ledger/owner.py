@@ -1,0 +1,43 @@
+"""Owners of claims: a process by its machine, number and birth, and whether it still runs."""
+
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+_SAME_BIRTH_SECONDS = 5.0
+"""A clock that is set anew moves the births of all processes a little."""
+
+
+def this_process() -> str:
+    """Return the name under which this process holds claims."""
+    process = psutil.Process()
+    return f"{_machine()}/{process.pid}/{process.create_time():.2f}"
+
+
+def is_gone(owner: str) -> bool:
+    """Return whether an owner is a process of this machine that runs no more.
+
+    Of another machine nothing is known, so its claims last until their lease ends.
+    """
+    machine, number, birth = owner.split("/")
+    if machine != _machine():
+        return False
+    try:
+        process = psutil.Process(int(number))
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return True
+        return abs(process.create_time() - float(birth)) > _SAME_BIRTH_SECONDS
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.AccessDenied:
+        return False
+
+
+def _machine() -> str:
+    """Return the host and the namespace in which its numbers of processes mean something."""
+    namespace = ""
+    with suppress(OSError):
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    return f"{socket.gethostname()}@{namespace}".replace("/", "_")

@@ -1,0 +1,38 @@
+"""Rows that may be there already: written once, whoever comes first."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import SQLModel
+
+# SQLite takes at most 32,766 parameters in a statement.
+_BATCH = 1_000
+
+
+def table_of(model: type[SQLModel]) -> Table:
+    """Return the table behind a row class."""
+    table: Table = model.__table__  # type: ignore[attr-defined]
+    return table
+
+
+def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> int:
+    """Insert the rows that break no unique rule, leave the others as they are, and return how many went in."""
+    table = table_of(model)
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    inserted = 0
+    for start in range(0, len(rows), _BATCH):
+        batch = [dict(row) for row in rows[start : start + _BATCH]]
+        statement = dialect.insert(table).values(batch).on_conflict_do_nothing()
+        inserted += len(connection.execute(statement.returning(next(iter(table.primary_key)))).all())
+    return inserted
+
+
+def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, Any]) -> int | None:
+    """Insert one row and return its id, or None where a unique rule says it is there already."""
+    table = table_of(model)
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(table).values(dict(row)).on_conflict_do_nothing()
+    found: int | None = connection.execute(statement.returning(table.c.id)).scalar_one_or_none()
+    return found

@@ -1,0 +1,85 @@
+"""The version of the tables: new ledgers are made, older ones upgraded after a backup, newer ones refused."""
+
+import logging
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text
+
+from predibot.errors import LedgerUnusable
+from predibot.ledger.url import masked, sqlite_file
+
+_log = logging.getLogger(__name__)
+
+VERSIONS = ("0001", "0002")
+HEAD = VERSIONS[-1]
+_LOCK = 7_305_991_201
+
+
+def make_current(connection: Connection) -> None:
+    """Bring the tables to this version, inside the connection's transaction.
+
+    The caller has begun an exclusive transaction, so that of two processes that
+    open the same new file one makes the tables and the other finds them made.
+
+    Raises:
+        LedgerUnusable: If the tables are of a newer predibot, or not predibot's.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    version = stored_version(connection)
+    if version == HEAD:
+        return
+    if version is not None:
+        backup = _back_up(connection, version)
+        _log.warning("upgrading the ledger from version %s to %s; %s", version, HEAD, backup)
+    _upgrade(connection)
+
+
+def stored_version(connection: Connection) -> str | None:
+    """Return the version of the tables, or None where there are no tables at all.
+
+    Raises:
+        LedgerUnusable: If there are tables of a newer version, or of something else.
+    """
+    tables = inspect(connection).get_table_names()
+    shown = masked(connection.engine.url)
+    if "alembic_version" not in tables:
+        if tables:
+            raise LedgerUnusable(f"{shown} holds tables of something else ({tables[0]}). Name another --ledger")
+        return None
+    version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    if version is not None and version not in VERSIONS:
+        raise LedgerUnusable(
+            f"{shown} is of version {version}, this predibot knows versions up to {HEAD}. Upgrade predibot"
+        )
+    return version
+
+
+def _back_up(connection: Connection, version: str) -> str:
+    """Copy a SQLite file beside itself, and return a sentence that says where."""
+    file = sqlite_file(connection.engine.url)
+    if file is None:
+        return "PostgreSQL keeps the old tables if the upgrade fails"
+    copy = _free_name(file, version)
+    # Reads what is committed, so the exclusive transaction that is open here does not disturb it.
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+    return f"a copy of it as it was is {copy.name}"
+
+
+def _free_name(file: Path, version: str) -> Path:
+    names = (file.with_name(f"{file.name}.{version}{mark}.backup") for mark in ("", *(f"-{n}" for n in range(2, 1000))))
+    return next(name for name in names if not name.exists())
+
+
+def _upgrade(connection: Connection) -> None:
+    # alembic costs 0.2 s, and most openings find the tables current.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,58 @@
+"""The address of a ledger: which are taken, and how one is shown without its password."""
+
+from pathlib import Path
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from predibot.errors import UsageError
+
+DEFAULT_LEDGER = "sqlite:///runs/out/predibot.db"
+TAKEN = "--ledger takes sqlite and postgresql URLs"
+_SECRET_WORDS = ("password", "passwd", "secret", "token", "key")
+
+
+def parse_ledger_url(text: str) -> URL:
+    """Return the URL of a ledger, with the driver that predibot uses.
+
+    Raises:
+        UsageError: If it is not the URL of a SQLite file or of a PostgreSQL
+            database; the message ends with what is taken.
+    """
+    try:
+        url = make_url(text)
+        backend = url.get_backend_name()
+    except (ArgumentError, ValueError):
+        raise UsageError(f"{_example(text)}. {TAKEN}") from None
+    if backend == "sqlite":
+        return _sqlite(url)
+    if backend in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    raise UsageError(f"no ledger can be kept in {masked(url)!r}. {TAKEN}")
+
+
+def masked(url: URL) -> str:
+    """Return the text of a URL as it may be shown: passwords are `***`, also in its query."""
+    query = {
+        name: "***" if any(word in name.lower() for word in _SECRET_WORDS) else value
+        for name, value in url.query.items()
+    }
+    shown = url.set(query=query).render_as_string(hide_password=True)
+    return shown.replace("postgresql+psycopg://", "postgresql://").replace("%2A%2A%2A", "***")
+
+
+def sqlite_file(url: URL) -> Path | None:
+    """Return the file of a SQLite ledger, or None for a server."""
+    return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
+
+
+def _sqlite(url: URL) -> URL:
+    if not url.database or url.database == ":memory:":
+        raise UsageError(f"a ledger in memory would be lost; name a file, as in {DEFAULT_LEDGER}. {TAKEN}")
+    return url.set(drivername="sqlite")
+
+
+def _example(text: str) -> str:
+    if "://" in text or "@" in text:
+        return "that ledger URL cannot be read"
+    return f"{text[:100]!r} is not a URL; for a file write sqlite:///{text[:100]}"
