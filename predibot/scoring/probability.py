@@ -1,0 +1,118 @@
+"""Probability scores: how close forecasts of YES were to what happened."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, not_empty, outcomes_of, same_length, shares
+
+CLIP = 0.01
+
+
+def brier_score(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
+    """Return the mean squared distance between forecasts and outcomes.
+
+    mean((p - y)^2). Zero is perfect, one is worst, 0.25 is what always saying
+    one half earns. Every forecast counts, also those without money on them.
+
+    Args:
+        probabilities: Forecasts of YES, shape (n,), each in [0, 1].
+        outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a value is NaN or
+            out of range.
+
+    Source:
+        Brier (1950), the one-sided form for two outcomes; his own sums over
+        both outcomes and is twice as large.
+
+    Examples:
+        >>> brier_score([0.9, 0.2], [1, 0])
+        0.025
+    """
+    forecasts, happened = _pairs(probabilities, outcomes)
+    return float(np.mean((forecasts - happened) ** 2))
+
+
+def log_score(probabilities: ArrayLike, outcomes: ArrayLike, clip: float = CLIP) -> float:
+    """Return the mean surprise at what happened, in nats.
+
+    mean(-ln q), q being the probability given to what happened. Zero is
+    perfect, ln 2 = 0.693 is what always saying one half earns.
+
+    Args:
+        probabilities: Forecasts of YES, shape (n,), each in [0, 1].
+        outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
+        clip: Forecasts are first held within [clip, 1 - clip], in [0, 0.5), so
+            that one certain error does not outweigh everything. Zero lets it:
+            the score is then infinite.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a value is NaN or
+            out of range.
+
+    Source:
+        Good (1952), with the sign that makes lower better.
+
+    Examples:
+        >>> round(log_score([0.8, 0.5], [1, 0]), 4)
+        0.4581
+        >>> round(log_score([0.0], [1]), 4)
+        4.6052
+    """
+    forecasts, happened = _pairs(probabilities, outcomes)
+    return float(np.mean(surprises(forecasts, happened, clip)))
+
+
+def brier_skill_score(probabilities: ArrayLike, reference_probabilities: ArrayLike, outcomes: ArrayLike) -> float:
+    """Return how much of the reference's Brier score the forecasts take away.
+
+    1 - Brier(p) / Brier(reference). One is perfect, zero is no better than the
+    reference, negative is worse.
+
+    Args:
+        probabilities: Forecasts of YES, shape (n,), each in [0, 1].
+        reference_probabilities: What they are held against, such as prices,
+            shape (n,), each in [0, 1].
+        outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
+
+    Returns:
+        NaN where the reference is perfect: there is nothing to take away.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a value is NaN or
+            out of range.
+
+    Examples:
+        >>> round(brier_skill_score([0.9, 0.2], [0.8, 0.2], [1, 0]), 4)
+        0.375
+    """
+    reference = shares("reference_probabilities", reference_probabilities)
+    forecasts, happened = _pairs(probabilities, outcomes)
+    same_length(probabilities=forecasts, reference_probabilities=reference)
+    of_reference = float(np.mean((reference - happened) ** 2))
+    if of_reference == 0.0:
+        return float("nan")
+    return 1.0 - float(np.mean((forecasts - happened) ** 2)) / of_reference
+
+
+def surprises(forecasts: Floats, happened: Floats, clip: float = CLIP) -> Floats:
+    """Return the surprise of each forecast at what happened, in nats, shape (n,).
+
+    Raises:
+        ValueError: If the clip is not in [0, 0.5).
+    """
+    if not 0.0 <= clip < 0.5:
+        raise ValueError(f"clip is {clip!r}; it must be in [0, 0.5)")
+    given = np.where(happened == 1.0, forecasts, 1.0 - forecasts)
+    with np.errstate(divide="ignore"):
+        surprise: Floats = -np.log(np.clip(given, clip, 1.0 - clip))
+    return surprise
+
+
+def _pairs(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Floats, Floats]:
+    forecasts = shares("probabilities", probabilities)
+    happened = outcomes_of("outcomes", outcomes)
+    same_length(probabilities=forecasts, outcomes=happened)
+    not_empty("probabilities", forecasts)
+    return forecasts, happened
