@@ -1,0 +1,284 @@
+"""Selection: which events a run plays, and why it passes over the others; pure, sees nothing after its instant.
+
+The rules are those of `selection.md`, in its order: the first that an event
+fails is the reason given for passing it over.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from predibot.crypto import CryptoWords, crypto_grounds
+from predibot.domain.clock import format_instant
+from predibot.domain.event import Event, Market
+
+MAX_QUOTE_AGE = timedelta(hours=24)
+EXCLUDABLE = ("crypto",)
+RANKINGS = ("volume_1wk",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionRules:
+    """What an event must be to be played; the names are those of a recipe."""
+
+    crypto: CryptoWords
+    ends_within_days: float = 60.0
+    exclude: tuple[str, ...] = ("crypto",)
+    min_volume_24h_usd: float = 1000.0
+    rank_by: str = "volume_1wk"
+    max_markets: int = 20
+    """An event; 0 means all."""
+    events: int = 10
+
+    def __post_init__(self) -> None:
+        """Refuse rules that no event could be held to."""
+        if not (math.isfinite(self.ends_within_days) and self.ends_within_days >= 0):
+            raise ValueError(f"ends_within_days is {self.ends_within_days!r}; it is a number of days, 0 or more")
+        if not (math.isfinite(self.min_volume_24h_usd) and self.min_volume_24h_usd >= 0):
+            raise ValueError(f"min_volume_24h_usd is {self.min_volume_24h_usd!r}; it is dollars, 0 or more")
+        if self.max_markets < 0:
+            raise ValueError(f"max_markets is {self.max_markets}; it is 1 or more, or 0 for all")
+        if self.events < 1:
+            raise ValueError(f"events is {self.events}; a run plays at least 1")
+        if unknown := set(self.exclude) - set(EXCLUDABLE):
+            raise ValueError(f"exclude has {min(unknown)!r}; it may have {', '.join(EXCLUDABLE)}")
+        if self.rank_by not in RANKINGS:
+            raise ValueError(f"rank_by is {self.rank_by!r}; it may be {', '.join(RANKINGS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """An event that is not played, the rule it failed, and what was seen."""
+
+    event_id: str
+    title: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The events of a run, the highest ranked first, each with only the markets that are played."""
+
+    selected: tuple[Event, ...]
+    passed_over: tuple[PassedOver, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def select(
+    events: Sequence[Event], rules: SelectionRules, as_of: datetime, *, only_event_id: str | None = None
+) -> Selection:
+    """Return the events a run plays.
+
+    The order of the events, and of the markets in them, does not matter. The
+    markets of a selected event come with the most traded of the week first.
+
+    Args:
+        events: As a venue listed them.
+        rules: Those of the recipe.
+        as_of: The run's instant; a quote taken later is not seen.
+        only_event_id: The event the user named. Then only this one is looked
+            at, and the rules about its end, subject, volume and rank are waived.
+    """
+    listed, notes = _once_each(events)
+    if only_event_id is not None:
+        listed = [event for event in listed if event.id == only_event_id]
+        notes += _notes_on_named(only_event_id, found=bool(listed))
+    drops = {event.id: _dropped_markets(event, as_of) for event in listed}
+    usable = [_without(event, drops[event.id]) for event in listed]
+    candidates: list[Event] = []
+    passed_over: list[PassedOver] = []
+    for event in usable:
+        failed = _first_failed_rule(event, drops[event.id], rules, as_of, named=only_event_id is not None)
+        if failed is None:
+            candidates.append(event)
+        else:
+            passed_over.append(PassedOver(event.id, event.title, *failed))
+    passed_over += _below_the_cut(candidates, rules.events)
+    chosen = candidates[: rules.events]
+    for event in chosen:
+        notes += _notes_on_markets(event, drops[event.id], rules.max_markets)
+    if only_event_id is None and len(chosen) < rules.events:
+        notes.append(f"{len(chosen)} of {rules.events} events: no other event keeps the rules")
+    return Selection(tuple(_trimmed(event, rules.max_markets) for event in chosen), tuple(passed_over), tuple(notes))
+
+
+def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as_of: datetime) -> bool:
+    """Return whether nothing that is listed later could enter the selection.
+
+    Args:
+        events_so_far: From a source that lists by one-week volume, the highest
+            first and unknown volumes last; in the order of that list.
+        rules: Those of the recipe.
+        as_of: The run's instant.
+    """
+    if not events_so_far:
+        return False
+    chosen = select(events_so_far, rules, as_of).selected
+    if len(chosen) < rules.events:
+        return False
+    # An equal volume is not below: a later event of the same volume may have the smaller id.
+    return _volume_order(events_so_far[-1].volume_1wk_usd) > _volume_order(chosen[-1].volume_1wk_usd)
+
+
+def _volume_order(volume_usd: float | None) -> tuple[bool, float]:
+    """Return what sorts the highest volume first and an unknown one last."""
+    return (volume_usd is None, -(volume_usd or 0.0))
+
+
+def _event_order(event: Event) -> tuple[tuple[bool, float], str]:
+    return (_volume_order(event.volume_1wk_usd), event.id)
+
+
+def _market_order(market: Market) -> tuple[tuple[bool, float], str]:
+    return (_volume_order(market.volume_1wk_usd), market.id)
+
+
+def _once_each(events: Sequence[Event]) -> tuple[list[Event], list[str]]:
+    """Return the events in their ranking, and a note on each that was listed more than once.
+
+    A list that is read in pages may show an event on two of them.
+    """
+    versions: dict[str, list[Event]] = {}
+    for event in events:
+        versions.setdefault(event.id, []).append(event)
+    unique = [
+        same[0] if len(same) == 1 else min(same, key=lambda event: (_event_order(event), event.payload, repr(event)))
+        for same in versions.values()
+    ]
+    repeated = sorted(event_id for event_id, same in versions.items() if len(same) > 1)
+    notes = [f"event {event_id} was listed more than once; the most traded version counts" for event_id in repeated]
+    return sorted(unique, key=_event_order), notes
+
+
+def _notes_on_named(event_id: str, *, found: bool) -> list[str]:
+    if not found:
+        return [f"event {event_id} is not among the events of the venue"]
+    waived = "ends_within_days, exclude, min_volume_24h_usd and rank_by"
+    return [f"event {event_id} was asked for by name, so {waived} were waived"]
+
+
+def _dropped_markets(event: Event, as_of: datetime) -> Mapping[str, str]:
+    """Return why each market that cannot be played is dropped, by market id."""
+    reasons = {market.id: _unusable_because(market, as_of) for market in sorted(event.markets, key=_market_order)}
+    return {market_id: reason for market_id, reason in reasons.items() if reason is not None}
+
+
+def _unusable_because(market: Market, as_of: datetime) -> str | None:
+    if market.closed:
+        return "closed"
+    if len(market.outcomes) != 2:
+        return "not exactly two outcomes"
+    quote = market.quote
+    if quote is None or quote.price is None:
+        return "no quote"
+    if quote.at > as_of:
+        return "quoted only later"
+    if as_of - quote.at > MAX_QUOTE_AGE:
+        return "quote older than 24 h"
+    return None if quote.price.usable else "priced at 0 or 1"
+
+
+def _without(event: Event, dropped: Mapping[str, str]) -> Event:
+    """Return the event with its other markets, the most traded first."""
+    kept = (market for market in event.markets if market.id not in dropped)
+    return replace(event, markets=tuple(sorted(kept, key=_market_order)))
+
+
+def _first_failed_rule(
+    event: Event, dropped: Mapping[str, str], rules: SelectionRules, as_of: datetime, *, named: bool
+) -> tuple[str, str] | None:
+    """Return the first rule an event fails and what was seen, or None."""
+    checks: list[tuple[str, Callable[[], str | None]]] = [
+        ("unusable markets", lambda: _no_market_left(event, dropped)),
+        ("open", lambda: _not_open(event)),
+    ]
+    if not named:
+        checks += [
+            ("ends_within_days", lambda: _ends_too_late(event, rules, as_of)),
+            ("exclude", lambda: _excluded(event, rules)),
+            ("min_volume_24h_usd", lambda: _too_quiet(event, rules)),
+        ]
+    results = ((rule, check()) for rule, check in checks)
+    return next(((rule, reason) for rule, reason in results if reason is not None), None)
+
+
+def _no_market_left(event: Event, dropped: Mapping[str, str]) -> str | None:
+    if event.markets:
+        return None
+    return f"none of its {len(dropped)} markets can be played: {_grouped(dropped)}" if dropped else "it has no market"
+
+
+def _not_open(event: Event) -> str | None:
+    if event.closed:
+        return "it is closed"
+    return "it is archived" if event.archived else None
+
+
+def _ends_too_late(event: Event, rules: SelectionRules, as_of: datetime) -> str | None:
+    markets_close_at = [market.closes_at for market in event.markets if market.closes_at is not None]
+    ends_at = event.closes_at or max(markets_close_at, default=None)
+    if ends_at is None:
+        return "it has no end"
+    days = (ends_at - as_of) / timedelta(days=1)
+    if days <= rules.ends_within_days:
+        return None
+    return (
+        f"it ends at {format_instant(ends_at)}, {days:.1f} days from now; at most {rules.ends_within_days:g} are played"
+    )
+
+
+def _excluded(event: Event, rules: SelectionRules) -> str | None:
+    if "crypto" not in rules.exclude:
+        return None
+    grounds = crypto_grounds(event, rules.crypto)
+    return None if grounds is None else f"crypto, by {grounds}"
+
+
+def _too_quiet(event: Event, rules: SelectionRules) -> str | None:
+    volume_usd = event.volume_24h_usd
+    if volume_usd is None or volume_usd >= rules.min_volume_24h_usd:
+        return None
+    return f"${volume_usd:,.2f} traded in 24 h, below ${rules.min_volume_24h_usd:,.2f}"
+
+
+def _below_the_cut(candidates: Sequence[Event], events: int) -> list[PassedOver]:
+    return [
+        PassedOver(event.id, event.title, "events", _rank_text(event, rank, len(candidates), events))
+        for rank, event in enumerate(candidates, start=1)
+        if rank > events
+    ]
+
+
+def _rank_text(event: Event, rank: int, candidates: int, events: int) -> str:
+    volume_usd = event.volume_1wk_usd
+    traded = "an unknown volume" if volume_usd is None else f"${volume_usd:,.2f}"
+    return f"rank {rank} of {candidates} with {traded} traded in a week; the run plays {events}"
+
+
+def _trimmed(event: Event, max_markets: int) -> Event:
+    return replace(event, markets=event.markets[: max_markets or None])
+
+
+def _notes_on_markets(event: Event, dropped: Mapping[str, str], max_markets: int) -> list[str]:
+    """Return what was left out of a chosen event, at most one note a rule."""
+    notes = []
+    if dropped:
+        of = len(dropped) + len(event.markets)
+        notes.append(f"event {event.id}: {len(dropped)} of {of} markets dropped: {_grouped(dropped)}")
+    rest = event.markets[max_markets:] if max_markets else ()
+    if rest:
+        ids = ", ".join(market.id for market in rest)
+        notes.append(
+            f"event {event.id}: the {max_markets} most traded markets are played, not {len(rest)} others: {ids}"
+        )
+    return notes
+
+
+def _grouped(dropped: Mapping[str, str]) -> str:
+    """Return reasons with the ids they hold for: `closed (1, 2); no quote (5)`."""
+    ids_by_reason: dict[str, list[str]] = {}
+    for market_id, reason in dropped.items():
+        ids_by_reason.setdefault(reason, []).append(market_id)
+    return "; ".join(f"{reason} ({', '.join(sorted(ids))})" for reason, ids in sorted(ids_by_reason.items()))

@@ -1,0 +1,32 @@
+"""Misspelt words: the nearest valid one, for messages; pure."""
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(word: str, valid: Iterable[str]) -> str | None:
+    """Return the valid word that looks most like a wrong one, or None where none does.
+
+    Examples:
+        >>> nearest("stratgy", ["name", "strategy"])
+        'strategy'
+    """
+    by_folded = {candidate.casefold(): candidate for candidate in sorted(valid)}
+    found = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None
+
+
+def did_you_mean(word: str, valid: Iterable[str]) -> str:
+    """Return a sentence that helps with a wrong word: the nearest valid one, or all of them.
+
+    Examples:
+        >>> did_you_mean("stratgy", ["name", "strategy"])
+        "Did you mean 'strategy'?"
+        >>> did_you_mean("x", ["name", "strategy"])
+        'Valid are: name, strategy'
+    """
+    words = sorted(valid)
+    found = nearest(word, words)
+    if found is not None:
+        return f"Did you mean {found!r}?"
+    return f"Valid are: {', '.join(words)}" if words else "There is none"
