@@ -1,0 +1,1 @@
+"""Venues: where events, prices and resolutions are read, as of an instant."""

@@ -1,0 +1,249 @@
+"""The forms in which venues write values: numbers as text, lists inside strings, many shapes of time.
+
+Each function takes what JSON made of a field and returns one plain value, or
+raises a `ValueError` that says what was seen. Absent, null and "" mean "not
+stated"; anything else that cannot be read is refused, never guessed.
+"""
+
+import json
+import math
+import re
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import BeforeValidator, ValidationError
+
+from predibot.domain.clock import parse_instant
+
+MAX_TITLE_CHARACTERS = 1_000
+MAX_DESCRIPTION_CHARACTERS = 20_000
+MAX_LIST_TEXT_CHARACTERS = 100_000
+MAX_SEEN_CHARACTERS = 60
+MAX_REASON_CHARACTERS = 300
+LATEST_UNIX_SECONDS = 32_503_680_000
+"""The year 3000: later instants are milliseconds taken for seconds."""
+
+TOKEN_ID = re.compile(r"[0-9]{1,80}")
+CONDITION_ID = re.compile(r"0x[0-9a-f]{64}")
+_VENUE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def loads(text: str | bytes) -> object:
+    """Return what a JSON text says; NaN and Infinity, which are not JSON, become text.
+
+    Raises:
+        ValueError: If it is not JSON, not UTF-8, or nested too deeply.
+    """
+    try:
+        value: object = json.loads(text, parse_constant=str)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return value
+
+
+def dumps(value: object) -> str:
+    """Return the canonical compact JSON text of a value that came from JSON."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        # 1e999 is read as infinity; as text it can be stored, and no parser takes it for a number.
+        return json.dumps(loads(json.dumps(value)), sort_keys=True, separators=(",", ":"))
+
+
+def seen(value: object) -> str:
+    """Return a short harmless text of what was found instead of what was expected."""
+    text = repr(value)
+    return text if len(text) <= MAX_SEEN_CHARACTERS else text[:MAX_SEEN_CHARACTERS] + "…"
+
+
+def reason_of(error: ValidationError) -> str:
+    """Return the first complaint of a boundary model in one line."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    text = f"{field}: {first['msg'].removeprefix('Value error, ')}"
+    return text[:MAX_REASON_CHARACTERS]
+
+
+def optional_number(value: object) -> float | None:
+    """Return a finite number, or None where none is stated."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{seen(value)} is not a number")
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{seen(value)} is not a number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{seen(value)} is not a finite number")
+    return number
+
+
+def stated_number(value: object) -> float:
+    """Return a finite number that has to be there."""
+    number = optional_number(value)
+    if number is None:
+        raise ValueError("no number is stated")
+    return number
+
+
+def optional_amount(value: object) -> float | None:
+    """Return a number that cannot be negative, or None."""
+    number = optional_number(value)
+    if number is not None and number < 0.0:
+        raise ValueError(f"{seen(value)} is below zero")
+    return number
+
+
+def optional_price(value: object) -> float | None:
+    """Return a price in [0, 1], or None."""
+    number = optional_number(value)
+    return None if number is None else _in_unit_interval(number)
+
+
+def stated_price(value: object) -> float:
+    """Return a price in [0, 1] that has to be there."""
+    return _in_unit_interval(stated_number(value))
+
+
+def _in_unit_interval(number: float) -> float:
+    """Return the number if it can be the price of a share."""
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"{number!r} is not a price in [0, 1]")
+    return number
+
+
+def optional_flag(value: object) -> bool | None:
+    """Return a truth value, or None where none is stated."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool):
+        return value
+    if value in ("true", "false"):
+        return value == "true"
+    raise ValueError(f"{seen(value)} is neither true nor false")
+
+
+def optional_instant(value: object) -> datetime | None:
+    """Return the instant a text names, or None where none is stated."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise ValueError(f"{seen(value)} is not an instant")
+    return parse_instant(value)
+
+
+def unix_instant(value: object) -> datetime:
+    """Return the instant of a count of seconds since 1970."""
+    seconds = stated_number(value)
+    if not 0 <= seconds <= LATEST_UNIX_SECONDS:
+        raise ValueError(f"{seen(value)} is not a time in seconds since 1970")
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def json_list(value: object) -> list[object]:
+    """Return a list that is written as one, as JSON inside a string, or not at all."""
+    if value is None or value == "":
+        return []
+    if isinstance(value, str):
+        if len(value) > MAX_LIST_TEXT_CHARACTERS:
+            raise ValueError(f"a list of {len(value):,} characters is too long")
+        try:
+            value = loads(value)
+        except ValueError:
+            raise ValueError(f"{seen(value)} is not a list written as JSON") from None
+        if value is None:
+            return []
+    if not isinstance(value, list):
+        raise ValueError(f"{seen(value)} is not a list")
+    return value
+
+
+def json_object(value: object) -> object:
+    """Return an object that may be written as JSON inside a string, or None."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        if len(value) > MAX_LIST_TEXT_CHARACTERS:
+            raise ValueError(f"an object of {len(value):,} characters is too long")
+        try:
+            return loads(value)
+        except ValueError:
+            raise ValueError(f"{seen(value)} is not an object written as JSON") from None
+    return value
+
+
+def optional_text(value: object) -> str:
+    """Return a text that every database can hold; "" where none is stated."""
+    if value is None:
+        return ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise ValueError(f"{seen(value)} is not a text")
+    return _UNSTORABLE.sub("\ufffd", value)
+
+
+def short_text(value: object) -> str:
+    """Return a title or label; what is longer than 1,000 characters is cut and ends in an ellipsis."""
+    return _cut(optional_text(value).strip(), MAX_TITLE_CHARACTERS)
+
+
+def stated_text(value: object) -> str:
+    """Return a title that has to be there."""
+    text = short_text(value)
+    if not text:
+        raise ValueError("it is missing or empty")
+    return text
+
+
+def long_text(value: object) -> str:
+    """Return a description; what is longer than 20,000 characters is cut and ends in an ellipsis."""
+    return _cut(optional_text(value), MAX_DESCRIPTION_CHARACTERS)
+
+
+def _cut(text: str, length: int) -> str:
+    """Return the text, visibly cut where it is too long."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def venue_id(value: object) -> str:
+    """Return an id of a venue, which may be written as a number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not _VENUE_ID.fullmatch(value):
+        raise ValueError(f"{seen(value)} is not an id")
+    return value
+
+
+def token_id(value: object) -> str:
+    """Return a CLOB token id: up to 80 digits."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value) if abs(value) < 10**80 else "too long"
+    if not isinstance(value, str) or not TOKEN_ID.fullmatch(value):
+        raise ValueError(f"{seen(value)} is not a token id")
+    return value
+
+
+def condition_id(value: object) -> str | None:
+    """Return a condition id, or None where none is stated."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or not CONDITION_ID.fullmatch(value):
+        raise ValueError(f"{seen(value)} is not a condition id")
+    return value
+
+
+OptionalAmount = Annotated[float | None, BeforeValidator(optional_amount)]
+OptionalPrice = Annotated[float | None, BeforeValidator(optional_price)]
+Price = Annotated[float, BeforeValidator(stated_price)]
+Number = Annotated[float, BeforeValidator(stated_number)]
+OptionalFlag = Annotated[bool | None, BeforeValidator(optional_flag)]
+OptionalInstant = Annotated[datetime | None, BeforeValidator(optional_instant)]
+ShortText = Annotated[str, BeforeValidator(short_text)]
+StatedText = Annotated[str, BeforeValidator(stated_text)]
+LongText = Annotated[str, BeforeValidator(long_text)]
+VenueId = Annotated[str, BeforeValidator(venue_id)]
+TokenId = Annotated[str, BeforeValidator(token_id)]
+ConditionId = Annotated[str | None, BeforeValidator(condition_id)]
