@@ -40,7 +40,8 @@ def horizon_gains(bets_usd: ArrayLike, prices_yes_at_decision: ArrayLike, prices
     paid = np.where(bought_yes, before, 1.0 - before)
     refuse("prices_yes_at_decision", before, (paid == 0.0) & (bets != 0.0), "nothing can be bought of a free side")
     worth = np.where(bought_yes, later, 1.0 - later)
-    return np.abs(bets) * (worth / np.where(paid == 0.0, 1.0, paid) - 1.0)
+    # Adding zero turns the -0.0 of a zero bet into 0.0.
+    return np.abs(bets) * (worth / np.where(paid == 0.0, 1.0, paid) - 1.0) + 0.0
 
 
 def _like(name: str, values: ArrayLike, later: Floats) -> Floats:

@@ -1,0 +1,194 @@
+"""Horizons: what each decision returned by some time after it, and what the market baseline would have."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.domain.decision import STATUSES
+from predibot.scoring.arguments import Floats
+from predibot.scoring.prices import MAX_GAP_SECONDS, as_of_prices
+from predibot.scoring.record import TrackRecord
+from predibot.scoring.returns import horizon_gains
+
+SETTLED = "settled"
+_DAY_SECONDS = 86_400.0
+_HALF_MICROSECOND = 5e-7
+_RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HorizonReturns:
+    """What every decision of a record returned by one horizon."""
+
+    label: str
+    days: float | None
+    """None for `settled`, which comes when it comes."""
+    passed: NDArray[np.bool_]
+    """Whether it has passed, (n_d,): what coverage is a share of. Always, for `settled`."""
+    value: Floats
+    """The return of the decision, (n_d,), NaN where it has none."""
+    market_value: Floats
+    """The return of `market_price` on the same markets at the same prices, (n_d,), NaN where it has none."""
+
+
+def horizon_returns(
+    record: TrackRecord, horizons_days: Sequence[float], *, max_gap_seconds: float = MAX_GAP_SECONDS
+) -> tuple[HorizonReturns, ...]:
+    """Return the returns of every decision by each horizon, `settled` last.
+
+    Each decision stands alone: what its bot, or anybody, decided later changes
+    nothing. A decision after `as_of` has no value and counts nowhere.
+
+    Args:
+        record: What was done.
+        horizons_days: Times after the decision in units of 24 hours, above
+            zero, no two alike.
+        max_gap_seconds: How old the price of a horizon may be.
+
+    Raises:
+        ValueError: If a horizon is not above zero or is asked for twice.
+    """
+    _check_horizons(horizons_days)
+    payout = payouts_as_of(record)
+    made = record.decided_at <= record.as_of
+    ends = [_after(record.decided_at, days) for days in horizons_days]
+    returns = []
+    for days, end, prices in zip(horizons_days, ends, _prices_at(record, payout, ends, max_gap_seconds), strict=True):
+        passed = made & (end <= record.as_of)
+        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, prices))
+    prices = payout[record.bet_market]
+    returns.append(_returns_of(record, SETTLED, None, made, made & _has_settled(record, prices), prices))
+    return tuple(returns)
+
+
+def horizon_label(days: float) -> str:
+    """Return the name of a horizon.
+
+    Examples:
+        >>> horizon_label(7), horizon_label(0.5)
+        ('7', '0.5')
+    """
+    return str(int(days)) if float(days).is_integer() else repr(float(days))
+
+
+def payouts_as_of(record: TrackRecord) -> Floats:
+    """Return what each market had paid by the evaluation, (n_m,), NaN where it was not settled."""
+    return np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)
+
+
+def observed_prices(record: TrackRecord, market: NDArray[np.int64], at: Floats, after: Floats, gap: float) -> Floats:
+    """Return the last price of each market observed within (after, at], as far as it was known, NaN for none.
+
+    Args:
+        record: Whose observations are asked.
+        market: Rows of markets, (q,).
+        at: As of when, (q,).
+        after: An observation must be strictly later than this, (q,).
+        gap: How old it may be, in seconds.
+    """
+    known = record.observation_at <= record.as_of
+    return as_of_prices(
+        record.observation_market[known],
+        record.observation_at[known],
+        record.observation_price_yes[known],
+        market,
+        at,
+        not_before=after,
+        # Instants are whole microseconds, which seconds in floating point only come near.
+        max_gap_seconds=gap + _HALF_MICROSECOND,
+    )
+
+
+def _check_horizons(horizons_days: Sequence[float]) -> None:
+    for days in horizons_days:
+        if not (math.isfinite(days) and days > 0.0):
+            raise ValueError(f"a horizon is {days!r} days; it must be above zero")
+    labels = [horizon_label(days) for days in horizons_days]
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"a horizon is asked for twice: {', '.join(labels)}")
+
+
+def _after(instants: Floats, days: float) -> Floats:
+    """Return the instants that many days later, to the microsecond they name exactly."""
+    return np.round(instants + days * _DAY_SECONDS, 6)
+
+
+def _prices_at(record: TrackRecord, payout: Floats, ends: Sequence[Floats], gap: float) -> Sequence[Floats]:
+    """Return the price of each bet's market at each of its decision's horizons, one (n_b,) a horizon.
+
+    One look-up for all horizons, because sorting the observations is what takes time.
+    """
+    start = record.decided_at[record.bet_decision]
+    prices = [np.full(record.bet_usd.shape, np.nan) for _ in ends]
+    asked: list[NDArray[np.int64]] = []
+    for end, price in zip(ends, prices, strict=True):
+        at = end[record.bet_decision]
+        due = at <= record.as_of
+        paid = due & (record.settled_at[record.bet_market] <= at)
+        price[paid] = payout[record.bet_market[paid]]
+        asked.append(np.flatnonzero(due & ~paid))
+    if not ends:
+        return prices
+    at = np.concatenate([end[record.bet_decision[rows]] for end, rows in zip(ends, asked, strict=True)])
+    rows = np.concatenate(asked)
+    found = observed_prices(record, record.bet_market[rows], at, start[rows], gap)
+    parts = np.split(found, np.cumsum([part.size for part in asked])[:-1])
+    for price, part, known in zip(prices, asked, parts, strict=True):
+        price[part] = known
+    return prices
+
+
+def _has_settled(record: TrackRecord, payout_of_bet: Floats) -> NDArray[np.bool_]:
+    """Return whether a decision without money on anything has a `settled` value, (n_d,).
+
+    Its return is zero, but only once there is something to be zero of: when all
+    its markets are settled. A decision with money down has its value as soon as
+    the markets it bet on are; the caller sees to that.
+    """
+    waiting = np.bincount(record.bet_decision, np.isnan(payout_of_bet), record.decided_at.size) > 0
+    staked = np.bincount(record.bet_decision, record.bet_usd != 0.0, record.decided_at.size) > 0
+    settled: NDArray[np.bool_] = staked | ~waiting
+    if record.event_settled is None:
+        return settled
+    return np.where(record.decision_status == _ABSTAINED, record.event_settled, settled)
+
+
+def _returns_of(
+    record: TrackRecord,
+    label: str,
+    days: float | None,
+    passed: NDArray[np.bool_],
+    may_have_value: NDArray[np.bool_],
+    price_of_bet: Floats,
+) -> HorizonReturns:
+    decided = np.isin(record.decision_status, (_RECORDED, _ABSTAINED))
+    # Without money on it a market needs no price.
+    needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, price_of_bet)
+    value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
+    baseline = _sum_by_decision(record, horizon_gains(market_bets_usd(record), record.bet_price_yes, price_of_bet))
+    recorded = record.decision_status == _RECORDED
+    return HorizonReturns(
+        label=label,
+        days=days,
+        passed=passed,
+        value=np.where(may_have_value & decided, value, np.nan),
+        market_value=np.where(passed & recorded, baseline, np.nan),
+    )
+
+
+def market_bets_usd(record: TrackRecord) -> Floats:
+    """Return what `market_price` would have bet on each row, (n_b,).
+
+    One dollar a decision, split equally over its markets, on the favoured side:
+    YES from 0.5 up.
+    """
+    markets = np.bincount(record.bet_decision, minlength=record.decided_at.size)
+    favoured = np.where(record.bet_price_yes >= 0.5, 1.0, -1.0)
+    return favoured / markets[record.bet_decision]
+
+
+def _sum_by_decision(record: TrackRecord, gains: Floats) -> Floats:
+    return np.bincount(record.bet_decision, gains, record.decided_at.size).astype(np.float64)

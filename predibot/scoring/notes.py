@@ -1,0 +1,102 @@
+"""Notes: what a reader of scorecards must know, in plain sentences."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from predibot.scoring.horizon import SETTLED
+from predibot.scoring.record import TrackRecord
+from predibot.scoring.scorecard import HorizonScore, Scorecard
+
+
+def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
+    """Return what is missing from the scorecards, and why, one sentence each.
+
+    Args:
+        record: What the scorecards were made of.
+        cards: The scorecards, in the record's order.
+
+    Raises:
+        ValueError: If the scorecards are of other bots.
+    """
+    if tuple(card.bot for card in cards) != record.bots:
+        seen = ", ".join(card.bot for card in cards) or "nobody"
+        raise ValueError(f"the scorecards are of {seen}, the record is of {', '.join(record.bots) or 'nobody'}")
+    return (*_on_decisions(record, cards), *_on_forecasts(cards), *_on_horizons(cards), *_on_overlap(record, cards))
+
+
+def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
+    later = int(np.count_nonzero(record.decided_at > record.as_of))
+    if later:
+        yield f"{_count(later, 'decision')} made after the instant of this evaluation: left out."
+    for kind, ending in (
+        ("refused", "no value, and lower coverage"),
+        ("failed", "no value, and lower coverage"),
+        ("abstained", "a return of 0 at every horizon that has passed"),
+    ):
+        if who := _who({card.bot: getattr(card, kind) for card in cards}):
+            yield f"Decisions {kind}: {who}; they have {ending}."
+    if bots := [card.bot for card in cards if card.cost_usd is None]:
+        yield f"The cost of some decisions is not known: {', '.join(bots)}; only a part of it is."
+
+
+def _on_forecasts(cards: Sequence[Scorecard]) -> Iterator[str]:
+    if who := _who({card.bot: card.void for card in cards}):
+        yield f"Forecasts on markets that paid neither 0 nor 1: {who}; no Brier or log score counts them."
+
+
+def _on_horizons(cards: Sequence[Scorecard]) -> Iterator[str]:
+    for label in cards[0].horizons if cards else ():
+        scores = {card.bot: card.horizons[label] for card in cards}
+        missing = _who({bot: score.n_unpriced for bot, score in scores.items()})
+        if label == SETTLED:
+            if missing:
+                yield f"Decisions with money on a market that is not settled: {missing}."
+        else:
+            yield from _on_days(label, cards, scores, missing)
+        if who := _who({bot: score.n - score.n_market for bot, score in scores.items()}):
+            yield f"Decisions {_name(label)} that the market baseline has no value on: {who}."
+
+
+def _on_days(label: str, cards: Sequence[Scorecard], scores: Mapping[str, HorizonScore], missing: str) -> Iterator[str]:
+    if who := _who({card.bot: card.decisions - scores[card.bot].n_passed for card in cards}):
+        yield f"Decisions made less than {_days(label)} ago: {who}; this horizon has not passed for them."
+    if missing:
+        yield f"Decisions without a price {_name(label)}: {missing}; they have no value there."
+
+
+def _on_overlap(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
+    spacing = _days_between_dates(record)
+    if spacing is None or not cards:
+        return
+    labels = [label for label, score in cards[0].horizons.items() if score.days is not None and score.days > spacing]
+    if labels:
+        yield (
+            f"Returns over {' and '.join(_days(label) for label in labels)} overlap, because decisions are "
+            f"{_days(str(spacing))} apart: they are not independent, and the Sharpe ratio looks better than it is."
+        )
+
+
+def _days_between_dates(record: TrackRecord) -> int | None:
+    """Return the fewest days between two dates of one bot; None if none has two."""
+    made = record.decided_at <= record.as_of
+    dates = np.unique(np.stack([record.decision_bot[made], record.decision_day[made]]), axis=1)
+    steps = np.diff(dates[1])[np.diff(dates[0]) == 0]
+    return int(steps.min()) if steps.size else None
+
+
+def _name(label: str) -> str:
+    return "at settlement" if label == SETTLED else f"{_days(label)} after"
+
+
+def _days(label: str) -> str:
+    return "1 day" if label == "1" else f"{label} days"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"1 {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def _who(counts: Mapping[str, int]) -> str:
+    """Return each bot that has any, with how many: `market_price 2, random_bet 3`."""
+    return ", ".join(f"{bot} {n:,}" for bot, n in counts.items() if n)

@@ -1,0 +1,124 @@
+"""The record: what every bot did and what prices did, as plain arrays."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.domain.decision import STATUSES
+from predibot.scoring.arguments import Floats, Ints, refuse, same_length
+
+_RECORDED = STATUSES.index("recorded")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrackRecord:
+    """All that scorecards are made of, as it was known as of an instant.
+
+    There are n_d decisions of any status, n_b bets, n_m markets and n_o price
+    observations. A recorded decision has one bet row for each of its markets,
+    zero bets too; the others have none. Instants are seconds since 1970 in UTC.
+    What is not known is NaN.
+    """
+
+    as_of: float
+    """The instant of the evaluation: nothing later counts, whether it is here or not."""
+    bots: tuple[str, ...]
+    """Names, no two alike, in the order of the scorecards."""
+
+    decision_bot: Ints
+    """Who decided, (n_d,): an index into `bots`."""
+    decision_status: NDArray[np.int8]
+    """What became of it, (n_d,): an index into `domain.decision.STATUSES`."""
+    decided_at: Floats
+    """When the answer was accepted, or the attempt ended, (n_d,)."""
+    decision_day: Ints
+    """The UTC date of the run's slot in days since 1970, (n_d,): one return a date."""
+    decision_event: Ints
+    """The cluster: the same number for one event on all dates, (n_d,)."""
+    decision_cost_usd: Floats
+    """What it cost, (n_d,); NaN where a part is unknown."""
+    decision_cost_known_usd: Floats
+    """The part of the cost that is known, (n_d,)."""
+
+    bet_decision: Ints
+    """The row of the bet's decision, (n_b,)."""
+    bet_market: Ints
+    """The row of its market, (n_b,)."""
+    bet_usd: Floats
+    """Booked dollars, (n_b,): positive bought YES, negative NO."""
+    bet_price_yes: Floats
+    """p0, the price of YES it was booked at, (n_b,), strictly between 0 and 1."""
+    bet_probability: Floats
+    """The forecast of YES, (n_b,), in [0, 1]; NaN where there was none."""
+
+    payout_yes: Floats
+    """What a share of YES paid, (n_m,), in [0, 1]; NaN where the market is not settled."""
+    settled_at: Floats
+    """Since when, (n_m,); NaN where the market is not settled."""
+
+    observation_market: Ints
+    """The row of the market that was observed, (n_o,)."""
+    observation_at: Floats
+    """When, (n_o,); of equal instants of a market the last row wins."""
+    observation_price_yes: Floats
+    """The price of YES seen, (n_o,), in [0, 1]."""
+
+    event_settled: NDArray[np.bool_] | None = None
+    """Whether every market the run played of the decision's event is settled, (n_d,).
+
+    It only matters for decisions that abstained, which have no bet rows to
+    tell. Left out, abstaining counts at `settled` from the start.
+    """
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together, saying what was seen."""
+        if len(set(self.bots)) < len(self.bots):
+            raise ValueError(f"bots are named twice: {', '.join(self.bots)}")
+        if not np.isfinite(self.as_of):
+            raise ValueError(f"as_of is {self.as_of!r}; give seconds since 1970")
+        for prefixes in (("decision", "decided"), ("bet_",), ("payout", "settled_at"), ("observation",)):
+            self._check_lengths(prefixes)
+        self._check_rows()
+        self._check_values()
+
+    def _check_lengths(self, prefixes: tuple[str, ...]) -> None:
+        arrays: dict[str, NDArray[Any]] = {
+            name: getattr(self, name) for name in self.__slots__ if name.startswith(prefixes)
+        }
+        for name, array in arrays.items():
+            if array.ndim != 1:
+                raise ValueError(f"{name} has shape {array.shape}; give one dimension")
+        same_length(**arrays)
+        if self.event_settled is not None:
+            same_length(decided_at=self.decided_at, event_settled=self.event_settled)
+
+    def _check_rows(self) -> None:
+        decisions, markets = self.decided_at.size, self.payout_yes.size
+        for name, limit in (
+            ("decision_bot", len(self.bots)),
+            ("decision_status", len(STATUSES)),
+            ("bet_decision", decisions),
+            ("bet_market", markets),
+            ("observation_market", markets),
+        ):
+            rows = getattr(self, name)
+            if rows.size and rows.dtype.kind not in "iu":
+                raise ValueError(f"{name} holds {rows.dtype}; it must hold whole numbers")
+            refuse(name, rows, (rows < 0) | (rows >= limit), f"there are {limit} of them, counted from 0")
+        status = self.decision_status[self.bet_decision]
+        refuse("bet_decision", self.bet_decision, status != _RECORDED, "only a recorded decision has bets")
+
+    def _check_values(self) -> None:
+        for name in ("decided_at", "decision_cost_known_usd", "bet_usd", "observation_at"):
+            array = getattr(self, name)
+            refuse(name, array, ~np.isfinite(array), "each must be a finite number")
+        for name in ("bet_probability", "payout_yes"):
+            array = getattr(self, name)
+            refuse(name, array, (array < 0.0) | (array > 1.0), "each must be in [0, 1] or NaN")
+        seen, entry = self.observation_price_yes, self.bet_price_yes
+        refuse("observation_price_yes", seen, ~((seen >= 0.0) & (seen <= 1.0)), "each must be in [0, 1]")
+        refuse("bet_price_yes", entry, ~((entry > 0.0) & (entry < 1.0)), "each must be strictly between 0 and 1")
+        halves = np.isnan(self.payout_yes) != np.isnan(self.settled_at)
+        refuse("settled_at", self.settled_at, halves, "a market has a payout and its instant, or neither")
