@@ -1,6 +1,7 @@
 """Resolutions: what a settled market paid, since when, and each later correction."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -27,3 +28,37 @@ class Resolution:
     def void(self) -> bool:
         """Return whether neither side won."""
         return self.payout_yes not in (0.0, 1.0)
+
+
+def as_known(revisions: Sequence[Resolution], as_of: datetime) -> Resolution | None:
+    """Return the last revision that was effective at an instant, or None."""
+    known = [revision for revision in revisions if revision.effective_at <= as_of]
+    return max(known, key=lambda revision: revision.effective_at, default=None)
+
+
+def unseen_revisions(
+    stored: Sequence[Resolution], reported: Sequence[Resolution], as_of: datetime
+) -> tuple[Resolution, ...]:
+    """Return the revisions a venue reports, as of an instant, that are not stored yet.
+
+    A correction for which the venue states no later instant than the revision it
+    corrects is effective from when it was first seen, the `as_of`.
+
+    Args:
+        stored: What is known, any order.
+        reported: What the venue says now, oldest first; often the last one only.
+        as_of: The instant the venue was asked about.
+    """
+    known, unseen = list(stored), []
+    for revision in reported:
+        before = as_known(known, as_of)
+        superseded = revision is not reported[-1] and any(
+            (each.payout_yes, each.effective_at) == (revision.payout_yes, revision.effective_at) for each in known
+        )
+        if superseded or (before is not None and before.payout_yes == revision.payout_yes):
+            continue
+        if before is not None and revision.effective_at <= before.effective_at:
+            revision = replace(revision, effective_at=as_of)
+        known.append(revision)
+        unseen.append(revision)
+    return tuple(unseen)

@@ -28,7 +28,7 @@ def is_gone(owner: str) -> bool:
         process = psutil.Process(int(number))
         if process.status() == psutil.STATUS_ZOMBIE:
             return True
-        return abs(process.create_time() - float(birth)) > _SAME_BIRTH_SECONDS
+        return bool(abs(process.create_time() - float(birth)) > _SAME_BIRTH_SECONDS)
     except psutil.NoSuchProcess:
         return True
     except psutil.AccessDenied:

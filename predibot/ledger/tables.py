@@ -19,6 +19,10 @@ NAMING = {
 }
 
 
+CLUSTERED = {"sqlite_with_rowid": False}
+"""Rows lie in the order of their key, which is the order they are read in."""
+
+
 class Row(SQLModel):
     """What all tables share: one catalogue with named constraints."""
 
@@ -217,6 +221,7 @@ class ForecastRow(Row, table=True):
     __table_args__ = (
         _unit("probability"),
         CheckConstraint("confidence IS NULL OR (confidence >= 0 AND confidence <= 10)", name="confidence_in_range"),
+        CLUSTERED,
     )
     decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
     market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
@@ -233,6 +238,7 @@ class BetRow(Row, table=True):
     __table_args__ = (
         _one_of("price_source", "mid", "displayed", "last", "history"),
         CheckConstraint("price_yes > 0 AND price_yes < 1", name="price_usable"),
+        CLUSTERED,
     )
     decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
     market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
@@ -250,6 +256,7 @@ class FillRow(Row, table=True):
         _unit("price"),
         CheckConstraint("shares > 0", name="shares_positive"),
         CheckConstraint("fee_usd >= 0", name="fee_not_negative"),
+        CLUSTERED,
     )
     decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
     number: int = Field(primary_key=True)
@@ -264,7 +271,7 @@ class QuoteRow(Row, table=True):
     """A quote stored with a decision: the one the bot was shown, or the one it was booked at."""
 
     __tablename__ = "quotes"
-    __table_args__ = (_one_of("role", "shown", "booked"),)
+    __table_args__ = (_one_of("role", "shown", "booked"), CLUSTERED)
     decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
     market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
     role: str = Field(primary_key=True, sa_type=Text)
@@ -280,7 +287,7 @@ class ObservationRow(Row, table=True):
     """A price that `track` saw: a point of the venue's history, or a quote of its own."""
 
     __tablename__ = "observations"
-    __table_args__ = (_unit("price"), _one_of("source", "history", "quote"))
+    __table_args__ = (_unit("price"), _one_of("source", "history", "quote"), CLUSTERED)
     instrument_row: int = Field(foreign_key="instruments.id", primary_key=True)
     at: datetime = Field(sa_type=Instant, primary_key=True)
     source: str = Field(primary_key=True, sa_type=Text)

@@ -208,6 +208,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["decision_id"], ["decisions.id"], name=op.f("fk_bets_decision_id")),
         sa.ForeignKeyConstraint(["market_row"], ["markets.id"], name=op.f("fk_bets_market_row")),
         sa.PrimaryKeyConstraint("decision_id", "market_row", name=op.f("pk_bets")),
+        sqlite_with_rowid=False,
     )
     op.create_index("ix_bets_market_row", "bets", ["market_row"])
 
@@ -226,6 +227,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["decision_id"], ["decisions.id"], name=op.f("fk_fills_decision_id")),
         sa.ForeignKeyConstraint(["instrument_row"], ["instruments.id"], name=op.f("fk_fills_instrument_row")),
         sa.PrimaryKeyConstraint("decision_id", "number", name=op.f("pk_fills")),
+        sqlite_with_rowid=False,
     )
     op.create_index("ix_fills_instrument_row", "fills", ["instrument_row"])
 
@@ -245,6 +247,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["decision_id"], ["decisions.id"], name=op.f("fk_forecasts_decision_id")),
         sa.ForeignKeyConstraint(["market_row"], ["markets.id"], name=op.f("fk_forecasts_market_row")),
         sa.PrimaryKeyConstraint("decision_id", "market_row", name=op.f("pk_forecasts")),
+        sqlite_with_rowid=False,
     )
     op.create_index("ix_forecasts_market_row", "forecasts", ["market_row"])
 
@@ -263,5 +266,6 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["decision_id"], ["decisions.id"], name=op.f("fk_quotes_decision_id")),
         sa.ForeignKeyConstraint(["market_row"], ["markets.id"], name=op.f("fk_quotes_market_row")),
         sa.PrimaryKeyConstraint("decision_id", "market_row", "role", name=op.f("pk_quotes")),
+        sqlite_with_rowid=False,
     )
     op.create_index("ix_quotes_market_row", "quotes", ["market_row"])

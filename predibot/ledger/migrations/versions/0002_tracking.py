@@ -37,4 +37,5 @@ def upgrade() -> None:
         sa.CheckConstraint("price >= 0 AND price <= 1", name=op.f("ck_observations_price_in_unit")),
         sa.ForeignKeyConstraint(["instrument_row"], ["instruments.id"], name=op.f("fk_observations_instrument_row")),
         sa.PrimaryKeyConstraint("instrument_row", "at", "source", name=op.f("pk_observations")),
+        sqlite_with_rowid=False,
     )

@@ -1,0 +1,128 @@
+"""Marks: what `track` brought home, price observations and resolutions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import Connection, func, select, update
+
+from predibot.domain.price import Instrument, PricePoint
+from predibot.domain.resolution import Resolution
+from predibot.ledger.catalogue import instruments, markets, run_events
+from predibot.ledger.rows import insert_new, table_of
+from predibot.ledger.runs import runs
+from predibot.ledger.tables import ObservationRow, ResolutionRow
+
+observations, resolutions = table_of(ObservationRow), table_of(ResolutionRow)
+ObservationSource = Literal["history", "quote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """An instrument whose price is followed: the YES of a market that some run plays."""
+
+    row: int
+    instrument: Instrument
+    market_id: str
+    wanted_from: datetime
+    """The instant of the first run that plays it."""
+    tracked_from: datetime | None
+    tracked_until: datetime | None
+
+
+def followed(connection: Connection, venue: str) -> tuple[Followed, ...]:
+    """Return every YES instrument of a venue that a run plays, in a stable order."""
+    wanted_from = func.min(runs.c.as_of)
+    rows = connection.execute(
+        select(instruments, markets.c.market_id, wanted_from.label("wanted_from"))
+        .join(markets, markets.c.id == instruments.c.market_row)
+        .join(run_events, run_events.c.event_row == markets.c.event_row)
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .where(instruments.c.venue == venue, instruments.c.side == "YES")
+        .group_by(*instruments.c, markets.c.market_id)
+        .order_by(instruments.c.id)
+    )
+    return tuple(
+        Followed(
+            row=row.id,
+            instrument=Instrument(row.venue, row.kind, row.instrument_id),
+            market_id=row.market_id,
+            wanted_from=row.wanted_from,
+            tracked_from=row.tracked_from,
+            tracked_until=row.tracked_until,
+        )
+        for row in rows
+    )
+
+
+def add_observations(
+    connection: Connection, instrument_row: int, points: Sequence[PricePoint], source: ObservationSource
+) -> int:
+    """Store the points that are not stored yet, and return how many were new."""
+    rows = [
+        {"instrument_row": instrument_row, "at": point.at, "source": source, "price": point.price} for point in points
+    ]
+    before = _count(connection, instrument_row) if rows else 0
+    insert_new(connection, ObservationRow, rows)
+    return (_count(connection, instrument_row) - before) if rows else 0
+
+
+def note_tracked(connection: Connection, row: int, *, start: datetime, until: datetime) -> None:
+    """Remember that the prices of an instrument from start to until are stored."""
+    held = connection.execute(
+        select(instruments.c.tracked_from, instruments.c.tracked_until).where(instruments.c.id == row)
+    ).one()
+    connection.execute(
+        update(instruments)
+        .where(instruments.c.id == row)
+        .values(
+            tracked_from=min(start, held.tracked_from or start),
+            tracked_until=max(until, held.tracked_until or until),
+        )
+    )
+
+
+def stored_resolutions(connection: Connection, venue: str) -> Mapping[int, tuple[Resolution, ...]]:
+    """Return every stored revision of a venue's markets by market row, oldest first."""
+    rows = connection.execute(
+        select(resolutions)
+        .join(markets, markets.c.id == resolutions.c.market_row)
+        .where(markets.c.venue == venue)
+        .order_by(resolutions.c.market_row, resolutions.c.revision)
+    )
+    found: dict[int, list[Resolution]] = {}
+    for row in rows:
+        found.setdefault(row.market_row, []).append(
+            Resolution(row.payout_yes, row.settled_at, row.settled_source, row.effective_at)
+        )
+    return {market_row: tuple(revisions) for market_row, revisions in found.items()}
+
+
+def add_resolutions(
+    connection: Connection, market_row: int, revisions: Sequence[Resolution], *, stored: int, seen_at: datetime
+) -> None:
+    """Store further revisions of a market's resolution behind the ones there are.
+
+    Two trackers at once may bring the same revision: the first one's stands.
+    """
+    rows = [
+        {
+            "market_row": market_row,
+            "revision": number,
+            "payout_yes": revision.payout_yes,
+            "settled_at": revision.settled_at,
+            "settled_source": revision.settled_source,
+            "effective_at": revision.effective_at,
+            "seen_at": seen_at,
+        }
+        for number, revision in enumerate(revisions, start=stored + 1)
+    ]
+    if rows:
+        insert_new(connection, ResolutionRow, rows)
+
+
+def _count(connection: Connection, instrument_row: int) -> int:
+    return connection.execute(
+        select(func.count()).select_from(observations).where(observations.c.instrument_row == instrument_row)
+    ).scalar_one()

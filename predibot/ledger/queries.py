@@ -1,0 +1,184 @@
+"""What scoring reads from the ledger: plain arrays, as of an instant, straight from the cursor."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Select, and_, case, func, select
+
+from predibot.domain.decision import STATUSES
+from predibot.ledger.catalogue import instruments, markets
+from predibot.ledger.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.instant import to_microseconds
+from predibot.ledger.marks import observations, resolutions
+from predibot.ledger.runs import runs
+from predibot.scoring.record import TrackRecord
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_MICROSECONDS = 1e6
+_DAY_MICROSECONDS = 86_400 * 1_000_000
+_UNKNOWN = -1.0
+"""Stands for NULL on the way out of the cursor; nothing that is read here can be negative otherwise."""
+
+
+def track_record(
+    connection: Connection,
+    venue: str,
+    as_of: datetime,
+    *,
+    recipe: str | None = None,
+    bot_names: Sequence[str] = (),
+) -> TrackRecord:
+    """Return all decisions of a venue's runs that are not void, with what was known at the instant.
+
+    Args:
+        connection: A reading transaction.
+        venue: Whose instruments, such as `polymarket`.
+        as_of: Nothing that was decided, observed or settled later is read.
+        recipe: Only runs of the recipe with this name.
+        bot_names: Only these bots; empty for all.
+    """
+    at = to_microseconds(as_of)
+    chosen = [runs.c.venue_name == venue, runs.c.voided_at.is_(None), decisions.c.decided_at <= as_of]
+    if recipe is not None:
+        chosen.append(runs.c.recipe == recipe)
+    if bot_names:
+        chosen.append(bots.c.name.in_(bot_names))
+    head = _decisions(connection, chosen)
+    names, bot_index = _bots(connection, head[:, 1])
+    bet = _bets(connection, chosen)
+    listed = _markets(connection, venue)
+    market_rows = listed[:, 0]
+    payout, settled_at = _settled(connection, venue, market_rows, as_of)
+    observed = _observations(connection, venue, as_of)
+    return TrackRecord(
+        as_of=at / _MICROSECONDS,
+        bots=names,
+        decision_bot=bot_index,
+        decision_status=head[:, 2].astype(np.int8),
+        decided_at=head[:, 3] / _MICROSECONDS,
+        decision_day=(head[:, 4] // _DAY_MICROSECONDS).astype(np.int64),
+        decision_event=head[:, 5].astype(np.int64),
+        decision_cost_usd=_known(head[:, 6]),
+        decision_cost_known_usd=head[:, 7],
+        bet_decision=np.searchsorted(head[:, 0], bet[:, 0]).astype(np.int64),
+        bet_market=np.searchsorted(market_rows, bet[:, 1]).astype(np.int64),
+        bet_usd=bet[:, 2],
+        bet_price_yes=bet[:, 3],
+        bet_probability=_known(bet[:, 4]),
+        payout_yes=payout,
+        settled_at=settled_at,
+        observation_market=np.searchsorted(market_rows, observed[:, 0]).astype(np.int64),
+        observation_at=observed[:, 1] / _MICROSECONDS,
+        observation_price_yes=observed[:, 2],
+        event_settled=~np.isin(head[:, 5].astype(np.int64), listed[np.isnan(payout), 1]),
+    )
+
+
+def _decisions(connection: Connection, chosen: Sequence[Any]) -> Floats:
+    """Return id, bot row, status, decided, slot, event row, cost, known cost; one row a decision, by id."""
+    statement = (
+        select(
+            decisions.c.id,
+            decisions.c.bot_id,
+            case({status: index for index, status in enumerate(STATUSES)}, value=decisions.c.status),
+            decisions.c.decided_at,
+            runs.c.slot_at,
+            # What is about no event is a cluster of its own.
+            func.coalesce(decisions.c.event_row, -decisions.c.id),
+            func.coalesce(decisions.c.cost_usd, _UNKNOWN),
+            decisions.c.cost_known_usd,
+        )
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .where(*chosen)
+        .order_by(decisions.c.id)
+    )
+    return _rows(connection, statement, 8)
+
+
+def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints]:
+    """Return the names that decided, in order of entry, and the index of each decision's."""
+    present = np.unique(bot_rows)
+    named = dict(connection.execute(select(bots.c.id, bots.c.name)).tuples())
+    names = tuple(dict.fromkeys(named[int(row)] for row in present))
+    index = np.array([names.index(named[int(row)]) for row in present], dtype=np.int64)
+    return names, index[np.searchsorted(present, bot_rows)] if present.size else np.zeros(0, dtype=np.int64)
+
+
+def _bets(connection: Connection, chosen: Sequence[Any]) -> Floats:
+    """Return decision id, market row, dollars, p0, probability; one row a bet, by decision."""
+    statement = (
+        select(
+            bets.c.decision_id,
+            bets.c.market_row,
+            bets.c.booked_usd,
+            bets.c.price_yes,
+            func.coalesce(forecasts.c.probability, _UNKNOWN),
+        )
+        .join(decisions, decisions.c.id == bets.c.decision_id)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .outerjoin(
+            forecasts,
+            and_(forecasts.c.decision_id == bets.c.decision_id, forecasts.c.market_row == bets.c.market_row),
+        )
+        .where(*chosen)
+        .order_by(bets.c.decision_id, bets.c.market_row)
+    )
+    return _rows(connection, statement, 5)
+
+
+def _markets(connection: Connection, venue: str) -> Ints:
+    """Return market row and event row, (n, 2), by market row."""
+    statement = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
+    return _rows(connection, statement, 2).astype(np.int64)
+
+
+def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
+    """Return payout and settlement of each market as of the instant, NaN where it was not settled."""
+    statement = (
+        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
+        .join(markets, markets.c.id == resolutions.c.market_row)
+        .where(markets.c.venue == venue, resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
+        .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
+    )
+    found = _rows(connection, statement, 3)
+    payout, settled_at = np.full(market_rows.size, np.nan), np.full(market_rows.size, np.nan)
+    where = np.searchsorted(market_rows, found[:, 0])
+    # Of several revisions the last one is assigned last.
+    payout[where] = found[:, 1]
+    settled_at[where] = found[:, 2] / _MICROSECONDS
+    return payout, settled_at
+
+
+def _observations(connection: Connection, venue: str, as_of: datetime) -> Floats:
+    """Return market row, instant, price of YES; of equal instants track's own quote comes last."""
+    statement = (
+        select(instruments.c.market_row, observations.c.at, observations.c.price)
+        .join(instruments, instruments.c.id == observations.c.instrument_row)
+        .where(instruments.c.venue == venue, instruments.c.side == "YES", observations.c.at <= as_of)
+        .order_by(observations.c.instrument_row, observations.c.at, observations.c.source)
+    )
+    return _rows(connection, statement, 3)
+
+
+def _known(values: Floats) -> Floats:
+    return np.where(values == _UNKNOWN, np.nan, values)
+
+
+def _rows(connection: Connection, statement: Select[Any], width: int) -> Floats:
+    """Return the rows of a statement as numbers, (n, width), without making an object of each.
+
+    Raw rows skip the conversion of instants, so they arrive as microseconds,
+    which a float64 holds exactly for the next two centuries.
+    """
+    cursor = connection.execute(statement).cursor
+    found = cursor.fetchall() if cursor is not None else []
+    flat = np.fromiter(chain.from_iterable(found), dtype=np.float64, count=len(found) * width)
+    return flat.reshape(-1, width)
