@@ -1,0 +1,1 @@
+"""A seeded, simulated prediction market behind a loopback server that speaks Polymarket's protocols."""

@@ -1,0 +1,72 @@
+"""Random draws that are looked up rather than taken in turn, each with the minute at which it becomes known."""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_EVENT_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_ITEM_FACTOR = np.uint64(0xD1B54A32D192ED03)
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Every random number of a world, keyed by (seed, purpose, event, item).
+
+    The order in which they are asked for changes nothing. Each has a minute
+    at which it becomes known; a copy with `altered_after_minute` agrees on all
+    that are known up to then and differs on every later one, which is how the
+    tests see whether an answer looks ahead.
+    """
+
+    seed: int
+    altered_after_minute: int | None = None
+
+    def uniform(
+        self, purpose: str, *, event: ArrayLike, item: ArrayLike, known_at_minute: ArrayLike
+    ) -> NDArray[np.float64]:
+        """Return numbers in (0, 1), of the shape of event and item broadcast together, at least one-dimensional.
+
+        `known_at_minute` has that shape too, or is one number for all.
+        """
+        events, items = _words(event), _words(item)
+        key: np.uint64 | NDArray[np.uint64] = self._key(purpose)
+        if self.altered_after_minute is not None:
+            is_later = np.atleast_1d(np.asarray(known_at_minute)) > self.altered_after_minute
+            key = np.where(is_later, self._key(f"{purpose}|altered"), key)
+        mixed = _mix(_mix(events * _EVENT_FACTOR ^ key) ^ items * _ITEM_FACTOR)
+        return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+
+    def normal(
+        self, purpose: str, *, event: ArrayLike, item: ArrayLike, known_at_minute: ArrayLike
+    ) -> NDArray[np.float64]:
+        """Return standard normal numbers, keyed as `uniform` is.
+
+        Source:
+            Box and Muller (1958), the cosine half.
+        """
+        radius = self.uniform(f"{purpose}|radius", event=event, item=item, known_at_minute=known_at_minute)
+        angle = self.uniform(f"{purpose}|angle", event=event, item=item, known_at_minute=known_at_minute)
+        return np.sqrt(-2.0 * np.log(radius)) * np.cos(2.0 * np.pi * angle)
+
+    def _key(self, purpose: str) -> np.uint64:
+        """Return 64 bits that stand for the seed and a purpose."""
+        digest = hashlib.sha256(f"{self.seed}|{purpose}".encode()).digest()
+        return np.uint64(int.from_bytes(digest[:8], "big"))
+
+
+def _words(values: ArrayLike) -> NDArray[np.uint64]:
+    """Return whole numbers as 64-bit words, at least one-dimensional because single ones would warn of overflow."""
+    return np.atleast_1d(np.asarray(values)).astype(np.uint64)
+
+
+def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return 64-bit words in which every bit depends on every bit given.
+
+    Source:
+        The finaliser of splitmix64 (Steele, Lea, Flood 2014; Stafford's mix 13).
+    """
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

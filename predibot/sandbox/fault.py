@@ -1,0 +1,47 @@
+"""Faults: ways in which the sandbox can be told to misbehave, each one the habit of a real venue or network."""
+
+from dataclasses import dataclass
+
+FAULT_KINDS = {
+    "rate_limit": "429 with Retry-After",
+    "server_error": "500",
+    "slow": "the right answer, after `seconds`",
+    "truncated_json": "half of the body, and a Content-Length that says so",
+    "cut_connection": "half of the body, then the connection ends",
+    "ignored_cursor": "always the first page",
+    "repeated_cursor": "the second page and its cursor again and again",
+    "clamped_page": "pages of 7, with a proper cursor",
+    "unordered_page": "a page back to front",
+    "missing_fields": "objects without id, outcomes, prices or title",
+    "wrong_shape": "a list where an object is due, and the other way round",
+    "empty_history": "a price history without a point",
+}
+"""Every kind of fault, and what the server then does."""
+
+CLAMPED_PAGE = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A kind of misbehaviour, how often and where it happens."""
+
+    kind: str
+    times: int | None = None
+    """It happens to the first so many matching requests; None means to every one."""
+    path: str = ""
+    """A part of the request's path, such as `/events`; requests without it are answered as they should be."""
+    seconds: float = 1.0
+    """How long `slow` waits, and what `rate_limit` says in Retry-After."""
+
+    def __post_init__(self) -> None:
+        """Refuse a kind that does not exist and numbers that make no sense."""
+        if self.kind not in FAULT_KINDS:
+            raise ValueError(f"no fault {self.kind!r}; there are {', '.join(FAULT_KINDS)}")
+        if self.times is not None and self.times < 1:
+            raise ValueError(f"a fault happens at least once, got times={self.times}; leave it out for always")
+        if not 0.0 <= self.seconds <= 3_600.0:
+            raise ValueError(f"a fault waits 0 to 3600 seconds, got {self.seconds:g}")
+
+    def matches(self, path: str) -> bool:
+        """Return whether a request to this path is one the fault is about."""
+        return self.path in path

@@ -1,0 +1,38 @@
+"""A reply of the sandbox before it becomes bytes on a wire."""
+
+import json
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A status, a body and its type; extra headers as pairs."""
+
+    status: int
+    body: bytes
+    content_type: str = "application/json; charset=utf-8"
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def json_bytes(value: object) -> bytes:
+    """Return a value as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def json_reply(value: object, *, status: int = 200) -> Reply:
+    """Return a reply whose body is a value as JSON."""
+    return Reply(status, json_bytes(value))
+
+
+def error_reply(status: int, message: str, *, kind: str | None = None) -> Reply:
+    """Return a refusal; Gamma names a type beside the message, the CLOB does not."""
+    return json_reply({"error": message} if kind is None else {"type": kind, "error": message}, status=status)
+
+
+class Refused(Exception):
+    """A request the venue does not answer; carries the reply it gets instead."""
+
+    def __init__(self, reply: Reply) -> None:
+        """Hold the reply."""
+        super().__init__(reply.status)
+        self.reply = reply

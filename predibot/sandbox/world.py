@@ -1,0 +1,212 @@
+"""The world: a seeded population of events with their prices, volumes and outcomes, as of any minute."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.sandbox.calendar import MINUTES_AN_HOUR, SANDBOX_ENDS_AT, minute_of
+from predibot.sandbox.closing import LONGEST_CLOSING_MINUTES, Closing, Stage, closings_of
+from predibot.sandbox.draws import Draws
+from predibot.sandbox.ids import MAX_EVENTS, Names
+from predibot.sandbox.latent import Walk, chances, walk_of
+from predibot.sandbox.plan import EventPlan, MarketPlan, plan_event
+from predibot.sandbox.quotes import LONGEST_TRADE_LAG_HOURS, Quote, decided_quote, last_quotes, quotes_of
+from predibot.sandbox.roster import Roster, roster_of
+from predibot.sandbox.volumes import Turnover, Volume, turnover_of, volumes_at
+
+DEFAULT_OPEN_EVENTS = 60
+MARKETS_AN_EVENT = 4.1
+"""Markets of an open event, on average: what `markets=` is divided by."""
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """An event with all that ever happens to it; only what is known by a minute may be read from it."""
+
+    plan: EventPlan
+    walk: Walk
+    closings: tuple[Closing, ...]
+    stopped_minutes: NDArray[np.int64]
+    turnover: Turnover
+
+
+@dataclass(frozen=True, slots=True)
+class MarketState:
+    """One market as of a minute."""
+
+    plan: MarketPlan
+    stage: Stage
+    volume: Volume
+    payout: float | None
+    """What the first outcome pays; None until it is settled."""
+    is_disputed: bool
+    """False until it is proposed."""
+    settled_minute: int | None
+    """None until it is settled."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether trading has stopped."""
+        return self.stage in {Stage.STOPPED, Stage.SETTLED}
+
+
+@dataclass(frozen=True, slots=True)
+class EventState:
+    """One event as of a minute."""
+
+    plan: EventPlan
+    minute: int
+    volume: Volume
+    markets: tuple[MarketState, ...]
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether trading has stopped in every market."""
+        return all(market.is_closed for market in self.markets)
+
+
+class World:
+    """A simulated venue, the same for the same seed; every question is answered as of a minute.
+
+    What happens to an event is worked out when it is first asked for and kept.
+    """
+
+    def __init__(self, draws: Draws, roster: Roster) -> None:
+        """Hold the draws and the roster; use `from_seed`."""
+        self.draws = draws
+        self.roster = roster
+        self.names = Names(draws.seed)
+        self._histories: dict[int, _History] = {}
+        self._last_minutes = (
+            -(-roster.born_at_minutes // MINUTES_AN_HOUR) + roster.life_hours
+        ) * MINUTES_AN_HOUR + LONGEST_CLOSING_MINUTES
+
+    @classmethod
+    def from_seed(
+        cls,
+        seed: int,
+        *,
+        events: int | None = None,
+        markets: int | None = None,
+        altered_after: datetime | None = None,
+    ) -> Self:
+        """Return the world of a seed.
+
+        Args:
+            seed: At least 0.
+            events: How many events are open at any instant, on average; 60 unless told.
+            markets: About how many markets are open, instead of `events`.
+            altered_after: For tests: everything random that becomes known after
+                this instant comes out differently, all before it is the same.
+
+        Raises:
+            ValueError: If the seed is negative, or nothing or too much is asked for.
+        """
+        if seed < 0:
+            raise ValueError(f"a sandbox seed is at least 0, got {seed}")
+        if events is not None and markets is not None:
+            raise ValueError("give a sandbox either events or markets, not both")
+        if events is None:
+            events = DEFAULT_OPEN_EVENTS if markets is None else ceil(markets / MARKETS_AN_EVENT)
+        if not 1 <= events <= 10_000:
+            raise ValueError(f"a sandbox has 1 to 10,000 open events, got {events}")
+        draws = Draws(seed, None if altered_after is None else minute_of(altered_after))
+        roster = roster_of(draws, open_events=events)
+        if len(roster) > MAX_EVENTS:
+            raise ValueError(f"{events} open events make {len(roster)} in all, above {MAX_EVENTS}; ask for fewer")
+        return cls(draws, roster)
+
+    def born(self, minute: int) -> list[int]:
+        """Return the numbers of the events that were listed by a minute, oldest first."""
+        last = min(minute, minute_of(SANDBOX_ENDS_AT))
+        return [int(number) for number in np.flatnonzero(self.roster.born_at_minutes <= last)]
+
+    def maybe_open(self, minute: int) -> list[int]:
+        """Return the events that were listed by a minute and might still trade, oldest first."""
+        last = min(minute, minute_of(SANDBOX_ENDS_AT))
+        found = (self.roster.born_at_minutes <= last) & (self._last_minutes >= minute)
+        return [int(number) for number in np.flatnonzero(found)]
+
+    def is_born(self, number: int, minute: int) -> bool:
+        """Return whether there is such an event by a minute."""
+        return 0 <= number < len(self.roster) and bool(
+            self.roster.born_at_minutes[number] <= min(minute, minute_of(SANDBOX_ENDS_AT))
+        )
+
+    def event(self, number: int, minute: int) -> EventState:
+        """Return an event as of a minute at which it is listed."""
+        history = self._history(number)
+        volumes, total = volumes_at(
+            history.plan, history.turnover, minute=minute, stopped_minutes=history.stopped_minutes
+        )
+        markets = tuple(_state(history, index, minute=minute, volume=volume) for index, volume in enumerate(volumes))
+        return EventState(plan=history.plan, minute=minute, volume=total, markets=markets)
+
+    def quotes(self, number: int, minute: int) -> list[Quote]:
+        """Return the quote of each market of an event, as of a minute at which it is listed."""
+        history = self._history(number)
+        plan = history.plan
+        hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
+        hours = np.arange(max(0, hour - LONGEST_TRADE_LAG_HOURS), hour + 1)
+        quotes = last_quotes(quotes_of(plan.markets, chances(plan, plan.markets, history.walk, hours)))
+        return [
+            quote if minute < closing.decided_minute else decided_quote(market, quote, closing.payout)
+            for market, closing, quote in zip(plan.markets, history.closings, quotes, strict=True)
+        ]
+
+    def shown_prices(self, number: int, index: int, minute: int) -> tuple[int, list[float]]:
+        """Return the first hour of a market's price history and its prices, one an hour, as of a minute."""
+        history = self._history(number)
+        plan, market, closing = history.plan, history.plan.markets[index], history.closings[index]
+        last_hour = min(minute, closing.stopped_minute) // MINUTES_AN_HOUR
+        hours = np.arange(last_hour - plan.opens_hour + 1)
+        if not len(hours):
+            return plan.opens_hour, []
+        quotes = quotes_of([market], chances(plan, [market], history.walk, hours))
+        prices: list[float] = quotes.shown[0].tolist()
+        if last_hour >= market.decided_hour and closing.payout != 0.5:
+            undecided = market.decided_hour - plan.opens_hour
+            decided = decided_quote(market, last_quotes(quotes)[0], closing.payout).shown
+            prices[undecided:] = [decided] * (len(prices) - undecided)
+        return plan.opens_hour, prices
+
+    def _history(self, number: int) -> _History:
+        """Return all that ever happens to an event, worked out once."""
+        history = self._histories.get(number)
+        if history is None:
+            history = self._histories[number] = self._worked_out(number)
+        return history
+
+    def _worked_out(self, number: int) -> _History:
+        """Return all that ever happens to an event."""
+        plan = plan_event(
+            self.draws,
+            number=number,
+            known_at_minute=int(self.roster.known_at_minutes[number]),
+            born_minute=int(self.roster.born_at_minutes[number]),
+            life_hours=int(self.roster.life_hours[number]),
+        )
+        walk = walk_of(self.draws, plan)
+        closings = closings_of(self.draws, plan, walk)
+        stopped_minutes = np.array([closing.stopped_minute for closing in closings])
+        turnover = turnover_of(self.draws, plan, until_minute=int(stopped_minutes.max()))
+        return _History(plan, walk, closings, stopped_minutes, turnover)
+
+
+def _state(history: _History, index: int, *, minute: int, volume: Volume) -> MarketState:
+    """Return a market as of a minute, reading nothing of its history that is later."""
+    market, closing = history.plan.markets[index], history.closings[index]
+    stage = closing.stage(minute)
+    is_settled = stage is Stage.SETTLED
+    return MarketState(
+        plan=market,
+        stage=stage,
+        volume=volume,
+        payout=closing.payout if is_settled else None,
+        is_disputed=stage is not Stage.OPEN and closing.is_disputed,
+        settled_minute=closing.settled_minute if is_settled else None,
+    )
