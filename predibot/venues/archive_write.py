@@ -21,7 +21,7 @@ LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
 _UNFINISHED = ".unfinished-"
 
 
-def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[Mapping[str, object]]) -> Path:
+def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]) -> Path:
     """Write the event objects read at an instant, and return the snapshot's folder.
 
     A name has whole seconds; a fraction is rounded up, because a snapshot must

@@ -8,7 +8,7 @@ are refused.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -23,6 +23,7 @@ MAX_TAGS = 500
 MAX_MARKETS = 5_000
 SETTLED_TOLERANCE = 1e-4
 """Markets of the AMM years settled at 0.0000008 and 0.999999."""
+VENUE_BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
 
 _List = BeforeValidator(wire.json_list)
 
@@ -231,7 +232,8 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
     payout_yes = parsed.payout_yes
     if payout_yes is None:
         return None
-    if parsed.closed_at is None:
+    # A Go server writes the year 1 for an instant it does not know.
+    if parsed.closed_at is None or parsed.closed_at < VENUE_BEGAN:
         return Resolution(payout_yes, first_seen_at, "first_sight", effective_at=first_seen_at)
     return Resolution(payout_yes, parsed.closed_at, "venue", effective_at=parsed.closed_at)
 
