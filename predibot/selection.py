@@ -271,7 +271,7 @@ def _notes_on_markets(event: Event, dropped: Mapping[str, str], max_markets: int
     if rest:
         ids = ", ".join(market.id for market in rest)
         notes.append(
-            f"event {event.id}: the {max_markets} most traded markets are played, not {len(rest)} others: {ids}"
+            f"event {event.id}: max_markets is {max_markets}, so {len(rest)} less traded are not played: {ids}"
         )
     return notes
 

@@ -1,0 +1,304 @@
+"""Plug-ins: the strategies there are, what they take, and how one is made from its name and arguments."""
+
+import ast
+import dataclasses
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import itertools
+import json
+import pkgutil
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, TypeAlias, cast, get_args, get_origin, get_type_hints
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+
+from predibot._folders import folders_from_environment
+from predibot.contracts import Strategy
+from predibot.errors import PluginError
+from predibot.spelling import did_you_mean
+
+STRATEGIES = "predibot.strategies"
+Argument: TypeAlias = "str | int | float | bool | tuple[Argument, ...]"
+Origin = Literal["predibot", "PREDIBOT_STRATEGIES"]
+
+# What a plug-in's own code may end in while it is imported or made; told apart
+# from ours by being translated right where that code runs.
+_FAILURES = (
+    ImportError, SyntaxError, NameError, AttributeError, TypeError, ValueError,
+    LookupError, ArithmeticError, AssertionError, OSError, RuntimeError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySpec:
+    """Enough to make a strategy again: in a worker, next year, in the report."""
+
+    name: str
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    """Those that were given; the others have their defaults."""
+    source_sha256: str = ""
+    """Digest of the plug-in's file when the spec was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentInfo:
+    """One argument of a strategy, as a recipe gives it."""
+
+    name: str
+    type: str
+    default: str | None
+    """None where it must be given."""
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyInfo:
+    """What a strategy says about itself."""
+
+    name: str
+    summary: str
+    arguments: tuple[ArgumentInfo, ...]
+    origin: Origin
+    """Whether it lies in a folder the user named, or came with predibot or its checkout."""
+    problem: str = ""
+    """Why it cannot be used; empty where it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What is wrong with one argument."""
+
+    argument: str
+    text: str
+
+
+def strategy_names(package: str = STRATEGIES) -> tuple[str, ...]:
+    """Return the names of all strategies in order of the alphabet, without importing any.
+
+    Args:
+        package: The package they are modules of.
+    """
+    found = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    return tuple(sorted({m.name for m in found if not m.ispkg and m.name.isidentifier() and m.name[0] != "_"}))
+
+
+def strategies(package: str = STRATEGIES) -> tuple[StrategyInfo, ...]:
+    """Return what every strategy says about itself; a broken one says what is wrong with it."""
+    return tuple(_info(name, package) for name in strategy_names(package))
+
+
+def spec_of(name: str, arguments: Mapping[str, object] | None = None, *, package: str = STRATEGIES) -> StrategySpec:
+    """Return the spec of a strategy, after making it once to see that it can be made.
+
+    Args:
+        name: The name of its file, without the ending.
+        arguments: As a recipe gives them: text, numbers, booleans, lists.
+        package: The package it is a module of.
+
+    Raises:
+        PluginError: If there is no such strategy, it does not load, or it
+            does not take these arguments.
+    """
+    given = dict(arguments or {})
+    _made(name, given, package)
+    return StrategySpec(name, frozen_arguments(given), _digest(name, package))
+
+
+def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
+    """Return a strategy made from its spec; only its own module is imported.
+
+    Raises:
+        PluginError: If there is no such strategy, it does not load, or it
+            does not take its arguments.
+    """
+    return _made(spec.name, spec.arguments, package)
+
+
+def argument_complaints(
+    name: str, arguments: Mapping[str, object], *, package: str = STRATEGIES
+) -> tuple[Complaint, ...]:
+    """Return what is wrong with each argument, unknown and missing ones included.
+
+    Raises:
+        PluginError: If there is no such strategy, or it does not load.
+    """
+    cls = _strategy_class(name, package)
+    fields = {known.name: known for known in dataclasses.fields(cls) if known.init}
+    hints = _hints(name, cls)
+    complaints = []
+    for argument, value in arguments.items():
+        if argument not in fields:
+            takes = did_you_mean(argument, fields) if fields else "It takes none"
+            complaints.append(Complaint(argument, f"unknown argument {argument!r}. {takes}"))
+        elif problem := _value_problem(hints[argument], value):
+            complaints.append(Complaint(argument, f"argument {argument!r}: {problem}"))
+    missing = [known for known in fields.values() if known.name not in arguments and _default_of(known) is None]
+    complaints += [Complaint(known.name, f"argument {known.name!r} is missing") for known in missing]
+    return tuple(complaints)
+
+
+def _made(name: str, arguments: Mapping[str, object], package: str) -> Strategy:
+    complaints = argument_complaints(name, arguments, package=package)
+    if complaints:
+        raise PluginError(f"strategy {name!r}: {'; '.join(complaint.text for complaint in complaints)}")
+    cls = _strategy_class(name, package)
+    hints = _hints(name, cls)
+    typed = {
+        argument: _adapter(hints[argument]).validate_json(_as_json(value)) for argument, value in arguments.items()
+    }
+    try:
+        return cast("Strategy", cls(**typed))
+    except _FAILURES as error:
+        raise PluginError(f"strategy {name!r} refuses its arguments: {error}") from error
+
+
+def frozen_arguments(arguments: Mapping[str, object]) -> dict[str, Argument]:
+    """Return arguments as a spec keeps them: lists, also those read back from JSON, as tuples."""
+    return {name: _frozen(value) for name, value in arguments.items()}
+
+
+def _frozen(value: object) -> Argument:
+    if isinstance(value, list | tuple):
+        return tuple(_frozen(part) for part in value)
+    if isinstance(value, str | int | float | bool):
+        return value
+    raise PluginError(f"an argument is text, a number, true or false, or a list of them, not {type(value).__name__}")
+
+
+def _value_problem(hint: Any, value: object) -> str | None:
+    """Return what is wrong with the value of an argument of this type, or None; the value is never repeated."""
+    try:
+        _frozen(value)
+    except PluginError:
+        return "it is text, a number, true or false, or a list of them; write dates and times in quotes"
+    try:
+        _adapter(hint).validate_json(_as_json(value), strict=True)
+    except ValidationError as error:
+        words = [word for word in get_args(hint) if isinstance(word, str)] if get_origin(hint) is Literal else []
+        nearest_word = f". {did_you_mean(value, words)}" if words and isinstance(value, str) else ""
+        return f"{_said(error)}{nearest_word}"
+    return None
+
+
+def _as_json(value: object) -> str:
+    """Return a value as JSON, whose lists may become tuples even strictly, as those of TOML should."""
+    return json.dumps(value)
+
+
+def _adapter(hint: Any) -> TypeAdapter[object]:
+    try:
+        return TypeAdapter(hint)
+    except PydanticUserError as error:
+        raise PluginError(f"a strategy takes text, numbers, booleans and lists; no recipe can give a {hint}") from error
+
+
+def _hints(name: str, cls: type[Any]) -> dict[str, Any]:
+    """Return the types of a strategy's arguments, with their limits."""
+    try:
+        return get_type_hints(cls, include_extras=True)
+    except _FAILURES as error:
+        raise PluginError(f"{name}.py: a type of {cls.__name__} cannot be read: {error}") from error
+
+
+def _said(error: ValidationError) -> str:
+    """Return pydantic's first complaint as part of a sentence, without the input."""
+    message = error.errors(include_input=False, include_url=False)[0]["msg"]
+    return message.replace("Input should be", "it should be")
+
+
+def _strategy_class(name: str, package: str) -> type[Any]:
+    """Return the class a plug-in is; its name is the file's in CamelCase."""
+    module = _imported(name, package)
+    class_name = "".join(part.capitalize() for part in name.split("_"))
+    cls = getattr(module, class_name, None)
+    if not isinstance(cls, type):
+        raise PluginError(f"{name}.py has no class {class_name}; a strategy's class is named as its file")
+    parameters = getattr(cls, "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen:
+        raise PluginError(f"{name}.py: {class_name} is no frozen dataclass; write @dataclass(frozen=True, slots=True)")
+    if not callable(getattr(cls, "decide", None)):
+        raise PluginError(f"{name}.py: {class_name} cannot decide; give it a method decide(self, context)")
+    return cls
+
+
+def _imported(name: str, package: str) -> ModuleType:
+    names = strategy_names(package)
+    if name not in names:
+        raise PluginError(f"no strategy {name!r}. {did_you_mean(name, names)}{_missing_folders()}")
+    try:
+        return importlib.import_module(f"{package}.{name}")
+    except _FAILURES as error:
+        raise PluginError(f"{name}.py does not load: {type(error).__name__}: {error}") from error
+
+
+def _missing_folders() -> str:
+    missing = [folder for folder in folders_from_environment("strategies") if not Path(folder).is_dir()]
+    return f". PREDIBOT_STRATEGIES names what is no folder: {', '.join(missing)}" if missing else ""
+
+
+def _source(name: str, package: str) -> Path:
+    """Return the file of a plug-in."""
+    spec = importlib.util.find_spec(f"{package}.{name}")
+    if spec is None or spec.origin is None:
+        raise PluginError(f"strategy {name!r} has no file")
+    return Path(spec.origin)
+
+
+def _digest(name: str, package: str) -> str:
+    return hashlib.sha256(_source(name, package).read_bytes()).hexdigest()
+
+
+def _info(name: str, package: str) -> StrategyInfo:
+    users = folders_from_environment("strategies")
+    origin: Origin = "PREDIBOT_STRATEGIES" if str(_source(name, package).parent) in users else "predibot"
+    try:
+        cls = _strategy_class(name, package)
+        hints = _hints(name, cls)
+    except PluginError as error:
+        return StrategyInfo(name, "", (), origin, problem=str(error))
+    docs = _argument_docs(cls)
+    arguments = tuple(
+        ArgumentInfo(
+            known.name, inspect.formatannotation(hints[known.name]), _default_of(known), docs.get(known.name, "")
+        )
+        for known in dataclasses.fields(cls)
+        if known.init
+    )
+    return StrategyInfo(name, _summary(cls), arguments, origin)
+
+
+def _summary(cls: type[Any]) -> str:
+    """Return the first line of a class's docstring, or of its module's where it has only the generated one."""
+    own = inspect.cleandoc(cls.__doc__ or "")
+    if not own or own.startswith(f"{cls.__name__}("):
+        own = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "")
+    return own.partition("\n")[0]
+
+
+def _default_of(known: "dataclasses.Field[Any]") -> str | None:
+    """Return the default of a field as text, or None where it has none."""
+    if known.default is not dataclasses.MISSING:
+        return repr(known.default)
+    return repr(known.default_factory()) if known.default_factory is not dataclasses.MISSING else None
+
+
+def _argument_docs(cls: type[Any]) -> dict[str, str]:
+    """Return the string that follows each field in the source of a class, on one line."""
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    except (OSError, SyntaxError):
+        return {}
+    statements = body.body if isinstance(body, ast.ClassDef) else []
+    docs = {}
+    for statement, after in itertools.pairwise(statements):
+        if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
+            continue
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
+            docs[statement.target.id] = " ".join(after.value.value.split())
+    return docs

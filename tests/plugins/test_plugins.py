@@ -1,0 +1,175 @@
+"""Plug-ins: how they are found, described, made, and what is said when they cannot be."""
+
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from predibot.errors import PluginError
+from predibot.plugins import ArgumentInfo, StrategySpec, load_strategy, spec_of, strategies, strategy_names
+from tests.plugins.conftest import Plugins
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+THINKER = '''"""A strategy of the tests."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+
+@dataclass(frozen=True, slots=True)
+class DeepThinker:
+    """Think for long.
+
+    And then say something.
+    """
+
+    model: str
+    """Which model, by name."""
+    steps: Annotated[int, Field(ge=1)] = 3
+    mood: Literal["calm", "bold"] = "calm"
+    """How it feels,
+    on two lines."""
+    share: float = 0.5
+    tools: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.model == "none":
+            raise ValueError("there is no model 'none'")
+
+    def decide(self, context):
+        return None
+'''
+
+
+def test_the_baselines_are_found_and_take_what_they_say() -> None:
+    assert set(strategy_names()) >= {"always_half", "favourite", "market_price", "random_bet", "underdog"}
+    assert not [info.problem for info in strategies() if info.problem]
+    (stake,) = next(info.arguments for info in strategies() if info.name == "market_price")
+    assert (stake.name, stake.type, stake.default) == ("stake", "Literal['equal', 'top_volume']", "'equal'")
+
+
+def test_a_strategy_is_described_by_its_docstring_and_the_strings_after_its_fields(plugins: Plugins) -> None:
+    plugins.write("deep_thinker", THINKER)
+    (info,) = strategies(plugins.package)
+    assert (info.name, info.summary, info.origin) == ("deep_thinker", "Think for long.", "predibot")
+    assert info.arguments[0] == ArgumentInfo("model", "str", None, "Which model, by name.")
+    assert info.arguments[2].doc == "How it feels, on two lines."
+
+
+def test_a_leading_underscore_hides_a_shared_file(plugins: Plugins) -> None:
+    plugins.write("_shared", "")
+    plugins.write("deep_thinker", THINKER)
+    assert strategy_names(plugins.package) == ("deep_thinker",)
+
+
+def test_a_strategy_is_made_from_its_name_and_arguments(plugins: Plugins) -> None:
+    plugins.write("deep_thinker", THINKER)
+    spec = spec_of("deep_thinker", {"model": "m", "share": 1, "tools": ["a", "b"]}, package=plugins.package)
+    assert spec.arguments == {"model": "m", "share": 1, "tools": ("a", "b")}
+    made = load_strategy(spec, package=plugins.package)
+    assert str(made) == "DeepThinker(model='m', steps=3, mood='calm', share=1.0, tools=('a', 'b'))"
+
+
+def test_a_spec_carries_the_digest_of_the_file(plugins: Plugins) -> None:
+    plugins.write("deep_thinker", THINKER)
+    spec = spec_of("deep_thinker", {"model": "m"}, package=plugins.package)
+    assert spec.source_sha256 == hashlib.sha256(THINKER.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"model": "m", "moood": 1}, "unknown argument 'moood'. Did you mean 'mood'?"),
+        ({}, "argument 'model' is missing"),
+        ({"model": 3}, "argument 'model': it should be a valid string"),
+        ({"model": "m", "steps": "3"}, "argument 'steps': it should be a valid integer"),
+        ({"model": "m", "steps": True}, "argument 'steps': it should be a valid integer"),
+        ({"model": "m", "steps": 0}, "argument 'steps': it should be greater than or equal to 1"),
+        ({"model": "m", "mood": "bald"}, "it should be 'calm' or 'bold'. Did you mean 'bold'?"),
+        ({"model": "m", "mood": {"a": 1}}, "argument 'mood': it is text, a number, true or false, or a list"),
+        ({"model": "none"}, "refuses its arguments: there is no model 'none'"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_it_should_be(
+    plugins: Plugins, arguments: dict[str, object], message: str
+) -> None:
+    plugins.write("deep_thinker", THINKER)
+    with pytest.raises(PluginError) as caught:
+        spec_of("deep_thinker", arguments, package=plugins.package)
+    assert message in str(caught.value)
+    assert "deep_thinker" in str(caught.value)
+
+
+def test_an_unknown_strategy_is_met_with_the_nearest_name() -> None:
+    with pytest.raises(PluginError, match=r"no strategy 'market_prise'\. Did you mean 'market_price'\?"):
+        spec_of("market_prise")
+    with pytest.raises(PluginError, match="no strategy '_path'"):
+        load_strategy(StrategySpec("_path"))
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("import no_such_module", "broken.py does not load: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("def f(:", "broken.py does not load: SyntaxError"),
+        ("1 / 0", "broken.py does not load: ZeroDivisionError: division by zero"),
+        ("x = 1", "broken.py has no class Broken"),
+        ("class Broken:\n    pass", "broken.py: Broken is no frozen dataclass"),
+        ("import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Broken:\n    a: int = 1", "cannot decide"),
+    ],
+)
+def test_a_broken_strategy_says_its_file_and_the_reason_and_hides_no_other(
+    plugins: Plugins, source: str, message: str
+) -> None:
+    plugins.write("broken", source)
+    plugins.write("deep_thinker", THINKER)
+    with pytest.raises(PluginError) as caught:
+        spec_of("broken", package=plugins.package)
+    assert message in str(caught.value)
+    broken, whole = strategies(plugins.package)
+    assert message in broken.problem
+    assert not whole.problem
+
+
+def test_a_type_no_recipe_can_give_is_said_to_be_one(plugins: Plugins) -> None:
+    source = THINKER.replace("model: str", "model: 'threading.Lock'").replace(
+        "import Field", "import Field\nimport threading"
+    )
+    plugins.write("deep_thinker", source)
+    with pytest.raises(PluginError, match="no recipe can give"):
+        spec_of("deep_thinker", {"model": "m"}, package=plugins.package)
+
+
+def test_only_the_strategy_asked_for_is_imported(plugins: Plugins) -> None:
+    plugins.write("deep_thinker", THINKER)
+    plugins.write("careless", "raise SystemExit('imported')")
+    assert spec_of("deep_thinker", {"model": "m"}, package=plugins.package)
+
+
+def test_a_strategy_survives_the_way_into_a_fresh_process() -> None:
+    made = pickle.dumps(load_strategy(spec_of("market_price", {"stake": "top_volume"})))
+    probe = f"import pickle; print(pickle.loads({made!r}))"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=REPOSITORY, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "MarketPrice(stake='top_volume')", done.stderr
+
+
+def test_a_folder_of_the_user_goes_first_and_is_said_to_be_theirs(tmp_path: Path) -> None:
+    (tmp_path / "deep_thinker.py").write_text(THINKER, encoding="utf-8")
+    probe = (
+        "from predibot.plugins import strategies, spec_of\n"
+        "print([(s.name, s.origin) for s in strategies() if s.origin != 'predibot'])\n"
+        "try: spec_of('x')\nexcept Exception as error: print(error)"
+    )
+    absent = tmp_path / "absent"
+    env = {**os.environ, "PREDIBOT_STRATEGIES": f"{tmp_path}{os.pathsep}{absent}"}
+    done = subprocess.run(
+        [sys.executable, "-c", probe], cwd=REPOSITORY, env=env, capture_output=True, text=True, timeout=60
+    )
+    assert "[('deep_thinker', 'PREDIBOT_STRATEGIES')]" in done.stdout, done.stderr
+    assert f"PREDIBOT_STRATEGIES names what is no folder: {absent}" in done.stdout

@@ -1,0 +1,155 @@
+"""Selection: each rule of `selection.md`, their order, and what is said about what is left out."""
+
+from datetime import timedelta
+
+import pytest
+
+from predibot.domain.event import Event
+from predibot.domain.price import Quote
+from predibot.selection import PassedOver, SelectionRules, select
+from tests.selection.worlds import DAY, NOW, RULES, WORDS, event, market, quoted
+
+
+def passed_over(*events: Event, rules: SelectionRules = RULES) -> PassedOver:
+    selection = select(events, rules, NOW)
+    assert not selection.selected
+    (only,) = selection.passed_over
+    return only
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (market("bad", closed=True), "closed"),
+        (market("bad", outcomes=("A", "B", "C")), "not exactly two outcomes"),
+        (market("bad", outcomes=("Yes",)), "not exactly two outcomes"),
+        (market("bad", quote=Quote(at=NOW)), "no quote"),
+        (market("bad", quote=quoted(1.0)), "priced at 0 or 1"),
+        (market("bad", quote=quoted(hours_ago=24.01)), "quote older than 24 h"),
+        (market("bad", quote=quoted(hours_ago=-0.01)), "quoted only later"),
+    ],
+)
+def test_a_market_that_cannot_be_played_is_dropped_with_a_note(bad, reason) -> None:  # type: ignore[no-untyped-def]  # parameters are told by their list
+    selection = select([event("7", markets=[market("good"), bad])], RULES, NOW)
+    assert [kept.id for kept in selection.selected[0].markets] == ["good"]
+    assert f"event 7: 1 of 2 markets dropped: {reason} (bad)" in selection.notes
+
+
+def test_two_outcomes_of_any_label_and_a_quote_of_exactly_a_day_are_played() -> None:
+    playable = market("m", outcomes=("Chiefs", "Eagles"), quote=quoted(hours_ago=24.0))
+    assert select([event(markets=[playable])], RULES, NOW).selected
+
+
+def test_an_event_with_no_market_left_says_why_each_was_dropped() -> None:
+    only = passed_over(event("7", markets=[market("a", closed=True), market("b", closed=True)]))
+    assert (only.rule, only.reason) == ("unusable markets", "none of its 2 markets can be played: closed (a, b)")
+
+
+@pytest.mark.parametrize("shut", [event(closed=True), event(archived=True)])
+def test_an_event_that_is_closed_or_archived_is_not_open(shut: Event) -> None:
+    assert passed_over(shut).rule == "open"
+
+
+def test_the_end_may_be_at_most_sixty_days_away_to_the_second() -> None:
+    assert select([event(closes_at=NOW + 60 * DAY)], RULES, NOW).selected
+    only = passed_over(event(closes_at=NOW + 60 * DAY + timedelta(seconds=1)))
+    assert only.rule == "ends_within_days"
+    assert "at most 60" in only.reason
+
+
+def test_an_end_in_the_past_is_played_and_no_end_at_all_is_not() -> None:
+    assert select([event(closes_at=NOW - DAY)], RULES, NOW).selected
+    assert passed_over(event(closes_at=None)).reason == "it has no end"
+
+
+def test_the_latest_end_of_the_markets_counts_only_where_the_event_has_none() -> None:
+    late = [market("a", closes_at=NOW + DAY), market("b", closes_at=NOW + 61 * DAY)]
+    assert passed_over(event(closes_at=None, markets=late)).rule == "ends_within_days"
+    assert select([event(closes_at=NOW + DAY, markets=late)], RULES, NOW).selected
+
+
+def test_crypto_is_excluded_unless_the_recipe_excludes_nothing() -> None:
+    coin = event(title="Will BTC reach $200k?")
+    assert passed_over(coin).reason == "crypto, by the word 'btc' in its title"
+    assert select([coin], SelectionRules(crypto=WORDS, exclude=()), NOW).selected
+
+
+def test_an_event_traded_too_little_is_passed_over_and_an_unknown_volume_is_not() -> None:
+    assert select([event(volume_24h=1000.0)], RULES, NOW).selected
+    assert select([event(volume_24h=None)], RULES, NOW).selected
+    only = passed_over(event(volume_24h=999.99))
+    assert (only.rule, only.reason) == ("min_volume_24h_usd", "$999.99 traded in 24 h, below $1,000.00")
+
+
+def test_the_first_rule_an_event_fails_is_its_reason() -> None:
+    wrong = {"closes_at": None, "title": "Bitcoin?", "volume_24h": 0.0}
+    assert passed_over(event(**wrong, closed=True, markets=[market(closed=True)])).rule == "unusable markets"  # type: ignore[arg-type]  # all of them fit
+    assert passed_over(event(closes_at=None, title="Bitcoin?", volume_24h=0.0, closed=True)).rule == "open"
+    assert passed_over(event(closes_at=None, title="Bitcoin?", volume_24h=0.0)).rule == "ends_within_days"
+    assert passed_over(event(title="Bitcoin?", volume_24h=0.0)).rule == "exclude"
+
+
+def test_events_are_ranked_by_the_week_unknown_last_and_ties_by_id_as_text() -> None:
+    listed = [event("5"), event("9", volume=7.0), event("10", volume=7.0), event("3", volume=8.0)]
+    selection = select(listed, SelectionRules(crypto=WORDS, events=3), NOW)
+    assert [chosen.id for chosen in selection.selected] == ["3", "10", "9"]
+    (below,) = selection.passed_over
+    assert (below.event_id, below.rule) == ("5", "events")
+    assert below.reason == "rank 4 of 4 with an unknown volume traded in a week; the run plays 3"
+
+
+def test_the_most_traded_markets_are_kept_and_the_rest_named() -> None:
+    crowd = event(
+        "7", markets=[market("9", volume=1.0), market("10", volume=1.0), market("3"), market("4", volume=2.0)]
+    )
+    selection = select([crowd], SelectionRules(crypto=WORDS, max_markets=2), NOW)
+    assert [kept.id for kept in selection.selected[0].markets] == ["4", "10"]
+    assert "event 7: max_markets is 2, so 2 less traded are not played: 9, 3" in selection.notes
+
+
+def test_zero_markets_means_all_of_them() -> None:
+    crowd = event(markets=[market(str(number)) for number in range(30)])
+    assert len(select([crowd], RULES, NOW).selected[0].markets) == 20
+    assert len(select([crowd], SelectionRules(crypto=WORDS, max_markets=0), NOW).selected[0].markets) == 30
+
+
+def test_fewer_events_than_asked_for_is_a_note() -> None:
+    assert select([event()], RULES, NOW).notes == ("1 of 10 events: no other event keeps the rules",)
+    assert select([], RULES, NOW).notes == ("0 of 10 events: no other event keeps the rules",)
+
+
+def test_a_named_event_is_held_to_its_markets_only_and_a_note_says_so() -> None:
+    named = event("7", title="Bitcoin?", closes_at=None, volume_24h=0.0)
+    selection = select([event("8"), named], RULES, NOW, only_event_id="7")
+    assert [chosen.id for chosen in selection.selected] == ["7"]
+    assert not selection.passed_over
+    assert "ends_within_days, exclude, min_volume_24h_usd and rank_by were waived" in selection.notes[0]
+
+
+def test_a_named_event_must_still_be_open_and_playable_and_is_trimmed() -> None:
+    assert select([event("7", closed=True)], RULES, NOW, only_event_id="7").passed_over[0].rule == "open"
+    crowd = event("7", markets=[market(str(number)) for number in range(30)])
+    assert len(select([crowd], RULES, NOW, only_event_id="7").selected[0].markets) == 20
+    assert select([crowd], RULES, NOW, only_event_id="8").notes == ("event 8 is not among the events of the venue",)
+
+
+def test_an_event_listed_twice_is_played_once() -> None:
+    selection = select([event("7", volume=1.0), event("7", volume=2.0)], RULES, NOW)
+    assert [chosen.volume_1wk_usd for chosen in selection.selected] == [2.0]
+    assert selection.notes[0] == "event 7 was listed more than once; the most traded version counts"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"ends_within_days": float("nan")}, "ends_within_days"),
+        ({"min_volume_24h_usd": -1.0}, "min_volume_24h_usd"),
+        ({"max_markets": -1}, "max_markets"),
+        ({"events": 0}, "at least 1"),
+        ({"exclude": ("sports",)}, "'sports'"),
+        ({"rank_by": "volume"}, "volume_1wk"),
+    ],
+)
+def test_rules_nothing_can_be_held_to_are_refused(changed, message: str) -> None:  # type: ignore[no-untyped-def]  # one rule each
+    with pytest.raises(ValueError, match=message):
+        SelectionRules(crypto=WORDS, **changed)
