@@ -1,0 +1,260 @@
+"""Views: what a command shows, as plain data, and the JSON document made of it."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from predibot.domain.clock import format_instant
+from predibot.domain.decision import STATUSES, Status
+from predibot.scoring.scorecard import HorizonScore, Scorecard
+
+Document = dict[str, object]
+"""What `json.dumps` writes: texts, finite numbers, None, and lists and documents of them."""
+
+Outcome = Status | Literal["skipped"]
+OUTCOMES: tuple[Outcome, ...] = (*STATUSES, "skipped")
+"""What became of a decision in one call: a status, or skipped because it was made before."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationView:
+    """What `predibot evaluate` shows."""
+
+    as_of: datetime
+    cards: tuple[Scorecard, ...]
+    notes: tuple[str, ...] = ()
+
+    def document(self) -> Document:
+        """Return the JSON document; a number without a value is None."""
+        return {
+            "as_of": format_instant(self.as_of),
+            "bots": [_card_document(card) for card in self.cards],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """The run a command is about."""
+
+    key: str
+    recipe: str
+    slot: datetime
+    as_of: datetime
+    venue: str
+    game: str
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        return {
+            "key": self.key,
+            "recipe": self.recipe,
+            "slot": format_instant(self.slot),
+            "as_of": format_instant(self.as_of),
+            "venue": self.venue,
+            "game": self.game,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenView:
+    """An event that is played."""
+
+    event_id: str
+    title: str
+    markets: int
+    """How many of its markets are played."""
+    volume_1wk_usd: float | None
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        return {
+            "event_id": self.event_id,
+            "title": self.title,
+            "markets": self.markets,
+            "volume_1wk_usd": number(self.volume_1wk_usd),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOverView:
+    """An event that is not played."""
+
+    event_id: str
+    title: str
+    rule: str
+    reason: str
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        return {"event_id": self.event_id, "title": self.title, "rule": self.rule, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionView:
+    """What `predibot select` and `decide --dry-run` show."""
+
+    as_of: datetime
+    venue: str
+    selected: tuple[ChosenView, ...]
+    passed_over: tuple[PassedOverView, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        return {
+            "as_of": format_instant(self.as_of),
+            "venue": self.venue,
+            "selected": [event.document() for event in self.selected],
+            "passed_over": [event.document() for event in self.passed_over],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BetView:
+    """A forecast and a bet on one market."""
+
+    market_id: str
+    bet_usd: float
+    probability: float | None
+    confidence: float | None
+    price_yes: float | None
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        return {
+            "market_id": self.market_id,
+            "bet_usd": number(self.bet_usd),
+            "probability": number(self.probability),
+            "confidence": number(self.confidence),
+            "price_yes": number(self.price_yes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionView:
+    """What one bot did about one event."""
+
+    bot: str
+    event_id: str
+    status: Outcome
+    bets: tuple[BetView, ...] = ()
+    unallocated_usd: float | None = None
+    cost_usd: float | None = 0.0
+    """None where a part is unknown."""
+    cost_known_usd: float = 0.0
+    message: str = ""
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        return {
+            "bot": self.bot,
+            "event_id": self.event_id,
+            "status": self.status,
+            "bets": [bet.document() for bet in self.bets],
+            "unallocated_usd": number(self.unallocated_usd),
+            "cost_usd": number(self.cost_usd),
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DecideView:
+    """What `predibot decide` shows."""
+
+    run: RunView
+    selected: tuple[ChosenView, ...]
+    passed_over: tuple[PassedOverView, ...]
+    decisions: tuple[DecisionView, ...]
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Return what this call spent; None where a part is unknown. Skipped decisions cost nothing again."""
+        costs = [decision.cost_usd for decision in self.decisions if decision.status != "skipped"]
+        return None if None in costs else math.fsum(cost for cost in costs if cost is not None)
+
+    @property
+    def cost_known_usd(self) -> float:
+        """Return the part of what this call spent that is known."""
+        return math.fsum(decision.cost_known_usd for decision in self.decisions if decision.status != "skipped")
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        seen = Counter(decision.status for decision in self.decisions)
+        return {
+            "run": self.run.document(),
+            "selected": [event.document() for event in self.selected],
+            "passed_over": [event.document() for event in self.passed_over],
+            "decisions": [decision.document() for decision in self.decisions],
+            "totals": {
+                **{outcome: seen[outcome] for outcome in OUTCOMES},
+                "cost_usd": number(self.cost_usd),
+                "cost_known_usd": number(self.cost_known_usd),
+                "seconds": number(self.seconds),
+            },
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One line of `predibot runs`."""
+
+    run: RunView
+    bots: int
+    events: int
+    statuses: Mapping[str, int]
+    """How many decisions have each status; one that is absent has none."""
+    void_reason: str | None = None
+    """Why the run was taken out of all scores; None where it counts."""
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        document = self.run.document()
+        document.update({"bots": self.bots, "events": self.events})
+        document.update({status: self.statuses.get(status, 0) for status in STATUSES})
+        document["void_reason"] = self.void_reason
+        return document
+
+
+def number(value: float | None) -> float | None:
+    """Return a number as JSON can hold it: None for what has no value."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _card_document(card: Scorecard) -> Document:
+    return {
+        "bot": card.bot,
+        "decisions": card.decisions,
+        "forecasts": card.forecasts,
+        "settled": card.settled,
+        "void": card.void,
+        "brier": number(card.brier),
+        "n_brier": card.n_brier,
+        "brier_open": number(card.brier_open),
+        "n_brier_open": card.n_brier_open,
+        "log_score": number(card.log_score),
+        "skill_vs_market": number(card.skill_vs_market),
+        "horizons": {label: _horizon_document(score) for label, score in card.horizons.items()},
+        "cost_usd": number(card.cost_usd),
+        "cost_known_usd": number(card.cost_known_usd),
+        "refused": card.refused,
+        "failed": card.failed,
+        "abstained": card.abstained,
+    }
+
+
+def _horizon_document(score: HorizonScore) -> Document:
+    return {
+        "mean_return": number(score.mean_return),
+        "n": score.n,
+        "coverage": number(score.coverage),
+        "sharpe": number(score.sharpe),
+        "market_mean_return": number(score.market_mean_return),
+    }
