@@ -74,6 +74,24 @@ def claim(
     return Claim(task_id, token, _begin_attempt(connection, task_id, now=now))
 
 
+def held_claim(connection: Connection, run_id: int, bot_id: int, subject: Subject, owner: str) -> Claim | None:
+    """Return the claim an owner holds on a piece of work, or None."""
+    row = connection.execute(
+        select(tasks.c.id, tasks.c.token, func.max(attempts.c.number))
+        .join(attempts, attempts.c.task_id == tasks.c.id)
+        .where(
+            tasks.c.run_id == run_id,
+            tasks.c.bot_id == bot_id,
+            tasks.c.subject_kind == subject.kind,
+            tasks.c.subject_id == subject.id,
+            tasks.c.owner == owner,
+            tasks.c.status == "claimed",
+        )
+        .group_by(tasks.c.id, tasks.c.token)
+    ).first()
+    return None if row is None else Claim(*row)
+
+
 def renew(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
     """Give every claim of an owner a new lease: its sign of life."""
     connection.execute(

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
-from predibot.ledger.catalogue import instruments, markets, run_events
+from predibot.ledger.catalogue import events, instruments, markets, run_events
 from predibot.ledger.rows import insert_new, table_of
 from predibot.ledger.runs import runs
 from predibot.ledger.tables import ObservationRow, ResolutionRow
@@ -24,7 +24,8 @@ class Followed:
 
     row: int
     instrument: Instrument
-    market_id: str
+    market_row: int
+    event_id: str
     wanted_from: datetime
     """The instant of the first run that plays it."""
     tracked_from: datetime | None
@@ -35,19 +36,21 @@ def followed(connection: Connection, venue: str) -> tuple[Followed, ...]:
     """Return every YES instrument of a venue that a run plays, in a stable order."""
     wanted_from = func.min(runs.c.as_of)
     rows = connection.execute(
-        select(instruments, markets.c.market_id, wanted_from.label("wanted_from"))
+        select(instruments, events.c.event_id, wanted_from.label("wanted_from"))
         .join(markets, markets.c.id == instruments.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
         .join(run_events, run_events.c.event_row == markets.c.event_row)
         .join(runs, runs.c.id == run_events.c.run_id)
         .where(instruments.c.venue == venue, instruments.c.side == "YES")
-        .group_by(*instruments.c, markets.c.market_id)
+        .group_by(*instruments.c, events.c.event_id)
         .order_by(instruments.c.id)
     )
     return tuple(
         Followed(
             row=row.id,
             instrument=Instrument(row.venue, row.kind, row.instrument_id),
-            market_id=row.market_id,
+            market_row=row.market_row,
+            event_id=row.event_id,
             wanted_from=row.wanted_from,
             tracked_from=row.tracked_from,
             tracked_until=row.tracked_until,

@@ -1,5 +1,6 @@
 """Owners of claims: a process by its machine, number and birth, and whether it still runs."""
 
+import secrets
 import socket
 from contextlib import suppress
 from pathlib import Path
@@ -10,10 +11,10 @@ _SAME_BIRTH_SECONDS = 5.0
 """A clock that is set anew moves the births of all processes a little."""
 
 
-def this_process() -> str:
-    """Return the name under which this process holds claims."""
+def new_owner() -> str:
+    """Return a name under which this process holds the claims of one call."""
     process = psutil.Process()
-    return f"{_machine()}/{process.pid}/{process.create_time():.2f}"
+    return f"{_machine()}/{process.pid}/{process.create_time():.2f}/{secrets.token_hex(4)}"
 
 
 def is_gone(owner: str) -> bool:
@@ -21,7 +22,7 @@ def is_gone(owner: str) -> bool:
 
     Of another machine nothing is known, so its claims last until their lease ends.
     """
-    machine, number, birth = owner.split("/")
+    machine, number, birth, _ = owner.split("/")
     if machine != _machine():
         return False
     try:

@@ -91,6 +91,16 @@ def find_run(connection: Connection, key: str) -> StoredRun | None:
     return None if row is None else _stored(row)
 
 
+def runs_of_slot(connection: Connection, recipe: str, slot_at: datetime) -> tuple[StoredRun, ...]:
+    """Return the runs of a recipe's slot that are not void, oldest first."""
+    rows = connection.execute(
+        select(runs)
+        .where(runs.c.recipe == recipe, runs.c.slot_at == slot_at, runs.c.voided_at.is_(None))
+        .order_by(runs.c.id)
+    ).mappings()
+    return tuple(_stored(row) for row in rows)
+
+
 def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
     """Store a run with all it plays, and return it; where the key is taken, return who holds it.
 

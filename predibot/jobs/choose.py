@@ -1,0 +1,71 @@
+"""Choosing: reading a venue's events and selecting those a run plays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from predibot.contracts import Progress, ProgressListener, Venue
+from predibot.domain.event import Event, EventPage, Skip
+from predibot.selection import Selection, SelectionRules, ranking_is_settled, select
+
+_SHOWN_SKIPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A selection, and what the venue's list was like."""
+
+    selection: Selection
+    listed: int
+    skipped: tuple[Skip, ...]
+    complete: bool
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader of the selection should know about the list it was made from."""
+        notes = list(self.selection.notes)
+        if not self.complete:
+            notes.append(
+                f"read the {self.listed} events with the highest one-week volume; "
+                "every other has less than the last one chosen"
+            )
+        return (*notes, *_skip_notes(self.skipped))
+
+
+def choose(
+    venue: Venue,
+    rules: SelectionRules,
+    as_of: datetime,
+    *,
+    only_event_id: str | None,
+    listener: ProgressListener,
+) -> Choice:
+    """Return which events of a venue a run plays as of an instant.
+
+    Raises:
+        UsageError: If the event that was named does not exist.
+        VenueError: If the list could not be read whole.
+    """
+    page = _read(venue, rules, as_of, only_event_id=only_event_id, listener=listener)
+    selection = select(page.events, rules, as_of, only_event_id=only_event_id)
+    return Choice(selection, len(page.events), page.skipped, page.complete)
+
+
+def _read(
+    venue: Venue, rules: SelectionRules, as_of: datetime, *, only_event_id: str | None, listener: ProgressListener
+) -> EventPage:
+    if only_event_id is not None:
+        return EventPage((venue.event(only_event_id, as_of),))
+
+    def enough(so_far: Sequence[Event]) -> bool:
+        listener(Progress("events", len(so_far), text="reading the venue's list"))
+        return ranking_is_settled(so_far, rules, as_of)
+
+    return venue.events(as_of, enough=enough)
+
+
+def _skip_notes(skipped: Sequence[Skip]) -> list[str]:
+    notes = [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in skipped[:_SHOWN_SKIPS]]
+    if len(skipped) > _SHOWN_SKIPS:
+        notes.append(f"{len(skipped) - _SHOWN_SKIPS} more events or markets could not be read; see `select --json`")
+    return notes

@@ -1,0 +1,229 @@
+"""Deciding: every bot of a run on every event it plays, each exactly once."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from predibot.config import Settings
+from predibot.contracts import Progress, ProgressListener
+from predibot.domain.decision import Subject
+from predibot.domain.event import Event
+from predibot.errors import LedgerError
+from predibot.games import make_game
+from predibot.jobs.executor import DaemonThreadExecutor
+from predibot.jobs.heartbeat import Heartbeat
+from predibot.jobs.quotes import QuoteBoard
+from predibot.jobs.run import OpenRun, RunRequest, open_run
+from predibot.jobs.venues import OpenVenue
+from predibot.jobs.work import Bench, DecideJob, WorkResult, give_up, seed_parts, work
+from predibot.ledger.catalogue import catalogue
+from predibot.ledger.claims import Claimant, release
+from predibot.ledger.decisions import StoredDecision, stored_decisions
+from predibot.ledger.owner import is_gone, new_owner
+from predibot.ledger.runs import BotPlan, StoredRun, add_bots
+from predibot.ledger.store import Store
+from predibot.recipe import BotSpec
+
+_log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 0.2
+"""How often deadlines are looked at, and claims of others asked for again."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionReport:
+    """A decision of a run, and whether this call made it."""
+
+    stored: StoredDecision
+    made_here: bool
+
+    @property
+    def status(self) -> str:
+        """Return its status, or `skipped` where it was made before or by another process."""
+        return self.stored.status if self.made_here else "skipped"
+
+    @property
+    def message(self) -> str:
+        """Return what is to be said of it."""
+        if self.made_here:
+            return self.stored.message
+        return f"{self.stored.status} before" + (f": {self.stored.message}" if self.stored.message else "")
+
+
+@dataclass(frozen=True, slots=True)
+class DecideReport:
+    """What one call of `decide` came to."""
+
+    run: StoredRun
+    events: tuple[Event, ...]
+    decisions: tuple[DecisionReport, ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+
+def decide(
+    request: RunRequest,
+    *,
+    store: Store,
+    opened: OpenVenue,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+) -> DecideReport:
+    """Make every decision of a run that is not made yet, and return them all.
+
+    It may be called again after anything, and by several processes at once: each
+    decision is made once. Those that failed are tried again, at most three times.
+
+    Raises:
+        RunConflict: If the slot's run was made with another recipe, venue or overrides.
+        VenueError: If the venue's list could not be read whole.
+        LedgerError: If the ledger fails; what is recorded stays.
+        KeyboardInterrupt: Passed on, after the claims were given back.
+    """
+    began = time.monotonic()
+    run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
+    bots = request.recipe.bots
+    bench, jobs = _prepare(run, bots, request, store=store, opened=opened, settings=settings, clock=clock)
+    lease = bench.claimant.lease
+    with Heartbeat(store, bench.claimant.owner, lease, clock):
+        shift = _Shift(bench, jobs, settings, listener)
+        try:
+            made = shift.run()
+        except KeyboardInterrupt:
+            with store.write() as connection:
+                release(connection, bench.claimant.owner, now=clock())
+            raise
+    with store.read() as connection:
+        stored = stored_decisions(connection, run.stored.id)
+    reports = _reports(stored, made, bots, run.events)
+    return DecideReport(run.stored, run.events, reports, run.notes, time.monotonic() - began)
+
+
+def _prepare(
+    run: OpenRun,
+    bots: Sequence[BotSpec],
+    request: RunRequest,
+    *,
+    store: Store,
+    opened: OpenVenue,
+    settings: Settings,
+    clock: Callable[[], datetime],
+) -> tuple[Bench, tuple[DecideJob, ...]]:
+    plans = [BotPlan(bot.name, bot.strategy.name, bot.strategy.arguments, bot.strategy.source_sha256) for bot in bots]
+    with store.write() as connection:
+        bot_rows = add_bots(connection, run.stored, plans)
+    with store.read() as connection:
+        known = catalogue(connection, run.stored.id)
+    bench = Bench(
+        store=store,
+        venue=opened.venue,
+        game=make_game(request.recipe.game, overstake=request.recipe.overstake),
+        run_at=run.stored.as_of,
+        events={event.id: event for event in run.events},
+        catalogue=known,
+        claimant=Claimant(new_owner(), timedelta(seconds=settings.lease_seconds), clock(), is_gone),
+        clock=clock,
+        board=QuoteBoard(opened.venue, clock),
+    )
+    return bench, tuple(_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)
+
+
+def _job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], event: Event) -> DecideJob:
+    subject = Subject("event", event.id)
+    return DecideJob(
+        run_id=run.id,
+        bot_id=bot_rows[bot.name],
+        bot=bot.name,
+        strategy=bot.strategy,
+        subject=subject,
+        seed_parts=seed_parts(run.seed, run.recipe, run.slot_at, bot.name, subject),
+    )
+
+
+@dataclass
+class _Shift:
+    """One call's way through its work: what is under way, what waits for others, what is done."""
+
+    bench: Bench
+    jobs: tuple[DecideJob, ...]
+    settings: Settings
+    listener: ProgressListener
+    made: dict[tuple[str, str], bool] = field(default_factory=dict)
+
+    def run(self) -> Mapping[tuple[str, str], bool]:
+        """Return for each (bot, subject) whether this call made its decision."""
+        executor = DaemonThreadExecutor(self.settings.workers)
+        began: dict[DecideJob, float] = {}
+        try:
+            waiting = [(job, executor.submit(self._timed, job, began)) for job in self.jobs]
+            pending = {future: job for job, future in waiting}
+            while pending:
+                done, _ = wait(pending, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
+                for future in done:
+                    job = pending.pop(future)
+                    if not self._settled(job, future):
+                        began.pop(job, None)
+                        pending[executor.submit(self._again, job, began)] = job
+                self._give_up_late(executor, pending, began)
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
+        return self.made
+
+    def _timed(self, job: DecideJob, began: dict[DecideJob, float]) -> WorkResult:
+        began[job] = time.monotonic()
+        return work(job, self.bench)
+
+    def _again(self, job: DecideJob, began: dict[DecideJob, float]) -> WorkResult:
+        # Somebody else is at it: ask again until it is done or its owner is gone.
+        time.sleep(_TICK_SECONDS)
+        return self._timed(job, began)
+
+    def _settled(self, job: DecideJob, future: "Future[WorkResult]") -> bool:
+        """Take note of how a future ended, and return whether its decision is made."""
+        error = future.exception()
+        if isinstance(error, LedgerError):
+            raise error
+        if error is not None:
+            _log.error("%s crashed on %s", job.bot, job.subject.id, exc_info=error)
+        elif future.result().status == "claimed":
+            self.listener(Progress("decide", len(self.made), len(self.jobs), "waiting for another process"))
+            return False
+        self._note(job, made_here=error is not None or future.result().made_here)
+        return True
+
+    def _give_up_late(
+        self,
+        executor: DaemonThreadExecutor,
+        pending: "dict[Future[WorkResult], DecideJob]",
+        began: Mapping[DecideJob, float],
+    ) -> None:
+        """Record as failed what has been under way for too long, and leave its thread behind."""
+        limit = self.settings.decision_deadline_seconds
+        for future, job in list(pending.items()):
+            seconds = time.monotonic() - began.get(job, time.monotonic())
+            if seconds <= limit or future.done():
+                continue
+            give_up(job, self.bench, f"gave no answer within {limit:g} s", seconds)
+            executor.abandon_one()
+            del pending[future]
+            self._note(job, made_here=True)
+
+    def _note(self, job: DecideJob, *, made_here: bool) -> None:
+        self.made[job.bot, job.subject.id] = made_here
+        self.listener(Progress("decide", len(self.made), len(self.jobs), f"{job.bot} on {job.subject.id}"))
+
+
+def _reports(
+    stored: Sequence[StoredDecision],
+    made: Mapping[tuple[str, str], bool],
+    bots: Sequence[BotSpec],
+    events: Sequence[Event],
+) -> tuple[DecisionReport, ...]:
+    """Return the decisions of this call's bots, by bot and event in the order of the run."""
+    found = {(decision.bot, decision.subject_id): decision for decision in stored}
+    pairs = [(bot.name, event.id) for bot in bots for event in events]
+    return tuple(DecisionReport(found[pair], made.get(pair, False)) for pair in pairs if pair in found)

@@ -1,0 +1,57 @@
+"""Evaluating: what the ledger holds, as of an instant, as one scorecard a bot."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from predibot.errors import UsageError
+from predibot.ledger.queries import track_record
+from predibot.ledger.runs import list_runs
+from predibot.ledger.store import Store
+from predibot.scoring.scorecard import HORIZONS_DAYS, Scorecard, notes, scorecards
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The scorecards of all bots as of an instant, and what a reader should know about them."""
+
+    as_of: datetime
+    cards: tuple[Scorecard, ...]
+    notes: tuple[str, ...]
+
+
+def evaluate(
+    *,
+    store: Store,
+    venue_name: str,
+    as_of: datetime,
+    recipe: str | None = None,
+    bots: Sequence[str] = (),
+    horizons_days: Sequence[float] = HORIZONS_DAYS,
+) -> Evaluation:
+    """Return how good the bots were, from what is stored; nothing is fetched."""
+    with store.read() as connection:
+        record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+    cards = scorecards(record, horizons_days=horizons_days)
+    return Evaluation(as_of, cards, notes(record, cards))
+
+
+def spec_of_ledger(store: Store, spec: str | None) -> str:
+    """Return the venue to look back on: the one asked for, else the one the ledger's runs were made on.
+
+    Raises:
+        UsageError: If the ledger has no run, or runs of several worlds and none was asked for.
+    """
+    if spec is not None:
+        return spec
+    with store.read() as connection:
+        live = [summary.run for summary in list_runs(connection) if summary.run.voided_at is None]
+    names = {run.venue_name for run in live}
+    if not live:
+        raise UsageError(f"the ledger {store.address} has no run yet. Run `predibot decide` first")
+    if len(names) > 1:
+        raise UsageError(
+            f"the ledger {store.address} has runs of {' and '.join(sorted(names))}, which must not be mixed. "
+            "Say which with --venue"
+        )
+    return live[-1].venue

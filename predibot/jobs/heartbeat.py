@@ -1,0 +1,44 @@
+"""The heartbeat: a sign of life for every claim this process holds."""
+
+import logging
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Self
+
+from predibot.errors import LedgerError
+from predibot.ledger.claims import renew
+from predibot.ledger.store import Store
+
+_log = logging.getLogger(__name__)
+_BEATS_A_LEASE = 3
+
+
+class Heartbeat:
+    """Renews the leases of an owner until it is left."""
+
+    def __init__(self, store: Store, owner: str, lease: timedelta, clock: Callable[[], datetime]) -> None:
+        """Prepare to renew three times in the length of a lease."""
+        self._store = store
+        self._owner = owner
+        self._lease = lease
+        self._clock = clock
+        self._stopped = threading.Event()
+
+    def __enter__(self) -> Self:
+        """Start beating."""
+        threading.Thread(target=self._beat, name="predibot-heartbeat", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop beating; the leases run out by themselves."""
+        self._stopped.set()
+
+    def _beat(self) -> None:
+        while not self._stopped.wait(self._lease.total_seconds() / _BEATS_A_LEASE):
+            try:
+                with self._store.write() as connection:
+                    renew(connection, self._owner, lease=self._lease, now=self._clock())
+            except LedgerError as error:
+                # Two more beats follow before a lease ends; a ledger that is gone shows in the work itself.
+                _log.warning("could not renew claims: %s", error)

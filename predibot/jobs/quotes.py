@@ -1,0 +1,58 @@
+"""Quotes for booking: taken anew where the venue is live, at most a minute old."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from predibot.contracts import Venue
+from predibot.domain.event import Event
+from predibot.domain.price import Quote
+from predibot.errors import MarketClosed
+
+MAX_AGE = timedelta(seconds=60)
+
+
+class QuoteBoard:
+    """The quotes of a run's events, shared by its bots; a replay's never change."""
+
+    def __init__(self, venue: Venue, clock: Callable[[], datetime]) -> None:
+        """Take quotes from a venue, and the time from a clock."""
+        self._venue = venue
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._event_locks: dict[str, threading.Lock] = {}
+        self._taken: dict[str, tuple[datetime, Mapping[str, Quote]]] = {}
+
+    def quoted(self, event: Event) -> Event:
+        """Return the event with the quotes of now; outside a live venue, as it is.
+
+        Raises:
+            MarketClosed: If a market of it trades no more or is not quoted any more.
+            VenueError: If the quotes could not be had.
+        """
+        if not self._venue.live:
+            return event
+        quotes = self._fresh(event)
+        gone = [market.id for market in event.markets if market.id not in quotes]
+        if gone:
+            raise MarketClosed(
+                f"event {event.id} cannot be decided any more: market {', '.join(gone)} closed meanwhile"
+            )
+        return replace(event, markets=tuple(replace(market, quote=quotes[market.id]) for market in event.markets))
+
+    def _fresh(self, event: Event) -> Mapping[str, Quote]:
+        with self._lock:
+            event_lock = self._event_locks.setdefault(event.id, threading.Lock())
+        # One request for all bots that ask about the event at once.
+        with event_lock:
+            taken = self._taken.get(event.id)
+            if taken is None or self._clock() - taken[0] > MAX_AGE:
+                taken = (self._clock(), self._venue.quotes(event))
+                self._taken[event.id] = taken
+            return taken[1]
+
+
+def quotes_of(event: Event) -> Mapping[str, Quote]:
+    """Return the quotes an event carries, by market id."""
+    return {market.id: market.quote for market in event.markets if market.quote is not None}

@@ -1,0 +1,164 @@
+"""The run of a slot: chosen and frozen once, resumed by everybody who comes later."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+from predibot import __version__
+from predibot.contracts import ProgressListener
+from predibot.domain.clock import floor_to, format_instant
+from predibot.domain.event import Event
+from predibot.errors import RunConflict
+from predibot.jobs.choose import choose
+from predibot.jobs.venues import OpenVenue
+from predibot.ledger.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot
+from predibot.ledger.store import Store
+from predibot.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What a user asked `decide` for."""
+
+    recipe: Recipe
+    """With the overrides of the command line."""
+    digest: str
+    """Of the recipe without them."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    event_id: str | None = None
+    new_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that is in the ledger, with the events it plays."""
+
+    stored: StoredRun
+    events: tuple[Event, ...]
+    resumed: bool
+    notes: tuple[str, ...]
+
+
+def open_run(
+    request: RunRequest,
+    *,
+    store: Store,
+    opened: OpenVenue,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+) -> OpenRun:
+    """Return the run of the request's slot: the one in the ledger, or one chosen now.
+
+    Raises:
+        RunConflict: If the slot's run was made with another recipe, venue or overrides.
+        VenueError: If the venue's list could not be read whole.
+    """
+    slot_at = floor_to(opened.now, request.recipe.every)
+    with store.read() as connection:
+        held = runs_of_slot(connection, request.recipe.name, slot_at)
+    fitting = [run for run in held if not _differences(run, request, opened)]
+    if fitting and not request.new_run:
+        return _resumed(store, fitting[-1], opened)
+    if held and not request.new_run:
+        raise RunConflict(_conflict(held[-1], request, opened))
+    plan = _plan(
+        request,
+        opened,
+        slot_at,
+        key=_free_key(request.recipe.name, slot_at, {run.key for run in held}),
+        clock=clock,
+        listener=listener,
+    )
+    with store.write() as connection:
+        stored = freeze_run(connection, plan)
+    # Another process may have frozen the same slot meanwhile; then its choice stands.
+    if _differences(stored, request, opened):
+        raise RunConflict(_conflict(stored, request, opened))
+    with store.read() as connection:
+        return OpenRun(stored, frozen_events(connection, stored.id), resumed=False, notes=stored.notes)
+
+
+def run_key(recipe: str, slot_at: datetime, number: int = 1) -> str:
+    """Return the key of a run: recipe and slot, with a number behind it for `--new-run`."""
+    key = f"{recipe}@{format_instant(slot_at)}"
+    return key if number == 1 else f"{key}+{number}"
+
+
+def _free_key(recipe: str, slot_at: datetime, taken: Collection[str]) -> str:
+    keys = (run_key(recipe, slot_at, number) for number in count(1))
+    return next(key for key in keys if key not in taken)
+
+
+def _resumed(store: Store, run: StoredRun, opened: OpenVenue) -> OpenRun:
+    with store.read() as connection:
+        events = frozen_events(connection, run.id)
+    notes = list(run.notes)
+    if run.as_of != opened.now and not opened.venue.live:
+        notes.append(
+            f"run {run.key} was frozen as of {format_instant(run.as_of)} and is resumed as of then; "
+            "--new-run would make another"
+        )
+    return OpenRun(run, events, resumed=True, notes=tuple(notes))
+
+
+def _plan(
+    request: RunRequest,
+    opened: OpenVenue,
+    slot_at: datetime,
+    *,
+    key: str,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+) -> RunPlan:
+    recipe = request.recipe
+    choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
+    return RunPlan(
+        key=key,
+        recipe=recipe.name,
+        slot_at=slot_at,
+        as_of=opened.now,
+        venue=opened.spec,
+        venue_name=opened.venue.name,
+        game=recipe.game,
+        seed=recipe.seed,
+        digest=request.digest,
+        recipe_json=recipe.as_json(),
+        overrides=_overrides(request),
+        code_version=__version__,
+        created_at=clock(),
+        events=choice.selection.selected,
+        passed_over=tuple(
+            {"event_id": each.event_id, "title": each.title, "rule": each.rule, "reason": each.reason}
+            for each in choice.selection.passed_over
+        ),
+        notes=choice.notes,
+    )
+
+
+def _overrides(request: RunRequest) -> dict[str, Any]:
+    overrides = dict(request.overrides)
+    if request.event_id is not None:
+        overrides["event"] = request.event_id
+    return overrides
+
+
+def _differences(run: StoredRun, request: RunRequest, opened: OpenVenue) -> list[str]:
+    """Return what the request would do otherwise than the stored run did, each named."""
+    found = []
+    if run.venue != opened.spec:
+        found.append(f"venue: {run.venue} then, {opened.spec} now")
+    if run.overrides != _overrides(request):
+        found.append(f"options: {json.dumps(dict(run.overrides))} then, {json.dumps(_overrides(request))} now")
+    if run.digest != request.digest:
+        found.append("the recipe's text was changed since")
+    return found
+
+
+def _conflict(run: StoredRun, request: RunRequest, opened: OpenVenue) -> str:
+    return (
+        f"run {run.key} was made otherwise ({'; '.join(_differences(run, request, opened))}). "
+        "Ask for the same again to go on with it, or add --new-run to make another beside it"
+    )

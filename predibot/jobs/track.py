@@ -1,0 +1,192 @@
+"""Tracking: new prices and resolutions of every market the ledger knows, each stored once."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from predibot.config import Settings
+from predibot.contracts import Progress, ProgressListener, Venue
+from predibot.domain.event import Event, Market, MarketRef
+from predibot.domain.price import PricePoint
+from predibot.domain.resolution import Resolution, as_known, unseen_revisions
+from predibot.errors import VenueError, VenueUnavailable
+from predibot.jobs.executor import DaemonThreadExecutor
+from predibot.jobs.venues import OpenVenue
+from predibot.ledger.catalogue import market_refs
+from predibot.ledger.marks import (
+    Followed,
+    add_observations,
+    add_resolutions,
+    followed,
+    note_tracked,
+    stored_resolutions,
+)
+from predibot.ledger.store import Store
+
+_OVERLAP = timedelta(hours=2)
+"""Venues publish the points of their history a little late."""
+
+_MAX_FAILURES_IN_A_ROW = 5
+"""After so many the venue is taken to be out of reach, and nobody waits for the rest."""
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TrackReport:
+    """What one call of `track` brought home."""
+
+    as_of: datetime
+    markets: int
+    observations: int
+    """New ones."""
+    resolutions: int
+    """New ones, corrections included."""
+    notes: tuple[str, ...]
+    incomplete: bool
+    """Whether something could not be read; what could is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A stretch of an instrument's history that is not stored yet."""
+
+    of: Followed
+    start: datetime
+    until: datetime
+
+
+def track(*, store: Store, opened: OpenVenue, settings: Settings, listener: ProgressListener) -> TrackReport:
+    """Store what is new about every market of the venue that the ledger knows.
+
+    Each history is stored as it arrives, so that a call that is interrupted has
+    kept what it read, and the next goes on from there.
+
+    Raises:
+        VenueUnavailable: If the venue does not answer at all.
+        VenueChanged: If its resolutions do not keep the contract.
+    """
+    venue, as_of = opened.venue, opened.now
+    with store.read() as connection:
+        known = followed(connection, venue.name)
+        refs = market_refs(connection, venue.name)
+        stored = stored_resolutions(connection, venue.name)
+    settled, resolution_notes = _track_resolutions(store, venue, refs, stored, as_of)
+    ended = {row: last for row, revisions in stored.items() if (last := as_known(revisions, as_of)) is not None}
+    windows = [window for each in known for window in _windows(each, as_of, ended.get(each.market_row))]
+    points, failures = _track_histories(store, venue, windows, settings.workers, listener)
+    if venue.live:
+        quoted, quote_failures = _track_quotes(store, venue, known, refs, ended)
+        points, failures = points + quoted, [*failures, *quote_failures]
+    return TrackReport(
+        as_of=as_of,
+        markets=len(refs),
+        observations=points,
+        resolutions=settled,
+        notes=(*resolution_notes, *_failure_notes(failures)),
+        incomplete=bool(failures),
+    )
+
+
+def _track_resolutions(
+    store: Store,
+    venue: Venue,
+    refs: Mapping[int, MarketRef],
+    stored: Mapping[int, Sequence[Resolution]],
+    as_of: datetime,
+) -> tuple[int, list[str]]:
+    """Store new resolutions, and return how many and what could not be read."""
+    if not refs:
+        return 0, []
+    page = venue.resolutions(tuple(refs.values()), as_of=as_of)
+    count = 0
+    with store.write() as connection:
+        for row, ref in refs.items():
+            held = stored.get(row, ())
+            unseen = unseen_revisions(held, page.found.get(ref.id, ()), as_of)
+            add_resolutions(connection, row, unseen, stored=len(held), seen_at=as_of)
+            count += len(unseen)
+    return count, [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
+
+
+def _windows(each: Followed, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:
+    """Yield the stretches of history that are missing, the earlier one first."""
+    if each.tracked_from is None or each.tracked_until is None:
+        if as_of > each.wanted_from:
+            yield _Window(each, each.wanted_from, as_of)
+        return
+    if each.wanted_from < each.tracked_from:
+        yield _Window(each, each.wanted_from, each.tracked_from)
+    # From its settlement on the price of a market is its payout.
+    if as_of > each.tracked_until and not (ended and ended.settled_at <= each.tracked_until):
+        yield _Window(each, max(each.tracked_from, each.tracked_until - _OVERLAP), as_of)
+
+
+def _track_histories(
+    store: Store, venue: Venue, windows: Sequence[_Window], workers: int, listener: ProgressListener
+) -> tuple[int, list[str]]:
+    """Fetch many histories at once, store each as it arrives, and return how many points were new and what failed."""
+    executor = DaemonThreadExecutor(workers)
+    fetched = {executor.submit(_fetch, venue, window): window for window in windows}
+    new, failures, in_a_row = 0, list[str](), 0
+    try:
+        for done, future in enumerate(as_completed(fetched), start=1):
+            listener(Progress("track", done, len(windows), "price histories"))
+            window = fetched[future]
+            error = future.exception()
+            if error is None:
+                in_a_row = 0
+                new += _store_window(store, window, future.result())
+            elif isinstance(error, VenueError):
+                in_a_row += 1
+                failures.append(f"prices of {window.of.instrument.id} could not be read: {error}")
+            else:
+                raise error
+            if in_a_row >= _MAX_FAILURES_IN_A_ROW:
+                failures.append(f"{len(windows) - done} more price histories were not asked for")
+                break
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+    return new, failures
+
+
+def _fetch(venue: Venue, window: _Window) -> Sequence[PricePoint]:
+    return venue.price_path(window.of.instrument, start=window.start, until=window.until).points
+
+
+def _store_window(store: Store, window: _Window, points: Sequence[PricePoint]) -> int:
+    with store.write() as connection:
+        new = add_observations(connection, window.of.row, points, "history")
+        note_tracked(connection, window.of.row, start=window.start, until=window.until)
+    return new
+
+
+def _track_quotes(
+    store: Store, venue: Venue, known: Sequence[Followed], refs: Mapping[int, MarketRef], settled: Collection[int]
+) -> tuple[int, list[str]]:
+    """Take a quote of every market of a live venue that is not settled, and store it as an observation."""
+    rows = {refs[each.market_row].id: each for each in known if each.market_row not in settled}
+    asked: dict[str, list[Market]] = {}
+    for market_id, each in rows.items():
+        asked.setdefault(each.event_id, []).append(Market(refs[each.market_row], market_id, ("YES", "NO")))
+    new, failures = 0, list[str]()
+    for event_id, markets in asked.items():
+        try:
+            quotes = venue.quotes(Event(event_id, "", tuple(markets)))
+        except VenueUnavailable as error:
+            failures.append(f"quotes of event {event_id} could not be read: {error}")
+            continue
+        with store.write() as connection:
+            for market_id, quote in quotes.items():
+                if quote.price is not None and market_id in rows:
+                    point = PricePoint(quote.at, quote.price.yes)
+                    new += add_observations(connection, rows[market_id].row, [point], "quote")
+    return new, failures
+
+
+def _failure_notes(failures: Sequence[str]) -> list[str]:
+    shown = list(failures[:_SHOWN])
+    if len(failures) > _SHOWN:
+        shown.append(f"{len(failures) - _SHOWN} more could not be read")
+    return shown

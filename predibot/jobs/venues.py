@@ -1,0 +1,122 @@
+"""Opening a venue by the name a user gives it."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Self
+
+from predibot.config import Settings
+from predibot.contracts import Venue
+from predibot.domain.clock import format_instant
+from predibot.errors import UsageError
+from predibot.spelling import did_you_mean
+
+Clock = Callable[[], datetime]
+Purpose = Literal["decide", "look_back"]
+KINDS = ("polymarket", "archive", "sandbox")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenVenue(AbstractContextManager["OpenVenue"]):
+    """A venue, the words it was asked for with, and the instant it is looked at."""
+
+    spec: str
+    venue: Venue
+    now: datetime
+    """The run's instant when deciding, the evaluation's when looking back."""
+    closing: ExitStack = field(repr=False)
+
+    def __enter__(self) -> Self:
+        """Return the open venue itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close connections and servers."""
+        self.closing.close()
+
+
+def open_venue(spec: str, settings: Settings, *, as_of: datetime | None, purpose: Purpose, clock: Clock) -> OpenVenue:
+    """Open `polymarket`, `archive:<folder>` or `sandbox[:options]` as of an instant.
+
+    Without an instant a live venue is looked at now. An archive is decided on at
+    its last snapshot and looked back on now; the sandbox has its own clock, which
+    stands at the opening of its world for deciding and at its end for looking back.
+
+    Raises:
+        UsageError: If there is no such venue, or it cannot be asked about the instant.
+    """
+    kind, _, argument = spec.partition(":")
+    if kind == "polymarket" and not argument:
+        return _open_polymarket(spec, settings, as_of=as_of, purpose=purpose, clock=clock)
+    if kind == "archive":
+        return _open_archive(spec, Path(argument), as_of=as_of, purpose=purpose, clock=clock)
+    if kind == "sandbox":
+        return _open_sandbox(spec, argument, settings, as_of=as_of, purpose=purpose)
+    raise UsageError(f"no venue {spec[:100]!r}. {did_you_mean(kind, KINDS)} An archive is written archive:<folder>")
+
+
+def _open_polymarket(
+    spec: str, settings: Settings, *, as_of: datetime | None, purpose: Purpose, clock: Clock
+) -> OpenVenue:
+    from predibot.venues.polymarket import Polymarket
+
+    if purpose == "decide" and as_of is not None:
+        raise UsageError(
+            f"{spec} is live: it answers for now, not for {format_instant(as_of)}. "
+            "Leave out --as-of, or decide on a recording with --venue archive:<folder>"
+        )
+    if as_of is not None and as_of > clock():
+        raise UsageError(f"{format_instant(as_of)} is still to come. Leave out --as-of, or name an earlier instant")
+    closing = ExitStack()
+    venue = closing.enter_context(
+        Polymarket(
+            gamma_url=str(settings.gamma_url),
+            clob_url=str(settings.clob_url),
+            clock=clock,
+            call_deadline_seconds=settings.call_deadline_seconds,
+        )
+    )
+    return OpenVenue(spec, venue, as_of or clock(), closing)
+
+
+def _open_archive(spec: str, folder: Path, *, as_of: datetime | None, purpose: Purpose, clock: Clock) -> OpenVenue:
+    from predibot.venues.archive import Archive
+
+    if not folder.parts:
+        raise UsageError("which archive? Write --venue archive:<folder>")
+    archive = Archive(folder)
+    now = as_of or (archive.instants[-1] if purpose == "decide" else clock())
+    return OpenVenue(spec, archive, now, ExitStack())
+
+
+def _open_sandbox(
+    spec: str, argument: str, settings: Settings, *, as_of: datetime | None, purpose: Purpose
+) -> OpenVenue:
+    from predibot.sandbox import SANDBOX_ENDS_AT, SANDBOX_OPENS_AT, open_sandbox, parse_options
+    from predibot.venues.polymarket import Polymarket
+
+    now = as_of or (SANDBOX_OPENS_AT if purpose == "decide" else SANDBOX_ENDS_AT)
+    if not SANDBOX_OPENS_AT <= now <= SANDBOX_ENDS_AT:
+        raise UsageError(
+            f"the sandbox's world lasts from {format_instant(SANDBOX_OPENS_AT)} to {format_instant(SANDBOX_ENDS_AT)}; "
+            f"{format_instant(now)} is outside. Name an instant in it with --as-of"
+        )
+    try:
+        options = parse_options(argument)
+    except ValueError as error:
+        raise UsageError(f"--venue {spec[:100]}: {error}") from None
+    closing = ExitStack()
+    server = closing.enter_context(open_sandbox(options, now=now))
+    venue = closing.enter_context(
+        Polymarket(
+            gamma_url=server.gamma_url,
+            clob_url=server.clob_url,
+            name="sandbox",
+            live=False,
+            clock=lambda: now,
+            call_deadline_seconds=settings.call_deadline_seconds,
+        )
+    )
+    return OpenVenue(spec, venue, now, closing)

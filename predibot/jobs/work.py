@@ -1,0 +1,162 @@
+"""One decision: claimed, made, checked, booked and stored, or recorded as what went wrong."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from predibot.contracts import Context, Game, Venue
+from predibot.domain.clock import format_instant
+from predibot.domain.decision import Abstention, Decision, Subject
+from predibot.domain.draw import seeded
+from predibot.domain.event import Event
+from predibot.errors import AnswerError, ClaimLost, LedgerError, MarketClosed, PluginError, VenueError
+from predibot.jobs.quotes import QuoteBoard, quotes_of
+from predibot.ledger.catalogue import Catalogue
+from predibot.ledger.claims import Claim, Claimant, Taken, claim, held_claim
+from predibot.ledger.decisions import Finished, store_decision
+from predibot.ledger.store import Store
+from predibot.plugins import StrategySpec, load_strategy
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class DecideJob:
+    """One piece of work as plain data, fit for another process or machine."""
+
+    run_id: int
+    bot_id: int
+    bot: str
+    strategy: StrategySpec
+    subject: Subject
+    seed_parts: tuple[str | int, ...]
+    """What the bot's random draws follow from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What a worker works with: made once for each process."""
+
+    store: Store
+    venue: Venue
+    game: Game
+    run_at: datetime
+    events: Mapping[str, Event]
+    catalogue: Catalogue
+    claimant: Claimant
+    clock: Callable[[], datetime]
+    board: QuoteBoard
+
+    def instant(self) -> datetime:
+        """Return what the bot's clock shows: now where the venue is live, else the run's instant."""
+        return self.clock() if self.venue.live else self.run_at
+
+
+@dataclass(frozen=True, slots=True)
+class WorkResult:
+    """What a worker reports: how the decision ended, or why it was not made here."""
+
+    job: DecideJob
+    status: str
+    """A decision's status, or `claimed` while somebody else is at it."""
+    made_here: bool
+
+
+def seed_parts(seed: int, recipe: str, slot_at: datetime, bot: str, subject: Subject) -> tuple[str | int, ...]:
+    """Return what a bot's draws on a subject follow from; the order of deciding is no part of it."""
+    return (seed, recipe, format_instant(slot_at), bot, subject.id)
+
+
+def work(job: DecideJob, bench: Bench) -> WorkResult:
+    """Do one piece of work if it is free, and store how it ended.
+
+    Raises:
+        LedgerError: If the result could not be stored.
+        Exception: Whatever a strategy raised that is no error of ours, after it
+            was recorded.
+    """
+    with bench.store.write() as connection:
+        held = claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant, now=bench.clock())
+    if isinstance(held, Taken):
+        return WorkResult(job, held.status, made_here=False)
+    began = time.monotonic()
+    try:
+        finished = _decided(job, bench, began)
+    except LedgerError:
+        raise
+    except Exception as error:
+        _store(job, bench, held, _failed(job, bench, f"{type(error).__name__}: {error}", began))
+        raise
+    return _store(job, bench, held, finished)
+
+
+def give_up(job: DecideJob, bench: Bench, message: str, seconds: float) -> None:
+    """Record a decision as failed whose worker does not answer; a late answer finds its claim gone."""
+    with bench.store.read() as connection:
+        held = held_claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant.owner)
+    if held is not None:
+        event = bench.events[job.subject.id]
+        _store(job, bench, held, Finished("failed", bench.instant(), event, message, seconds=seconds))
+
+
+def _decided(job: DecideJob, bench: Bench, began: float) -> Finished:
+    """Return how a decision ended, where it ended in a way we know."""
+    try:
+        return _decide(job, bench, began)
+    except AnswerError as error:
+        event = bench.events[job.subject.id]
+        seconds = time.monotonic() - began
+        return Finished("refused", bench.instant(), event, str(error), seconds=seconds)
+    except (PluginError, MarketClosed, VenueError) as error:
+        return _failed(job, bench, str(error), began)
+
+
+def _decide(job: DecideJob, bench: Bench, began: float) -> Finished:
+    shown = bench.board.quoted(bench.events[job.subject.id])
+    context = Context(now=bench.instant(), subject=shown, game=bench.game, rng=seeded(*job.seed_parts))
+    answer = load_strategy(job.strategy).decide(context)
+    if isinstance(answer, Abstention):
+        seconds = time.monotonic() - began
+        return Finished("abstained", bench.instant(), shown, answer.reason, seconds=seconds)
+    if not isinstance(answer, Decision):
+        raise PluginError(
+            f"strategy {job.strategy.name!r} returned {type(answer).__name__}; return a Decision or an Abstention"
+        )
+    booked = bench.board.quoted(shown)
+    booking = bench.game.book(answer, booked, quotes_of(booked), venue=bench.venue.name)
+    return Finished(
+        "recorded",
+        bench.instant(),
+        shown,
+        decision=answer,
+        booking=booking,
+        shown=quotes_of(shown),
+        booked=quotes_of(booked),
+        seconds=time.monotonic() - began,
+    )
+
+
+def _failed(job: DecideJob, bench: Bench, message: str, began: float) -> Finished:
+    event = bench.events[job.subject.id]
+    return Finished("failed", bench.instant(), event, message, seconds=time.monotonic() - began)
+
+
+def _store(job: DecideJob, bench: Bench, held: Claim, finished: Finished) -> WorkResult:
+    try:
+        with bench.store.write() as connection:
+            store_decision(
+                connection,
+                held,
+                finished,
+                run_id=job.run_id,
+                bot_id=job.bot_id,
+                subject=job.subject,
+                catalogue=bench.catalogue,
+                now=bench.clock(),
+            )
+    except ClaimLost:
+        _log.info("%s on %s came too late: its claim was taken over", job.bot, job.subject.id)
+        return WorkResult(job, "claimed", made_here=False)
+    return WorkResult(job, finished.status, made_here=True)
