@@ -42,7 +42,7 @@ def print_grid(console: Console, grid: Grid) -> None:
     Where nothing is left but to lose something, text is wrapped and numbers
     stand on lines of their own: a number is never cut.
     """
-    console.print(Text(grid.title, style="bold"), soft_wrap=True)
+    console.print(Text(grid.title, style="bold"), soft_wrap=not console.is_terminal)
     if _least_width(grid) <= console.width:
         console.print(_table(grid))
     else:

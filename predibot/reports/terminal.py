@@ -24,7 +24,7 @@ from predibot.reports.views import (
 from predibot.scoring.scorecard import Scorecard
 
 PIPE_WIDTH = 100
-_TITLE_CELLS = 60
+_TITLE_CELLS = 80
 _MESSAGE_CELLS = 200
 _BOT = Column("bot", "text")
 
@@ -133,7 +133,7 @@ def _forecasts_grid(cards: Sequence[Scorecard]) -> Grid:
             *(figures.count(n) for n in (card.forecasts, card.settled, card.void)),
             figures.score(card.brier),
             figures.score(card.log_score),
-            figures.signed_percent(card.skill_vs_market),
+            figures.ratio(card.skill_vs_market),
             figures.score(card.brier_open),
             figures.count(card.n_brier_open),
         )
@@ -141,8 +141,7 @@ def _forecasts_grid(cards: Sequence[Scorecard]) -> Grid:
     )
     headers = ("forecasts", "settled", "void", "Brier", "log", "skill", "open", "n open")
     return Grid(
-        "Forecasts: Brier, log score and skill against the market on settled ones; "
-        "open is the squared distance to the latest price",
+        "Forecasts: Brier, log score, skill against the market where settled; squared distance to the price where open",
         (_BOT, *(Column(header) for header in headers)),
         rows,
     )

@@ -187,17 +187,16 @@ class DecideView:
     def document(self) -> Document:
         """Return the JSON document."""
         seen = Counter(decision.status for decision in self.decisions)
+        totals: Document = {outcome: seen[outcome] for outcome in OUTCOMES}
+        totals["cost_usd"] = number(self.cost_usd)
+        totals["cost_known_usd"] = number(self.cost_known_usd)
+        totals["seconds"] = number(self.seconds)
         return {
             "run": self.run.document(),
             "selected": [event.document() for event in self.selected],
             "passed_over": [event.document() for event in self.passed_over],
             "decisions": [decision.document() for decision in self.decisions],
-            "totals": {
-                **{outcome: seen[outcome] for outcome in OUTCOMES},
-                "cost_usd": number(self.cost_usd),
-                "cost_known_usd": number(self.cost_known_usd),
-                "seconds": number(self.seconds),
-            },
+            "totals": totals,
             "notes": list(self.notes),
         }
 
