@@ -30,6 +30,7 @@ SEEN_CHARACTERS = 200
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 BARRED_STATUSES = frozenset({401, 403, 407, 408, 425, 451})
 """Final, but no sign of a changed contract: this network or moment is barred."""
+_THIS_MACHINE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 _PASSWORD = re.compile("//[^/@]*@")
 _NO_RATES: Mapping[str, float] = MappingProxyType({})
 
@@ -73,7 +74,7 @@ def translated(asked: str) -> Iterator[None]:
     """
     try:
         yield
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
         raise UsageError(f"{asked}: {error}; mend the address in the settings") from error
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
         raise _TryAgain(f"{asked}: no connection ({_said(error)})", tries=MAX_CONNECT_TRIES) from error
@@ -110,13 +111,7 @@ class JsonClient:
             sleep: Waits that many seconds; Ctrl-C goes through it.
             rng: For the jitter of the waits.
         """
-        self._client = httpx.Client(
-            transport=transport,
-            headers={"accept": "application/json", "user-agent": "predibot"},
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
-            timeout=SILENCE_SECONDS,
-            follow_redirects=False,
-        )
+        self._client = _opened(transport)
         self._deadline_seconds = deadline_seconds
         self._limiter = RateLimiter(requests_per_10_seconds, monotonic=monotonic, sleep=sleep)
         self._max_response_bytes = max_response_bytes
@@ -242,6 +237,21 @@ class JsonClient:
         # The venue's own clock beside it makes ours unimportant.
         now = _http_date(response.headers.get("date", "")) or self._now()
         return max(0.0, (at - now).total_seconds())
+
+
+def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:
+    """Return a client that takes the environment's proxies, but not for hosts on this machine."""
+    try:
+        return httpx.Client(
+            transport=transport,
+            mounts=dict.fromkeys(_THIS_MACHINE),
+            headers={"accept": "application/json", "user-agent": "predibot"},
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+            timeout=SILENCE_SECONDS,
+            follow_redirects=False,
+        )
+    except (ImportError, ValueError, httpx.InvalidURL) as error:
+        raise UsageError(f"the proxy named in the environment cannot be used: {error}; mend HTTPS_PROXY") from error
 
 
 def _http_date(text: str) -> datetime | None:

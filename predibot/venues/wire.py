@@ -61,7 +61,8 @@ def reason_of(error: ValidationError) -> str:
     """Return the first complaint of a boundary model in one line."""
     first = error.errors(include_url=False, include_context=False)[0]
     field = ".".join(str(part) for part in first["loc"])
-    text = f"{field}: {first['msg'].removeprefix('Value error, ')}"
+    said = first["msg"].removeprefix("Value error, ")
+    text = f"{field}: {said}" if field else said
     return text[:MAX_REASON_CHARACTERS]
 
 

@@ -1,0 +1,96 @@
+"""The HTTP client against a real socket that drips, cuts and closes."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from predibot.errors import VenueUnavailable
+from predibot.venues.http import JsonClient
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+
+
+@contextmanager
+def serving(answer: Callable[[socket.socket, int], None]) -> Iterator[str]:
+    """Serve each connection with a function of it and its number, until the block ends."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(0.05)
+    over = threading.Event()
+
+    def serve() -> None:
+        number = 0
+        while not over.is_set():
+            try:
+                connection, _ = listener.accept()
+            except TimeoutError:
+                continue
+            with connection:
+                try:
+                    connection.recv(65_536)
+                    answer(connection, number)
+                except OSError:
+                    pass
+            number += 1
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/events"
+    finally:
+        over.set()
+        thread.join(timeout=5.0)
+        listener.close()
+
+
+def drip(connection: socket.socket, number: int) -> None:
+    """Send a byte now and then for ever."""
+    connection.sendall(HEAD + b"Content-Length: 100000\r\n\r\n[")
+    for _ in range(200):
+        connection.sendall(b"1,")
+        time.sleep(0.02)
+
+
+def cut_once(connection: socket.socket, number: int) -> None:
+    """Break off in the middle of the first answer."""
+    body = b'{"events": []}'
+    connection.sendall(HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body))
+    connection.sendall(body if number else body[:6])
+
+
+def cut_without_length_once(connection: socket.socket, number: int) -> None:
+    """Break off in a way that HTTP takes for the end of the answer."""
+    connection.sendall(HEAD + b"Connection: close\r\n\r\n" + (b'{"events": []}' if number else b'{"events"'))
+
+
+def test_a_dripping_body_ends_at_the_deadline() -> None:
+    with serving(drip) as url, JsonClient(deadline_seconds=0.3) as client:
+        started = time.monotonic()
+        with pytest.raises(VenueUnavailable, match="and no end"):
+            client.get(url)
+        assert time.monotonic() - started < 2.0
+
+
+@pytest.mark.parametrize("answer", [cut_once, cut_without_length_once])
+def test_an_answer_that_breaks_off_is_asked_for_again(answer: Callable[[socket.socket, int], None]) -> None:
+    with serving(answer) as url, JsonClient(sleep=lambda seconds: None) as client:
+        assert client.get(url) == {"events": []}
+
+
+def test_this_machine_is_not_asked_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://192.0.2.1:9")
+    with serving(cut_once) as url, JsonClient(sleep=lambda seconds: None, deadline_seconds=5.0) as client:
+        assert client.get(url) == {"events": []}
+
+
+def test_a_host_that_listens_nowhere_is_unavailable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with (
+        JsonClient(sleep=lambda seconds: None) as client,
+        pytest.raises(VenueUnavailable, match=r"no connection .* after 3 tries"),
+    ):
+        client.get(f"http://127.0.0.1:{port}/events")

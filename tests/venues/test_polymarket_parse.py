@@ -1,0 +1,212 @@
+"""The Polymarket parser: payloads become events, or skips with a reason."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.domain.event import Event, FeeSchedule, Market, Skip
+from predibot.domain.price import Quote
+from predibot.domain.resolution import Resolution
+from predibot.venues.polymarket_parse import parse_event, parse_market, parse_resolution, settlement
+from tests.venues.payloads import NOW, condition_of, event_payload, market_payload, settled_payload
+
+
+def parsed(payload: object) -> Market:
+    """Return a market that has to be readable."""
+    market = parse_market(payload, quoted_at=NOW)
+    assert isinstance(market, Market), market
+    return market
+
+
+def reason(payload: object) -> str:
+    """Return why a market cannot be read."""
+    skip = parse_market(payload, quoted_at=NOW, event_id="9")
+    assert isinstance(skip, Skip)
+    assert (skip.kind, skip.event_id) == ("market", "9")
+    return skip.reason
+
+
+def test_a_market_carries_what_is_needed_to_ask_for_it_later() -> None:
+    market = parsed(market_payload(3))
+    assert (market.ref.id, market.ref.condition_id, market.ref.token_ids) == ("3", condition_of(3), ("30", "31"))
+    assert market.quote == Quote(at=NOW, bid=0.4, ask=0.42, displayed=0.41, last=0.43)
+    assert market.closes_at == datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def test_both_encodings_of_each_list_give_the_same_market() -> None:
+    payload = market_payload()
+    fields = ("outcomes", "outcomePrices", "clobTokenIds")
+    as_lists = payload | {field: json.loads(str(payload[field])) for field in fields}
+    assert parsed(as_lists) == parsed(payload)
+
+
+def test_numbers_may_be_texts() -> None:
+    assert parsed(market_payload(bestBid="0.4", volume1wk="1234.5")) == parsed(market_payload())
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_a_market_without_tokens_prices_or_volume_is_read(nothing: object) -> None:
+    fields = dict.fromkeys(
+        ("clobTokenIds", "conditionId", "outcomePrices", "bestBid", "bestAsk", "lastTradePrice", "volume1wk"), nothing
+    )
+    market = parsed(market_payload(**fields))
+    assert (market.ref.token_ids, market.ref.condition_id) == ((), None)
+    assert (market.quote, market.volume_1wk_usd) == (None, None)
+
+
+@pytest.mark.parametrize("outcomes", [[], ["Only"], ["A", "B", "C"]])
+def test_markets_of_other_than_two_outcomes_are_read(outcomes: list[str]) -> None:
+    market = parsed(market_payload(outcomes=outcomes, outcomePrices=None, clobTokenIds=None))
+    assert market.outcomes == tuple(outcomes)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("id", None),
+        ("id", "../7"),
+        ("question", ""),
+        ("bestBid", 1.2),
+        ("bestAsk", "NaN"),
+        ("bestAsk", float("inf")),
+        ("lastTradePrice", True),
+        ("outcomePrices", '["0.4"]'),
+        ("outcomePrices", '["-0.1", "1.1"]'),
+        ("outcomePrices", "[0.4, 0.6"),
+        ("clobTokenIds", '["../../secret", "2"]'),
+        ("clobTokenIds", '["7", "7"]'),
+        ("conditionId", "0xABC"),
+        ("outcomes", ["x"] * 200),
+        ("endDate", "soon"),
+        ("closed", "maybe"),
+        ("volume1wk", "a lot"),
+        ("volume1wk", -1),
+        ("feeSchedule", {"rate": 7}),
+    ],
+)
+def test_a_field_that_cannot_be_read_skips_its_market_with_a_reason(field: str, value: object) -> None:
+    assert field in reason(market_payload(**{field: value}))
+
+
+@pytest.mark.parametrize("payload", [None, 7, "text", [], [1]])
+def test_what_is_no_object_is_skipped(payload: object) -> None:
+    assert reason(payload)
+
+
+@pytest.mark.parametrize(
+    ("fields", "fees"),
+    [
+        ({"feesEnabled": False}, FeeSchedule(0.0)),
+        ({"feesEnabled": True}, None),
+        ({"feesEnabled": None}, None),
+        ({"feesEnabled": True, "feeSchedule": {"rate": "0.04", "exponent": 2}}, FeeSchedule(0.04, 2.0)),
+        ({"feesEnabled": True, "feeSchedule": '{"rate": 0.04}'}, FeeSchedule(0.04, 1.0)),
+    ],
+)
+def test_fees_are_known_only_where_they_are_stated(fields: dict[str, object], fees: FeeSchedule | None) -> None:
+    assert parsed(market_payload(**fields)).fees == fees
+
+
+def test_an_event_keeps_its_readable_markets_and_names_the_others() -> None:
+    event, skips = parse_event(event_payload(1, market_payload(1), market_payload(2, bestBid=7)), quoted_at=NOW)
+    assert event is not None
+    assert [market.id for market in event.markets] == ["1"]
+    assert [(skip.kind, skip.id, skip.event_id) for skip in skips] == [("market", "2", "1")]
+
+
+def test_an_event_that_cannot_be_read_is_one_skip() -> None:
+    event, skips = parse_event(event_payload(5, title=None), quoted_at=NOW)
+    assert event is None
+    assert [(skip.kind, skip.id) for skip in skips] == [("event", "5")]
+
+
+def test_a_market_without_an_end_has_that_of_its_event() -> None:
+    event, _ = parse_event(event_payload(1, market_payload(1, endDate=None)), quoted_at=NOW)
+    assert event is not None
+    assert event.markets[0].closes_at == event.closes_at == datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def test_a_market_listed_twice_is_taken_once_and_said() -> None:
+    event, skips = parse_event(event_payload(1, market_payload(1), market_payload(1)), quoted_at=NOW)
+    assert event is not None
+    assert (len(event.markets), len(skips)) == (1, 1)
+
+
+def test_the_payload_is_kept_verbatim_in_canonical_form() -> None:
+    payload = event_payload(1, unknown="\ud800 ü")
+    event, _ = parse_event(payload, quoted_at=NOW)
+    assert event is not None
+    assert json.loads(event.payload) == payload
+    assert event.payload == json.dumps(payload, sort_keys=True, separators=(",", ":"))
+
+
+def test_a_number_that_json_does_not_have_skips_its_market_and_spoils_no_payload() -> None:
+    event, skips = parse_event(event_payload(1, market_payload(1, bestBid=float("nan"))), quoted_at=NOW)
+    assert event is not None
+    assert (event.markets, len(skips)) == ((), 1)
+    assert json.loads(event.payload, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize(
+    ("prices", "payout_yes"),
+    [
+        ('["1", "0"]', 1.0),
+        ('["0", "1"]', 0.0),
+        ('["0.9999989", "0.0000011"]', 1.0),
+        ('["0.0000008", "0.9999992"]', 0.0),
+        ('["0.5", "0.5"]', 0.5),
+        ('["0", "0"]', None),
+        ('["1", "1"]', None),
+        ('["0.9995", "0.0005"]', None),
+        ('["0.4999", "0.5001"]', None),
+        ('["1"]', None),
+        ('["1", "0", "0"]', None),
+        ("", None),
+        ('["1.00001", "0"]', None),
+    ],
+)
+def test_a_closed_market_is_settled_only_when_both_prices_fit(prices: str, payout_yes: float | None) -> None:
+    assert settlement(settled_payload(prices=prices)) == payout_yes
+
+
+@pytest.mark.parametrize("prices", ['["1", "0"]', '["0.9995", "0.0005"]', '["0.5", "0.5"]'])
+@pytest.mark.parametrize("closed", [False, None, ""])
+def test_no_price_settles_an_open_market(prices: str, closed: object) -> None:
+    status = '["proposed", "disputed"]'
+    assert settlement(market_payload(closed=closed, outcomePrices=prices, umaResolutionStatuses=status)) is None
+
+
+def test_a_settlement_counts_from_the_instant_the_venue_states() -> None:
+    at = datetime(2026, 2, 10, 20, 56, 36, tzinfo=UTC)
+    assert parse_resolution(settled_payload(), first_seen_at=NOW) == Resolution(1.0, at, "venue", at)
+
+
+@pytest.mark.parametrize("closed_time", [None, "", "0001-01-01T00:00:00Z"])
+def test_a_settlement_without_an_instant_counts_from_first_sight(closed_time: object) -> None:
+    resolution = parse_resolution(settled_payload(closedTime=closed_time), first_seen_at=NOW)
+    assert resolution == Resolution(1.0, NOW, "first_sight", NOW)
+
+
+def test_a_settlement_that_cannot_be_read_is_a_skip() -> None:
+    skip = parse_resolution(settled_payload(4, closedTime="yesterday"), first_seen_at=NOW)
+    assert isinstance(skip, Skip)
+    assert (skip.kind, skip.id) == ("resolution", "4")
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(field=st.sampled_from(sorted(market_payload())), value=ANYTHING, in_event=st.booleans())
+def test_no_value_of_any_field_crashes_the_parser(field: str, value: object, in_event: bool) -> None:
+    payload = event_payload(1, market_payload(1, **({field: value} if in_event else {})))
+    event, skips = parse_event(payload if in_event else payload | {field: value}, quoted_at=NOW)
+    assert isinstance(event, Event) or [skip.kind for skip in skips] == ["event"]
+    assert event is None or len(event.markets) + len(skips) == 1
+    settlement(market_payload(**{field: value}))
