@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import itertools
 import json
+import math
 import pkgutil
 import textwrap
 from collections.abc import Mapping
@@ -120,6 +121,15 @@ def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
     return _made(spec.name, spec.arguments, package)
 
 
+def argument_names(name: str, *, package: str = STRATEGIES) -> tuple[str, ...]:
+    """Return the names of the arguments a strategy takes.
+
+    Raises:
+        PluginError: If there is no such strategy, or it does not load.
+    """
+    return tuple(known.name for known in dataclasses.fields(_strategy_class(name, package)) if known.init)
+
+
 def argument_complaints(
     name: str, arguments: Mapping[str, object], *, package: str = STRATEGIES
 ) -> tuple[Complaint, ...]:
@@ -166,17 +176,17 @@ def frozen_arguments(arguments: Mapping[str, object]) -> dict[str, Argument]:
 def _frozen(value: object) -> Argument:
     if isinstance(value, list | tuple):
         return tuple(_frozen(part) for part in value)
-    if isinstance(value, str | int | float | bool):
+    if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise PluginError(f"an argument is text, a number, true or false, or a list of them, not {type(value).__name__}")
+    raise PluginError("it is text, a finite number, true or false, or a list of them; write dates and times in quotes")
 
 
 def _value_problem(hint: Any, value: object) -> str | None:
     """Return what is wrong with the value of an argument of this type, or None; the value is never repeated."""
     try:
         _frozen(value)
-    except PluginError:
-        return "it is text, a number, true or false, or a list of them; write dates and times in quotes"
+    except PluginError as error:
+        return str(error)
     try:
         _adapter(hint).validate_json(_as_json(value), strict=True)
     except ValidationError as error:

@@ -92,7 +92,8 @@ def test_a_spec_carries_the_digest_of_the_file(plugins: Plugins) -> None:
         ({"model": "m", "steps": True}, "argument 'steps': it should be a valid integer"),
         ({"model": "m", "steps": 0}, "argument 'steps': it should be greater than or equal to 1"),
         ({"model": "m", "mood": "bald"}, "it should be 'calm' or 'bold'. Did you mean 'bold'?"),
-        ({"model": "m", "mood": {"a": 1}}, "argument 'mood': it is text, a number, true or false, or a list"),
+        ({"model": "m", "mood": {"a": 1}}, "argument 'mood': it is text, a finite number, true or false, or a list"),
+        ({"model": "m", "share": float("inf")}, "argument 'share': it is text, a finite number"),
         ({"model": "none"}, "refuses its arguments: there is no model 'none'"),
     ],
 )

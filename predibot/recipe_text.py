@@ -1,0 +1,292 @@
+"""The text of a recipe: TOML that is either a whole recipe or a mistake with its line."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from predibot.errors import PluginError, RecipeError
+from predibot.games import GAMES, Overstake
+from predibot.packaged import packaged_crypto_words
+from predibot.plugins import argument_complaints, argument_names, spec_of
+from predibot.recipe import BotSpec, Recipe
+from predibot.selection import SelectionRules
+from predibot.spelling import did_you_mean, nearest
+from predibot.toml_lines import KeyPath, key_lines
+
+MAX_EVERY = timedelta(days=366)
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
+_EVERY = re.compile(r"([0-9]{1,6})([mhdw])")
+_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "password", "passwords", "apikey", "apikeys"})
+_KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
+_ARCHIVE = "archive:"
+_NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
+
+
+class _Selection(BaseModel):
+    """The table [selection]; what is left out has the default of `SelectionRules`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    ends_within_days: float = Field(default=0.0, ge=0, le=36_500)
+    exclude: list[Literal["crypto"]] = []
+    min_volume_24h_usd: float = Field(default=0.0, ge=0)
+    rank_by: Literal["volume_1wk"] = "volume_1wk"
+    max_markets: int = Field(default=0, ge=0)
+    events: int = Field(default=1, ge=1)
+    crypto_words: list[str] = []
+
+
+class _Bot(BaseModel):
+    """One table of [[bots]]; every further key is an argument of its strategy."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    strategy: str
+    name: str | None = None
+
+
+class _Top(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str | None = None
+    game: str = GAMES[0]
+    venue: str = "polymarket"
+    every: str = "1d"
+    seed: int = Field(default=0, ge=0, lt=2**63)
+    overstake: Overstake = "refuse"
+    selection: _Selection = _Selection()
+    bots: list[_Bot] = Field(min_length=1)
+
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "at the top of the file": tuple(_Top.model_fields),
+    "in [selection]": tuple(_Selection.model_fields),
+    "in [[bots]]": tuple(_Bot.model_fields),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeText:
+    """A recipe as it was found."""
+
+    text: str
+    label: str
+    """What messages call it: its path as the user writes it, or that it is a packaged one."""
+    name: str
+    """Its name where the text states none: that of its file, without the ending."""
+
+
+def parse_recipe(found: RecipeText) -> Recipe:
+    """Return the recipe a text says.
+
+    Raises:
+        RecipeError: If it is none; the message names file, line and, for a
+            wrong word, the nearest valid one.
+    """
+    data = _toml(found)
+    where = _Where(found.label, {**key_lines(found.text), (): max(1, len(found.text.splitlines()))})
+    _refuse_secrets(data, where)
+    top = _checked(data, where)
+    return Recipe(
+        name=_fit_name(found.name if top.name is None else top.name, where, ("name",)),
+        game=_game(top.game, where),
+        overstake=top.overstake,
+        venue=_venue(top.venue, where),
+        every=_every(top.every, where),
+        seed=top.seed,
+        selection=_rules(top.selection, where),
+        bots=_bots(top.bots, where),
+        source=found.label,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """The file of a mistake and the lines of its keys."""
+
+    label: str
+    lines: Mapping[KeyPath, int]
+    """The whole file, `()`, has its last line: what is missing can be added there."""
+
+    def line(self, path: KeyPath) -> int:
+        """Return the line of a key, or of the nearest table around it that has one."""
+        around = (path[:length] for length in range(len(path), -1, -1))
+        return next(self.lines[part] for part in around if part in self.lines)
+
+    def error(self, path: KeyPath, what: str) -> RecipeError:
+        """Return the error that says what is wrong with a key."""
+        return RecipeError(f"{self.label}, line {self.line(path)}: {what}")
+
+
+def _toml(found: RecipeText) -> dict[str, Any]:
+    try:
+        return tomllib.loads(found.text)
+    except tomllib.TOMLDecodeError as error:
+        position = _TOML_POSITION.search(str(error))
+        line = (position and position.group(1)) or len(found.text.splitlines())
+        what = _TOML_POSITION.sub("", str(error))
+        raise RecipeError(f"{found.label}, line {line}: this is not TOML: {what}. Mend that line") from None
+
+
+def _refuse_secrets(data: Mapping[str, Any], where: _Where) -> None:
+    """Refuse keys that look like secrets, wherever they are; their values are never repeated."""
+    for path in _key_paths(data):
+        key = str(path[-1])
+        if {word.casefold() for word in _KEY_WORD.findall(key)} & _SECRET_WORDS:
+            raise where.error(
+                path, f"{key!r} looks like a secret. Take it out and put it into the environment; recipes are shared"
+            )
+
+
+def _key_paths(data: object, above: KeyPath = ()) -> Iterator[KeyPath]:
+    """Yield the path of every key, however deep."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            yield (*above, key)
+            yield from _key_paths(value, (*above, key))
+    elif isinstance(data, list):
+        for index, value in enumerate(data):
+            yield from _key_paths(value, (*above, index))
+
+
+def _checked(data: Mapping[str, Any], where: _Where) -> _Top:
+    """Return the tables with every key known and every value of its type and range."""
+    try:
+        return _Top.model_validate(data)
+    except ValidationError as error:
+        mistakes = [_mistake(details, data) for details in error.errors(include_url=False)]
+    path, what = min(mistakes, key=lambda mistake: where.line(mistake[0]))
+    raise where.error(path, what)
+
+
+def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
+    """Return where one of pydantic's complaints is, and the same in our words."""
+    path: KeyPath = details["loc"]
+    key, place = path[-1], _place(path)
+    if details["type"] == "extra_forbidden":
+        return path, _unknown_key(str(key), place, _KEYS[place])
+    if details["type"] == "missing":
+        return _missing(path, data)
+    if path == ("bots",):
+        return path, _NO_BOTS if details["input"] == [] else "bots are tables of a list; begin each with [[bots]]"
+    named = next((part for part in reversed(path) if isinstance(part, str)), "")
+    seen = repr(details["input"])[:40]
+    if details["type"] == "literal_error":
+        words = re.findall(r"'([^']*)'", str(details.get("ctx", {}).get("expected")))
+        return path, f"{named!r} {place} is {seen}. {did_you_mean(str(details['input']), words)}"
+    return path, f"{named!r} {place} is {seen}; {details['msg'].replace('Input', 'it')}"
+
+
+def _missing(path: KeyPath, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
+    """Return where a required key is missing; a misspelt one beside it is what is wrong."""
+    if path == ("bots",):
+        slip = nearest("bots", (key for key in data if key not in _Top.model_fields))
+        if slip is not None:
+            return (slip,), _unknown_key(slip, _place((slip,)), _Top.model_fields)
+        return path, _NO_BOTS
+    table = data["bots"][path[1]]
+    slip = nearest("strategy", (key for key in table if key not in _Bot.model_fields))
+    if slip is not None:
+        return (*path[:-1], slip), _unknown_key(slip, _place(path), _Bot.model_fields)
+    return path[:-1], "[[bots]] has no 'strategy'. Add one of those that `predibot bots` lists"
+
+
+def _place(path: KeyPath) -> str:
+    """Return where a key stands, as one of the words of `_KEYS`."""
+    if len(path) > 1 and path[0] == "selection":
+        return "in [selection]"
+    return "in [[bots]]" if len(path) > 2 and path[0] == "bots" else "at the top of the file"
+
+
+def _unknown_key(key: str, place: str, valid: Iterable[str]) -> str:
+    """Return that a key is unknown, and what was probably meant: a like one here, or the same elsewhere."""
+    elsewhere = [other for other, keys in _KEYS.items() if other != place and key in keys]
+    if elsewhere:
+        return f"{key!r} does not belong {place}; it belongs {' or '.join(elsewhere)}"
+    if nearest(key, valid) is None:
+        for other, keys in _KEYS.items():
+            if found := nearest(key, keys):
+                return f"unknown key {key!r} {place}. Did you mean {found!r} {other}?"
+    return f"unknown key {key!r} {place}. {did_you_mean(key, valid)}"
+
+
+def _fit_name(name: str, where: _Where, path: KeyPath) -> str:
+    """Return a name that can be part of a key and of a file name."""
+    if _NAME.fullmatch(name) is None or not name.strip("."):
+        raise where.error(path, f"name {name[:90]!r} must be 1 to 80 letters, digits, '.', '_' or '-'. Give it another")
+    return name
+
+
+def _game(game: str, where: _Where) -> str:
+    if game not in GAMES:
+        raise where.error(("game",), f"unknown game {game[:40]!r}. {did_you_mean(game, GAMES)}")
+    return game
+
+
+def _venue(venue: str, where: _Where) -> str:
+    if venue in ("polymarket", "sandbox") or (venue.startswith(_ARCHIVE) and venue != _ARCHIVE):
+        return venue
+    known = ("polymarket", "sandbox", f"{_ARCHIVE}<folder>")
+    raise where.error(("venue",), f"unknown venue {venue[:40]!r}. {did_you_mean(venue.partition(':')[0], known)}")
+
+
+def _every(text: str, where: _Where) -> timedelta:
+    found = _EVERY.fullmatch(text)
+    every = int(found.group(1)) * _UNITS[found.group(2)] if found else timedelta(0)
+    if not timedelta(0) < every <= MAX_EVERY:
+        raise where.error(
+            ("every",), f"'every' is {text[:40]!r}; write a length of at most 366 days like '1d', '6h' or '7d'"
+        )
+    return every
+
+
+def _rules(table: _Selection, where: _Where) -> SelectionRules:
+    stated = table.model_dump(exclude_unset=True, exclude={"crypto_words"})
+    if "exclude" in stated:
+        stated["exclude"] = tuple(stated["exclude"])
+    try:
+        return SelectionRules(crypto=packaged_crypto_words().extended(table.crypto_words), **stated)
+    except ValueError as error:
+        raise where.error(("selection", "crypto_words"), f"{error}. Write the words apart") from None
+
+
+def _bots(tables: list[_Bot], where: _Where) -> tuple[BotSpec, ...]:
+    bots: dict[str, BotSpec] = {}
+    for index, table in enumerate(tables):
+        path: KeyPath = ("bots", index)
+        bot = _bot(table, path, where)
+        if bot.name in bots:
+            what = f"two bots are named {bot.name!r}. Give one of them another name"
+            raise where.error(_name_path(table, path), what)
+        bots[bot.name] = bot
+    return tuple(bots.values())
+
+
+def _bot(table: _Bot, path: KeyPath, where: _Where) -> BotSpec:
+    arguments = table.model_extra or {}
+    name = _fit_name(table.strategy if table.name is None else table.name, where, _name_path(table, path))
+    try:
+        takes = argument_names(table.strategy)
+        for key in arguments:
+            if key not in takes:
+                raise where.error((*path, key), _unknown_key(key, "in [[bots]]", (*takes, *_Bot.model_fields)))
+        for complaint in argument_complaints(table.strategy, arguments):
+            raise where.error((*path, complaint.argument), f"strategy {table.strategy!r}: {complaint.text}")
+        return BotSpec(name, spec_of(table.strategy, arguments))
+    except PluginError as error:
+        raise where.error((*path, "strategy"), str(error)) from None
+
+
+def _name_path(table: _Bot, path: KeyPath) -> KeyPath:
+    """Return where a bot's name is said: by its strategy where it has none of its own."""
+    return (*path, "strategy" if table.name is None else "name")

@@ -1,0 +1,89 @@
+"""A recipe: its JSON, its digest, and what the command line may change."""
+
+from dataclasses import replace
+
+import pytest
+
+from predibot.errors import UsageError
+from predibot.recipe import Recipe
+from predibot.recipe_text import RecipeText, parse_recipe
+
+TEXT = """
+[selection]
+crypto_words = ["monad"]
+
+[[bots]]
+name = "favourite"
+strategy = "market_price"
+stake = "top_volume"
+
+[[bots]]
+strategy = "random_bet"
+"""
+RECIPE = parse_recipe(RecipeText(TEXT, "runs/x.toml", "x"))
+
+
+def test_json_brings_a_recipe_back_whole() -> None:
+    back = Recipe.from_json(RECIPE.as_json())
+    assert back == RECIPE
+    assert back.digest == RECIPE.digest
+    assert back.as_json() == RECIPE.as_json()
+
+
+def test_where_a_recipe_was_read_is_not_part_of_it() -> None:
+    moved = replace(RECIPE, source="somewhere/else.toml")
+    assert moved == RECIPE
+    assert "runs/x.toml" not in RECIPE.as_json()
+
+
+def test_the_digest_knows_everything_but_the_bots() -> None:
+    assert replace(RECIPE, bots=RECIPE.bots[:1]).digest == RECIPE.digest
+    for changed in ({"seed": 1}, {"venue": "sandbox"}, {"name": "y"}, {"overstake": "scale"}):
+        assert replace(RECIPE, **changed).digest != RECIPE.digest
+    assert RECIPE.with_overrides(events=3).digest != RECIPE.digest
+
+
+def test_an_integer_and_the_same_float_are_the_same_rule() -> None:
+    whole, real = (
+        f"[selection]\nmin_volume_24h_usd = {text}\n{TEXT.replace('[selection]', '')}" for text in ("5", "5.0")
+    )
+    assert len({parse_recipe(RecipeText(text, "x", "x")).digest for text in (whole, real)}) == 1
+    assert RECIPE.with_overrides(min_volume_24h_usd=5).digest == RECIPE.with_overrides(min_volume_24h_usd=5.0).digest
+
+
+def test_differences_name_the_key_and_both_values() -> None:
+    other = replace(RECIPE.with_overrides(events=3), venue="sandbox")
+    assert other.differences(RECIPE) == ("selection.events is 3, was 10", 'venue is "sandbox", was "polymarket"')
+    assert RECIPE.differences(replace(RECIPE, bots=())) == ()
+
+
+def test_the_command_line_changes_what_it_names_and_nothing_else() -> None:
+    changed = RECIPE.with_overrides(events=3, min_volume_24h_usd=0, max_markets=0)
+    assert (changed.selection.events, changed.selection.min_volume_24h_usd, changed.selection.max_markets) == (
+        3,
+        0.0,
+        0,
+    )
+    assert RECIPE.with_overrides() == RECIPE
+
+
+def test_bots_are_named_by_recipe_or_strategy_and_the_recipe_wins() -> None:
+    bots = RECIPE.with_overrides(bots=["underdog", "favourite", "favourite"]).bots
+    assert [bot.name for bot in bots] == ["underdog", "favourite"]
+    assert [bot.strategy.name for bot in bots] == ["underdog", "market_price"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ({"bots": ["favorite"]}, "no bot or strategy 'favorite'. Did you mean 'favourite'?"),
+        ({"bots": []}, "no bot is named"),
+        ({"events": 0}, "a run plays at least 1"),
+        ({"max_markets": -1}, "max_markets is -1"),
+        ({"min_volume_24h_usd": -1}, "min_volume_24h_usd is -1"),
+    ],
+)
+def test_what_cannot_be_overridden_so_is_misuse(overrides: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        RECIPE.with_overrides(**overrides)  # type: ignore[arg-type]  # one of them each
+    assert said in str(caught.value)

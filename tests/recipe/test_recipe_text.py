@@ -1,0 +1,189 @@
+"""The text of a recipe: what it means, and that every mistake names file, line and the nearest word."""
+
+from datetime import timedelta
+
+import pytest
+
+from predibot.errors import RecipeError
+from predibot.recipe import Recipe
+from predibot.recipe_text import RecipeText, parse_recipe
+
+BOT = '[[bots]]\nstrategy = "market_price"\n'
+WHOLE = """\
+name = "mine"
+game = "dollar_per_event"
+venue = "archive:data/2026"
+every = "6h"
+seed = 7
+overstake = "scale"
+
+[selection]
+ends_within_days = 30
+exclude = []
+crypto_words = ["Monad"]
+min_volume_24h_usd = 5
+rank_by = "volume_1wk"
+max_markets = 0
+events = 3
+
+[[bots]]
+strategy = "random_bet"
+
+[[bots]]
+name = "by-volume"
+strategy = "market_price"
+stake = "top_volume"
+"""
+
+
+def parse(text: str, name: str = "x") -> Recipe:
+    return parse_recipe(RecipeText(text, "runs/x.toml", name))
+
+
+def mistake(text: str) -> str:
+    with pytest.raises(RecipeError) as caught:
+        parse(text)
+    return str(caught.value)
+
+
+def test_everything_a_recipe_may_say_is_understood() -> None:
+    recipe = parse(WHOLE)
+    assert (recipe.name, recipe.game, recipe.venue) == ("mine", "dollar_per_event", "archive:data/2026")
+    assert (recipe.every, recipe.seed, recipe.overstake) == (timedelta(hours=6), 7, "scale")
+    rules = recipe.selection
+    assert (rules.ends_within_days, rules.exclude, rules.min_volume_24h_usd) == (30.0, (), 5.0)
+    assert (rules.max_markets, rules.events) == (0, 3)
+    assert {"monad", "bitcoin"} <= set(rules.crypto.unless)
+    assert [(bot.name, bot.strategy.name) for bot in recipe.bots] == [
+        ("random_bet", "random_bet"),
+        ("by-volume", "market_price"),
+    ]
+    assert recipe.bots[1].strategy.arguments == {"stake": "top_volume"}
+
+
+def test_what_a_recipe_leaves_out_has_the_defaults_of_the_contract() -> None:
+    recipe = parse(BOT, name="evening")
+    assert (recipe.name, recipe.game, recipe.venue) == ("evening", "dollar_per_event", "polymarket")
+    assert (recipe.every, recipe.seed, recipe.overstake) == (timedelta(days=1), 0, "refuse")
+    rules = recipe.selection
+    assert (rules.ends_within_days, rules.exclude, rules.min_volume_24h_usd) == (60.0, ("crypto",), 1000.0)
+    assert (rules.rank_by, rules.max_markets, rules.events) == ("volume_1wk", 20, 10)
+
+
+@pytest.mark.parametrize(
+    ("every", "length"), [("30m", {"minutes": 30}), ("6h", {"hours": 6}), ("7d", {"days": 7}), ("2w", {"weeks": 2})]
+)
+def test_every_is_a_number_and_a_unit(every: str, length: dict[str, int]) -> None:
+    assert parse(f'every = "{every}"\n{BOT}').every == timedelta(**length)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sed = 1\n" + BOT, "line 1: unknown key 'sed' at the top of the file. Did you mean 'seed'?"),
+        (BOT + "[selection]\nevent = 3", "line 4: unknown key 'event' in [selection]. Did you mean 'events'?"),
+        (
+            BOT + "[selecton]\nevents = 3",
+            "line 3: unknown key 'selecton' at the top of the file. Did you mean 'selection'",
+        ),
+        ('\n[[bots]]\nstratgy = "x"', "line 3: unknown key 'stratgy' in [[bots]]. Did you mean 'strategy'?"),
+        (BOT + 'nme = "x"', "line 3: unknown key 'nme' in [[bots]]. Did you mean 'name'?"),
+        (BOT + 'stak = "equal"', "line 3: unknown key 'stak' in [[bots]]. Did you mean 'stake'?"),
+        ('[[bot]]\nstrategy = "x"', "line 1: unknown key 'bot' at the top of the file. Did you mean 'bots'?"),
+        ("zzz = 1\n" + BOT, "line 1: unknown key 'zzz' at the top of the file. Valid are: bots, every, game"),
+    ],
+)
+def test_an_unknown_key_is_named_with_its_line_and_the_nearest_valid_one(text: str, said: str) -> None:
+    assert f"runs/x.toml, {said}" in mistake(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("events = 3\n" + BOT, "line 1: 'events' does not belong at the top of the file; it belongs in [selection]"),
+        (BOT + "seed = 3", "line 3: 'seed' does not belong in [[bots]]; it belongs at the top of the file"),
+        ('[selection]\nstrategy = "x"\n' + BOT,
+         "line 2: 'strategy' does not belong in [selection]; it belongs in [[bots]]"),
+        ("max_market = 3\n" + BOT, "line 1: unknown key 'max_market' at the top of the file. "
+         "Did you mean 'max_markets' in [selection]?"),
+    ],
+)  # fmt: skip
+def test_a_key_in_the_wrong_table_is_told_where_it_belongs(text: str, said: str) -> None:
+    assert f"runs/x.toml, {said}" in mistake(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('seed = "7"\n' + BOT, "line 1: 'seed' at the top of the file is '7'; it should be a valid integer"),
+        ("seed = true\n" + BOT, "line 1: 'seed' at the top of the file is True; it should be a valid integer"),
+        ("seed = -1\n" + BOT, "line 1: 'seed' at the top of the file is -1; it should be greater than or equal to 0"),
+        ("[selection]\n\nevents = 0\n" + BOT, "line 3: 'events' in [selection] is 0; it should be greater than"),
+        ("[selection]\nevents = 1.5\n" + BOT, "line 2: 'events' in [selection] is 1.5; it should be a valid integer"),
+        ("[selection]\nends_within_days = nan\n" + BOT, "line 2: 'ends_within_days' in [selection] is nan"),
+        ("[selection]\nmin_volume_24h_usd = -5\n" + BOT, "line 2: 'min_volume_24h_usd' in [selection] is -5"),
+        ('[selection]\nrank_by = "volume_1wek"\n' + BOT, "line 2: 'rank_by' in [selection] is 'volume_1wek'. "
+         "Did you mean 'volume_1wk'?"),
+        ('[selection]\nexclude = [\n"cryto"]\n' + BOT,
+         "line 3: 'exclude' in [selection] is 'cryto'. Did you mean 'crypto'"),
+        ('[selection]\ncrypto_words = ["bit coin"]\n' + BOT, "line 2: 'bit coin' is not one word"),
+        ('overstake = "skale"\n' + BOT, "line 1: 'overstake' at the top of the file is 'skale'. Did you mean 'scale'?"),
+        ('game = "dollar_an_event"\n' + BOT, "line 1: unknown game 'dollar_an_event'. Did you mean 'dollar_per_event"),
+        ('venue = "polymarkt"\n' + BOT, "line 1: unknown venue 'polymarkt'. Did you mean 'polymarket'?"),
+        ('venue = "archive:"\n' + BOT, "line 1: unknown venue 'archive:'. Did you mean 'archive:<folder>'?"),
+        ('every = "daily"\n' + BOT, "line 1: 'every' is 'daily'; write a length of at most 366 days like '1d'"),
+        ('every = "0d"\n' + BOT, "line 1: 'every' is '0d'"),
+        ('every = "367d"\n' + BOT, "line 1: 'every' is '367d'"),
+        ("seed = 1\n", "line 1: there are no bots. Add [[bots]]"),
+        ("", "line 1: there are no bots"),
+        ("seed = 1\nbots = []", "line 2: there are no bots"),
+        ('[bots]\nstrategy = "x"', "line 1: bots are tables of a list; begin each with [[bots]]"),
+        ("seed = 1\n[[bots]]", "line 2: [[bots]] has no 'strategy'"),
+        ('name = "a b"\n' + BOT, "line 1: name 'a b' must be 1 to 80 letters, digits"),
+        ('name = ""\n' + BOT, "line 1: name '' must be"),
+        ('name = ".."\n' + BOT, "line 1: name '..' must be"),
+        (BOT + 'name = "a/b"', "line 3: name 'a/b' must be"),
+        (BOT + BOT, "line 4: two bots are named 'market_price'. Give one of them another name"),
+        ('[[bots]]\nstrategy = "market_prise"', "line 2: no strategy 'market_prise'. Did you mean 'market_price'?"),
+        (BOT + 'stake = "eqal"', "line 3: strategy 'market_price': argument 'stake': it should be 'equal' or"),
+        (BOT + "stake = 2026-01-01", "line 3: strategy 'market_price': argument 'stake': it is text"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named_with_its_line_and_what_it_should_be(text: str, said: str) -> None:
+    assert mistake(text).startswith("runs/x.toml")
+    assert said in mistake(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("seed = 1\nvenue = \n", 2), ("a = 1\na = 2", 2), ("[x\n", 1), ('\n\nname = "a\n', 3)]
+)
+def test_what_is_not_toml_is_said_to_be_none_with_its_line(text: str, line: int) -> None:
+    assert mistake(text).startswith(f"runs/x.toml, line {line}: this is not TOML")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "api_key",
+        "apikey",
+        "apiKey",
+        "OPENAI_API_KEY",
+        "token",
+        "auth-token",
+        "'a.token'",
+        "secrets",
+        "dbPassword",
+        "key1",
+    ],
+)
+@pytest.mark.parametrize("head", ["", BOT, "[selection]\n", "[x.y]\n"])
+def test_a_key_that_looks_like_a_secret_is_refused_anywhere_and_its_value_kept_back(key: str, head: str) -> None:
+    text = mistake(f'{head}{key} = "sk-hush"\n')
+    assert "looks like a secret. Take it out and put it into the environment" in text
+    assert f"runs/x.toml, line {head.count(chr(10)) + 1}: " in text
+    assert "hush" not in text
+
+
+@pytest.mark.parametrize("key", ["max_tokens", "keyboard", "monkey", "tokens"])
+def test_a_key_that_only_contains_such_letters_is_no_secret(key: str) -> None:
+    assert "looks like a secret" not in mistake(f"{key} = 1\n{BOT}")
