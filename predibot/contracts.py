@@ -154,7 +154,7 @@ class Progress:
 class ProgressListener(Protocol):
     """Somebody who wants to know how far long work is."""
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Progress, /) -> None:
         """Take note of a step; must be quick and never raise."""
         ...
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Literal
 
 from predibot.config import Settings
 from predibot.contracts import Progress, ProgressListener
-from predibot.domain.decision import Subject
+from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
 from predibot.errors import LedgerError
 from predibot.games import make_game
@@ -29,6 +30,9 @@ from predibot.recipe import BotSpec
 
 _log = logging.getLogger(__name__)
 
+_Key = tuple[str, str]
+"""A bot and a subject."""
+
 _TICK_SECONDS = 0.2
 """How often deadlines are looked at, and claims of others asked for again."""
 
@@ -41,7 +45,7 @@ class DecisionReport:
     made_here: bool
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status | Literal["skipped"]:
         """Return its status, or `skipped` where it was made before or by another process."""
         return self.stored.status if self.made_here else "skipped"
 
@@ -152,12 +156,12 @@ class _Shift:
     jobs: tuple[DecideJob, ...]
     settings: Settings
     listener: ProgressListener
-    made: dict[tuple[str, str], bool] = field(default_factory=dict)
+    made: dict[_Key, bool] = field(default_factory=dict)
 
-    def run(self) -> Mapping[tuple[str, str], bool]:
+    def run(self) -> Mapping[_Key, bool]:
         """Return for each (bot, subject) whether this call made its decision."""
         executor = DaemonThreadExecutor(self.settings.workers)
-        began: dict[DecideJob, float] = {}
+        began: dict[_Key, float] = {}
         try:
             waiting = [(job, executor.submit(self._timed, job, began)) for job in self.jobs]
             pending = {future: job for job, future in waiting}
@@ -166,18 +170,18 @@ class _Shift:
                 for future in done:
                     job = pending.pop(future)
                     if not self._settled(job, future):
-                        began.pop(job, None)
+                        began.pop(_key(job), None)
                         pending[executor.submit(self._again, job, began)] = job
                 self._give_up_late(executor, pending, began)
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
         return self.made
 
-    def _timed(self, job: DecideJob, began: dict[DecideJob, float]) -> WorkResult:
-        began[job] = time.monotonic()
+    def _timed(self, job: DecideJob, began: dict[_Key, float]) -> WorkResult:
+        began[_key(job)] = time.monotonic()
         return work(job, self.bench)
 
-    def _again(self, job: DecideJob, began: dict[DecideJob, float]) -> WorkResult:
+    def _again(self, job: DecideJob, began: dict[_Key, float]) -> WorkResult:
         # Somebody else is at it: ask again until it is done or its owner is gone.
         time.sleep(_TICK_SECONDS)
         return self._timed(job, began)
@@ -199,12 +203,12 @@ class _Shift:
         self,
         executor: DaemonThreadExecutor,
         pending: "dict[Future[WorkResult], DecideJob]",
-        began: Mapping[DecideJob, float],
+        began: Mapping[_Key, float],
     ) -> None:
         """Record as failed what has been under way for too long, and leave its thread behind."""
         limit = self.settings.decision_deadline_seconds
         for future, job in list(pending.items()):
-            seconds = time.monotonic() - began.get(job, time.monotonic())
+            seconds = time.monotonic() - began.get(_key(job), time.monotonic())
             if seconds <= limit or future.done():
                 continue
             give_up(job, self.bench, f"gave no answer within {limit:g} s", seconds)
@@ -213,13 +217,17 @@ class _Shift:
             self._note(job, made_here=True)
 
     def _note(self, job: DecideJob, *, made_here: bool) -> None:
-        self.made[job.bot, job.subject.id] = made_here
+        self.made[_key(job)] = made_here
         self.listener(Progress("decide", len(self.made), len(self.jobs), f"{job.bot} on {job.subject.id}"))
+
+
+def _key(job: DecideJob) -> _Key:
+    return job.bot, job.subject.id
 
 
 def _reports(
     stored: Sequence[StoredDecision],
-    made: Mapping[tuple[str, str], bool],
+    made: Mapping[_Key, bool],
     bots: Sequence[BotSpec],
     events: Sequence[Event],
 ) -> tuple[DecisionReport, ...]:

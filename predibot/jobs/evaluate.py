@@ -8,7 +8,8 @@ from predibot.errors import UsageError
 from predibot.ledger.queries import track_record
 from predibot.ledger.runs import list_runs
 from predibot.ledger.store import Store
-from predibot.scoring.scorecard import HORIZONS_DAYS, Scorecard, notes, scorecards
+from predibot.scoring.notes import notes
+from predibot.scoring.scorecard import HORIZONS_DAYS, Scorecard, scorecards
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """The run of a slot: chosen and frozen once, resumed by everybody who comes later."""
 
-import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -59,7 +58,7 @@ def open_run(
     slot_at = floor_to(opened.now, request.recipe.every)
     with store.read() as connection:
         held = runs_of_slot(connection, request.recipe.name, slot_at)
-    fitting = [run for run in held if not _differences(run, request, opened)]
+    fitting = [run for run in held if _fits(run, request, opened)]
     if fitting and not request.new_run:
         return _resumed(store, fitting[-1], opened)
     if held and not request.new_run:
@@ -75,7 +74,7 @@ def open_run(
     with store.write() as connection:
         stored = freeze_run(connection, plan)
     # Another process may have frozen the same slot meanwhile; then its choice stands.
-    if _differences(stored, request, opened):
+    if not _fits(stored, request, opened):
         raise RunConflict(_conflict(stored, request, opened))
     with store.read() as connection:
         return OpenRun(stored, frozen_events(connection, stored.id), resumed=False, notes=stored.notes)
@@ -145,20 +144,20 @@ def _overrides(request: RunRequest) -> dict[str, Any]:
     return overrides
 
 
-def _differences(run: StoredRun, request: RunRequest, opened: OpenVenue) -> list[str]:
-    """Return what the request would do otherwise than the stored run did, each named."""
-    found = []
-    if run.venue != opened.spec:
-        found.append(f"venue: {run.venue} then, {opened.spec} now")
-    if run.overrides != _overrides(request):
-        found.append(f"options: {json.dumps(dict(run.overrides))} then, {json.dumps(_overrides(request))} now")
-    if run.digest != request.digest:
-        found.append("the recipe's text was changed since")
-    return found
+def _fits(run: StoredRun, request: RunRequest, opened: OpenVenue) -> bool:
+    asked = (opened.spec, request.digest, _overrides(request))
+    return (run.venue, run.digest, dict(run.overrides)) == asked
 
 
 def _conflict(run: StoredRun, request: RunRequest, opened: OpenVenue) -> str:
+    """Return a sentence that names what the request would do otherwise than the stored run did."""
+    found = list(request.recipe.differences(Recipe.from_json(run.recipe_json)))
+    if run.venue != opened.spec:
+        found.append(f"--venue is {opened.spec}, was {run.venue}")
+    event_id = run.overrides.get("event")
+    if request.event_id != event_id:
+        found.append(f"--event is {request.event_id or 'absent'}, was {event_id or 'absent'}")
     return (
-        f"run {run.key} was made otherwise ({'; '.join(_differences(run, request, opened))}). "
+        f"run {run.key} was made otherwise: {'; '.join(found) or 'the same rules were given in another way'}. "
         "Ask for the same again to go on with it, or add --new-run to make another beside it"
     )

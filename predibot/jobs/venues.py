@@ -11,6 +11,7 @@ from predibot.config import Settings
 from predibot.contracts import Venue
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
+from predibot.sandbox.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from predibot.spelling import did_you_mean
 
 Clock = Callable[[], datetime]
@@ -57,6 +58,16 @@ def open_venue(spec: str, settings: Settings, *, as_of: datetime | None, purpose
     raise UsageError(f"no venue {spec[:100]!r}. {did_you_mean(kind, KINDS)} An archive is written archive:<folder>")
 
 
+def venue_name(spec: str) -> str:
+    """Return whose instruments a venue has: an archive is a recording of Polymarket."""
+    return "sandbox" if spec.partition(":")[0] == "sandbox" else "polymarket"
+
+
+def look_back_at(spec: str, as_of: datetime | None, clock: Clock) -> datetime:
+    """Return the instant a venue is looked back on from: the one asked for, the sandbox's end, or now."""
+    return as_of or (SANDBOX_ENDS_AT if venue_name(spec) == "sandbox" else clock())
+
+
 def _open_polymarket(
     spec: str, settings: Settings, *, as_of: datetime | None, purpose: Purpose, clock: Clock
 ) -> OpenVenue:
@@ -94,13 +105,15 @@ def _open_archive(spec: str, folder: Path, *, as_of: datetime | None, purpose: P
 def _open_sandbox(
     spec: str, argument: str, settings: Settings, *, as_of: datetime | None, purpose: Purpose
 ) -> OpenVenue:
-    from predibot.sandbox import SANDBOX_ENDS_AT, SANDBOX_OPENS_AT, open_sandbox, parse_options
+    # A simulated world costs a tenth of a second, which only those pay who play in it.
+    from predibot.sandbox.options import parse_options
+    from predibot.sandbox.server import open_sandbox
     from predibot.venues.polymarket import Polymarket
 
     now = as_of or (SANDBOX_OPENS_AT if purpose == "decide" else SANDBOX_ENDS_AT)
-    if not SANDBOX_OPENS_AT <= now <= SANDBOX_ENDS_AT:
+    if not SANDBOX_BEGINS_AT <= now <= SANDBOX_ENDS_AT:
         raise UsageError(
-            f"the sandbox's world lasts from {format_instant(SANDBOX_OPENS_AT)} to {format_instant(SANDBOX_ENDS_AT)}; "
+            f"the sandbox's world lasts from {format_instant(SANDBOX_BEGINS_AT)} to {format_instant(SANDBOX_ENDS_AT)}; "
             f"{format_instant(now)} is outside. Name an instant in it with --as-of"
         )
     try:

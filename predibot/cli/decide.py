@@ -1,0 +1,102 @@
+"""`predibot decide`: every bot of a recipe decides on the run's events."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from predibot.cli import options, output
+
+if TYPE_CHECKING:
+    from predibot.config import Settings
+    from predibot.jobs.run import RunRequest
+    from predibot.jobs.venues import OpenVenue
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("decide", help="let every bot of a recipe decide on the top trending events")(decide)
+
+
+def decide(
+    recipe: options.Recipe = None,
+    venue: options.Venue = None,
+    as_of: options.AsOf = None,
+    bots: options.Bots = None,
+    events: options.Events = None,
+    event: options.EventId = None,
+    min_volume_24h: options.MinVolume = None,
+    max_markets: options.MaxMarkets = None,
+    ledger: options.Ledger = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be done, and store nothing")] = False,
+    new_run: Annotated[bool, typer.Option("--new-run", help="start another run in the same slot")] = False,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Choose or resume the run of the slot, and make every decision that is missing."""
+    from predibot.config import load_settings
+    from predibot.jobs.recipes import asked_recipe
+    from predibot.jobs.run import RunRequest
+    from predibot.jobs.venues import open_venue
+
+    output.set_up_logs(verbose=verbose)
+    settings = load_settings()
+    overrides: dict[str, Any] = {
+        "events": events,
+        "min_volume_24h_usd": min_volume_24h,
+        "max_markets": max_markets,
+    }
+    asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
+    output.say(f"recipe: {asked.label}")
+    request = RunRequest(asked.recipe, asked.digest, asked.overrides, event_id=event, new_run=new_run)
+    spec = venue or asked.recipe.venue
+    with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=options.wall_clock) as opened:
+        if dry_run:
+            _show_plan(request, opened, as_json=json, verbose=verbose)
+        else:
+            _decide(request, opened, settings, ledger=ledger, as_json=json, verbose=verbose)
+
+
+def _decide(
+    request: "RunRequest",
+    opened: "OpenVenue",
+    settings: "Settings",
+    *,
+    ledger: str | None,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    from predibot.jobs.decide import decide as decide_all
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.decided import decide_view
+    from predibot.reports.terminal import print_decisions
+
+    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
+        output.say(f"ledger: {store.address}")
+        report = decide_all(
+            request, store=store, opened=opened, settings=settings, clock=options.wall_clock, listener=listener
+        )
+    view = decide_view(report)
+    if as_json:
+        output.print_document(view.document())
+    else:
+        print_decisions(output.report_console(), view)
+
+
+def _show_plan(request: "RunRequest", opened: "OpenVenue", *, as_json: bool, verbose: bool) -> None:
+    from predibot.jobs.choose import choose
+    from predibot.reports.decided import selection_view
+    from predibot.reports.terminal import print_selection
+
+    with output.progress(verbose=verbose) as listener:
+        rules = request.recipe.selection
+        choice = choose(opened.venue, rules, opened.now, only_event_id=request.event_id, listener=listener)
+    view = selection_view(choice, opened)
+    names = [bot.name for bot in request.recipe.bots]
+    count = len(names) * len(view.selected)
+    if as_json:
+        output.print_document({**view.document(), "bots": names, "decisions": count, "dry_run": True})
+        return
+    console = output.report_console()
+    print_selection(console, view)
+    console.print(f"would decide: {', '.join(names)} on {len(view.selected)} events, {count} decisions; nothing stored")

@@ -1,0 +1,92 @@
+"""`predibot evaluate`: how good the bots were, against the market, as of an instant."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from predibot.cli import options, output
+
+if TYPE_CHECKING:
+    from predibot.config import Settings
+    from predibot.contracts import ProgressListener
+    from predibot.ledger.store import Store
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("evaluate", help="print each bot's returns, Brier score and Sharpe beside the market's")(evaluate)
+
+
+def evaluate(
+    recipe: Annotated[
+        str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe; left out: all runs")
+    ] = None,
+    venue: options.LookBackVenue = None,
+    as_of: options.AsOf = None,
+    bots: options.Bots = None,
+    horizons: Annotated[
+        str, typer.Option("--horizons", metavar="DAYS", help="days after the decision, comma-separated")
+    ] = "1,2,7",
+    no_track: Annotated[bool, typer.Option("--no-track", help="use what is stored, ask the venue nothing")] = False,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Track first, then score what was known as of the instant."""
+    from predibot.config import load_settings
+    from predibot.jobs.evaluate import evaluate as evaluate_all
+    from predibot.jobs.evaluate import spec_of_ledger
+    from predibot.jobs.recipes import recipe_name
+    from predibot.jobs.venues import look_back_at, venue_name
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.terminal import print_evaluation
+    from predibot.reports.views import EvaluationView
+
+    output.set_up_logs(verbose=verbose)
+    settings = load_settings()
+    days = _days(horizons)
+    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
+        output.say(f"ledger: {store.address}")
+        spec = spec_of_ledger(store, venue)
+        at = look_back_at(spec, as_of, options.wall_clock)
+        notes = () if no_track else _track(store, spec, at, settings, listener)
+        evaluation = evaluate_all(
+            store=store,
+            venue_name=venue_name(spec),
+            as_of=at,
+            recipe=recipe_name(recipe),
+            bots=options.names(bots),
+            horizons_days=days,
+        )
+    view = EvaluationView(evaluation.as_of, evaluation.cards, (*notes, *evaluation.notes))
+    if json:
+        output.print_document(view.document())
+    else:
+        print_evaluation(output.report_console(), view)
+
+
+def _track(
+    store: "Store", spec: str, at: datetime, settings: "Settings", listener: "ProgressListener"
+) -> tuple[str, ...]:
+    """Track as of the instant; a venue out of reach is a note, because what is stored can still be scored."""
+    from predibot.errors import VenueUnavailable
+    from predibot.jobs.track import track
+    from predibot.jobs.venues import open_venue
+
+    with open_venue(spec, settings, as_of=at, purpose="look_back", clock=options.wall_clock) as opened:
+        try:
+            return track(store=store, opened=opened, settings=settings, listener=listener).notes
+        except VenueUnavailable as error:
+            return (f"the venue could not be reached, so this is what was stored before: {error}",)
+
+
+def _days(text: str) -> tuple[float, ...]:
+    try:
+        days = tuple(float(part) for part in options.names(text))
+    except ValueError:
+        days = ()
+    if not days or any(not 0 < day <= 3650 for day in days):
+        raise typer.BadParameter(f"{text!r} is not a list of days; write --horizons 1,2,7")
+    return days

@@ -1,0 +1,7 @@
+"""`predibot export`."""
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""

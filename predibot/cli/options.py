@@ -1,0 +1,61 @@
+"""The options that several commands share, each defined once."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from predibot.domain.clock import parse_instant
+
+
+def _instant(text: str) -> datetime:
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+Recipe = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="RECIPE", help="a recipe's file or name; left out: runs/daily.toml, else the packaged daily"
+    ),
+]
+Venue = Annotated[
+    str | None,
+    typer.Option("--venue", help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: the recipe's"),
+]
+LookBackVenue = Annotated[
+    str | None,
+    typer.Option("--venue", help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: that of the runs"),
+]
+AsOf = Annotated[
+    datetime | None,
+    typer.Option("--as-of", parser=_instant, metavar="INSTANT", help="see nothing later than this"),
+]
+Ledger = Annotated[
+    str | None,
+    typer.Option("--ledger", metavar="URL", help="sqlite or postgresql URL; left out: runs/out/predibot.db"),
+]
+Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="say on stderr what is being done")]
+Bots = Annotated[
+    str | None,
+    typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies"),
+]
+Events = Annotated[int | None, typer.Option("--events", min=1, help="how many events to play")]
+EventId = Annotated[str | None, typer.Option("--event", metavar="ID", help="play this one event")]
+MinVolume = Annotated[
+    float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
+]
+MaxMarkets = Annotated[int | None, typer.Option("--max-markets", min=0, help="most markets of an event; 0 for all")]
+
+
+def wall_clock() -> datetime:
+    """Return the instant it is."""
+    return datetime.now(UTC)
+
+
+def names(text: str | None) -> tuple[str, ...]:
+    """Return the names in a comma-separated list."""
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())

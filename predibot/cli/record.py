@@ -1,0 +1,7 @@
+"""`predibot record`."""
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""

@@ -1,0 +1,45 @@
+"""`predibot report`: the runs and scores that are stored, without asking any venue."""
+
+import typer
+
+from predibot.cli import options, output
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("report", help="print the stored runs and scores, asking no venue")(report)
+
+
+def report(
+    venue: options.LookBackVenue = None,
+    as_of: options.AsOf = None,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Print every run, then each bot's scorecard."""
+    from predibot.jobs.evaluate import evaluate, spec_of_ledger
+    from predibot.jobs.venues import look_back_at, venue_name
+    from predibot.ledger.runs import list_runs
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.decided import run_row
+    from predibot.reports.terminal import print_evaluation, print_runs
+    from predibot.reports.views import EvaluationView
+
+    output.set_up_logs(verbose=verbose)
+    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+        output.say(f"ledger: {store.address}")
+        with store.read() as connection:
+            rows = [run_row(summary) for summary in list_runs(connection)]
+        spec = spec_of_ledger(store, venue)
+        at = look_back_at(spec, as_of, options.wall_clock)
+        evaluation = evaluate(store=store, venue_name=venue_name(spec), as_of=at)
+    view = EvaluationView(evaluation.as_of, evaluation.cards, evaluation.notes)
+    if json:
+        output.print_document({"runs": [row.document() for row in rows], **view.document()})
+        return
+    console = output.report_console()
+    print_runs(console, rows)
+    console.print()
+    print_evaluation(console, view)

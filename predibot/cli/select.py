@@ -1,0 +1,50 @@
+"""`predibot select`: which events a run would play, and why not the others."""
+
+from typing import Any
+
+import typer
+
+from predibot.cli import options, output
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("select", help="show the events a run would play, and why each other one is passed over")(select)
+
+
+def select(
+    recipe: options.Recipe = None,
+    venue: options.Venue = None,
+    as_of: options.AsOf = None,
+    events: options.Events = None,
+    event: options.EventId = None,
+    min_volume_24h: options.MinVolume = None,
+    max_markets: options.MaxMarkets = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Read the venue's list and apply the recipe's rules; nothing is stored."""
+    from predibot.config import load_settings
+    from predibot.jobs.choose import choose
+    from predibot.jobs.recipes import asked_recipe
+    from predibot.jobs.venues import open_venue
+    from predibot.reports.decided import selection_view
+    from predibot.reports.terminal import print_selection
+
+    output.set_up_logs(verbose=verbose)
+    settings = load_settings()
+    overrides: dict[str, Any] = {"events": events, "min_volume_24h_usd": min_volume_24h, "max_markets": max_markets}
+    asked = asked_recipe(recipe, overrides=overrides)
+    output.say(f"recipe: {asked.label}")
+    spec = venue or asked.recipe.venue
+    with (
+        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=options.wall_clock) as opened,
+        output.progress(verbose=verbose) as listener,
+    ):
+        rules = asked.recipe.selection
+        choice = choose(opened.venue, rules, opened.now, only_event_id=event, listener=listener)
+        view = selection_view(choice, opened)
+    if json:
+        output.print_document(view.document())
+    else:
+        print_selection(output.report_console(), view)
