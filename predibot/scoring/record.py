@@ -18,8 +18,9 @@ class TrackRecord:
 
     There are n_d decisions of any status, n_b bets, n_m markets and n_o price
     observations. A recorded decision has one bet row for each of its markets,
-    zero bets too; the others have none. Instants are seconds since 1970 in UTC.
-    What is not known is NaN.
+    zero bets too; the others have none. Instants are seconds since 1970 in UTC,
+    as `datetime.timestamp()` writes them: whole microseconds. What is not known
+    is NaN.
     """
 
     as_of: float

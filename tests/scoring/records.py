@@ -1,0 +1,89 @@
+"""Records: a short way to write down what bots did and what prices did."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from predibot.domain.decision import STATUSES, Status
+from predibot.scoring import TrackRecord
+
+DAY = 86_400.0
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Bet:
+    """A bet of a test: dollars on a market at a price, and a forecast."""
+
+    market: int
+    usd: float = 1.0
+    price_yes: float = 0.5
+    probability: float = NAN
+
+
+@dataclass(frozen=True)
+class Made:
+    """A decision of a test; `at` is in days."""
+
+    bot: str = "bot"
+    at: float = 0.0
+    bets: tuple[Bet, ...] = ()
+    status: Status = "recorded"
+    cost_usd: float = 0.0
+    cost_known_usd: float = 0.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An observation of a test; `at` is in days."""
+
+    market: int
+    at: float
+    price_yes: float
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A settlement of a test; `at` is in days."""
+
+    at: float
+    payout_yes: float
+
+
+def record_of(
+    made: Sequence[Made],
+    *,
+    as_of: float,
+    seen: Sequence[Seen] = (),
+    paid: Mapping[int, Paid] | None = None,
+    bots: Sequence[str] | None = None,
+    event_settled: Sequence[bool] | None = None,
+) -> TrackRecord:
+    """Return the record of a few decisions; `as_of` is in days."""
+    paid = paid or {}
+    bots = tuple(bots if bots is not None else dict.fromkeys(one.bot for one in made))
+    bets = [(row, bet) for row, one in enumerate(made) for bet in one.bets]
+    markets = 1 + max([bet.market for _, bet in bets] + [one.market for one in seen] + list(paid), default=-1)
+    return TrackRecord(
+        as_of=as_of * DAY,
+        bots=bots,
+        decision_bot=np.array([bots.index(one.bot) for one in made], dtype=np.int64),
+        decision_status=np.array([STATUSES.index(one.status) for one in made], dtype=np.int8),
+        decided_at=np.array([one.at * DAY for one in made], dtype=float),
+        decision_day=np.array([int(one.at // 1) for one in made], dtype=np.int64),
+        decision_event=np.zeros(len(made), dtype=np.int64),
+        decision_cost_usd=np.array([one.cost_usd for one in made], dtype=float),
+        decision_cost_known_usd=np.array([one.cost_known_usd for one in made], dtype=float),
+        bet_decision=np.array([row for row, _ in bets], dtype=np.int64),
+        bet_market=np.array([bet.market for _, bet in bets], dtype=np.int64),
+        bet_usd=np.array([bet.usd for _, bet in bets], dtype=float),
+        bet_price_yes=np.array([bet.price_yes for _, bet in bets], dtype=float),
+        bet_probability=np.array([bet.probability for _, bet in bets], dtype=float),
+        payout_yes=np.array([paid[m].payout_yes if m in paid else NAN for m in range(markets)], dtype=float),
+        settled_at=np.array([paid[m].at * DAY if m in paid else NAN for m in range(markets)], dtype=float),
+        observation_market=np.array([one.market for one in seen], dtype=np.int64),
+        observation_at=np.array([one.at * DAY for one in seen], dtype=float),
+        observation_price_yes=np.array([one.price_yes for one in seen], dtype=float),
+        event_settled=None if event_settled is None else np.array(event_settled, dtype=bool),
+    )

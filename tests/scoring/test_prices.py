@@ -1,0 +1,108 @@
+"""Prices as of an instant: the last observation of a market that a query may see."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.scoring import as_of_prices
+
+# Few different instants, so that many are equal; eighths and tenths, so that some are not exact.
+INSTANTS = st.integers(0, 12).map(lambda step: step / 10) | st.integers(0, 12).map(lambda step: step / 8)
+OBSERVATIONS = st.lists(st.tuples(st.integers(-2, 3), INSTANTS, st.floats(0, 1)), max_size=30)
+QUERIES = st.lists(st.tuples(st.integers(-2, 4), INSTANTS, INSTANTS), max_size=30)
+
+
+def by_loops(observations: list[tuple[int, float, float]], market: int, at: float, after: float, gap: float) -> float:
+    """Return the answer to one query, read off the definition."""
+    seen = [(t, row) for row, (m, t, _) in enumerate(observations) if m == market and after < t <= at and at - t <= gap]
+    return observations[max(seen)[1]][2] if seen else math.nan
+
+
+@given(OBSERVATIONS, QUERIES, st.sampled_from([0.0, 0.25, 0.3, 5.0]))
+def test_every_query_is_answered_by_the_definition(
+    observations: list[tuple[int, float, float]], queries: list[tuple[int, float, float]], gap: float
+) -> None:
+    market, seen_at, price = ([row[index] for row in observations] for index in range(3))
+    asked, at, after = ([row[index] for row in queries] for index in range(3))
+    found = as_of_prices(market, seen_at, price, asked, at, not_before=after, max_gap_seconds=gap)
+    expected = [by_loops(observations, m, t, a, gap) for m, t, a in queries]
+    np.testing.assert_array_equal(found, expected)
+
+
+@given(OBSERVATIONS, QUERIES)
+def test_later_observations_change_no_answer(
+    observations: list[tuple[int, float, float]], queries: list[tuple[int, float, float]]
+) -> None:
+    asked, at = [row[0] for row in queries], [min(row[1], 0.7) for row in queries]
+    known = [row for row in observations if row[1] <= 0.7]
+    without, full = (
+        as_of_prices([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], asked, at)
+        for rows in (known, observations)
+    )
+    np.testing.assert_array_equal(full, without)
+
+
+def test_an_observation_at_the_very_instant_counts_and_one_a_hair_later_does_not() -> None:
+    at = 1_770_000_000.123456
+    later = math.nextafter(at, math.inf)
+    assert as_of_prices([0, 0], [at, later], [0.2, 0.9], [0], [at]).tolist() == [0.2]
+
+
+def test_an_observation_at_the_bound_itself_is_too_early() -> None:
+    bounds = [10.0, math.nextafter(10.0, 0.0)]
+    found = as_of_prices([0], [10.0], [0.2], [0, 0], [11.0, 11.0], not_before=bounds)
+    np.testing.assert_array_equal(found, [math.nan, 0.2])
+
+
+def test_an_observation_as_old_as_the_gap_counts_and_an_older_one_does_not() -> None:
+    found = as_of_prices([0], [0.0], [0.2], [0, 0], [259_200.0, 259_200.5])
+    np.testing.assert_array_equal(found, [0.2, math.nan])
+
+
+def test_of_equal_instants_the_last_in_input_order_wins() -> None:
+    assert as_of_prices([3, 3, 3], [5.0, 5.0, 1.0], [0.1, 0.7, 0.4], [3], [6.0]).tolist() == [0.7]
+
+
+def test_markets_never_borrow_each_others_prices() -> None:
+    found = as_of_prices([1, 3], [0.0, 0.0], [0.1, 0.3], [0, 1, 2, 3, 4], [1.0] * 5)
+    np.testing.assert_array_equal(found, [math.nan, 0.1, math.nan, 0.3, math.nan])
+
+
+def test_market_numbers_may_be_far_apart() -> None:
+    found = as_of_prices([-(10**15), 10**15], [0.0, 0.0], [0.1, 0.3], [10**15, 10**15 - 1, -(10**15)], [1.0] * 3)
+    np.testing.assert_array_equal(found, [0.3, math.nan, 0.1])
+
+
+def test_without_observations_nothing_has_a_price() -> None:
+    assert np.isnan(as_of_prices([], [], [], [0, 1], [5.0, 6.0])).all()
+    assert as_of_prices([0], [1.0], [0.5], [], []).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "seen"),
+    [
+        ({"market_index": [0.5]}, r"market_index\[0\] is 0.5; each must be a whole number"),
+        ({"observed_at": [math.nan]}, r"observed_at\[0\] is nan"),
+        ({"prices_yes": [1.01]}, r"prices_yes\[0\] is 1.01; each must be in \[0, 1\]"),
+        ({"prices_yes": [0.5, 0.5]}, "market_index 1, observed_at 1, prices_yes 2"),
+        ({"query_at": [math.inf]}, r"query_at\[0\] is inf"),
+        ({"query_at": [1.0, 2.0]}, "query_market 1, query_at 2"),
+        ({"not_before": [math.nan]}, "not_before has a NaN"),
+        ({"not_before": [1.0, 2.0]}, r"not_before has shape \(2,\)"),
+        ({"max_gap_seconds": -1.0}, "max_gap_seconds is -1.0"),
+        ({"max_gap_seconds": math.nan}, "max_gap_seconds is nan"),
+    ],
+)
+def test_what_cannot_be_looked_up_is_refused(change: dict[str, object], seen: str) -> None:
+    arguments: dict[str, object] = {
+        "market_index": [0],
+        "observed_at": [1.0],
+        "prices_yes": [0.5],
+        "query_market": [0],
+        "query_at": [2.0],
+    }
+    with pytest.raises(ValueError, match=seen):
+        as_of_prices(**(arguments | change))  # type: ignore[arg-type]  # what a careless caller hands over

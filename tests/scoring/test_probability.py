@@ -1,0 +1,103 @@
+"""Probability scores: how close forecasts of YES were to what happened."""
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.scoring import brier_score, brier_skill_score, log_score
+
+PAIRS = st.lists(st.tuples(st.floats(0, 1), st.sampled_from([0, 1])), min_size=1, max_size=20)
+
+
+@given(PAIRS)
+def test_brier_is_between_perfect_and_worst(pairs: list[tuple[float, int]]) -> None:
+    assert 0.0 <= brier_score(*zip(*pairs, strict=True)) <= 1.0
+
+
+@given(PAIRS, st.randoms(use_true_random=False))
+def test_the_order_of_forecasts_does_not_matter(pairs: list[tuple[float, int]], random: object) -> None:
+    shuffled = sorted(pairs, key=lambda _: random.random())  # type: ignore[attr-defined]  # hypothesis' Random
+    for score in (brier_score, log_score):
+        assert score(*zip(*shuffled, strict=True)) == pytest.approx(score(*zip(*pairs, strict=True)), abs=1e-12)
+
+
+@given(PAIRS)
+def test_naming_the_other_side_yes_changes_no_score(pairs: list[tuple[float, int]]) -> None:
+    p, y = (np.array(column, dtype=float) for column in zip(*pairs, strict=True))
+    assert brier_score(1 - p, 1 - y) == pytest.approx(brier_score(p, y), abs=1e-9)
+    assert log_score(1 - p, 1 - y) == pytest.approx(log_score(p, y), abs=1e-9)
+
+
+@given(st.floats(0, 1), st.lists(st.sampled_from([0, 1]), min_size=1, max_size=20))
+def test_no_constant_forecast_beats_the_rate_of_what_happened(p: float, outcomes: list[int]) -> None:
+    rate = sum(outcomes) / len(outcomes)
+    assert brier_score([rate] * len(outcomes), outcomes) <= brier_score([p] * len(outcomes), outcomes) + 1e-12
+
+
+def test_perfect_half_and_worst_forecasts_have_their_known_scores() -> None:
+    assert brier_score([1, 0], [1, 0]) == 0.0
+    assert brier_score([0.5, 0.5], [1, 0]) == 0.25
+    assert brier_score([0, 1], [1, 0]) == 1.0
+    assert log_score([0.5], [1]) == pytest.approx(math.log(2))
+
+
+def test_scores_by_hand() -> None:
+    # (0.7 - 1)^2 = 0.09, (0.4 - 0)^2 = 0.16
+    assert brier_score([0.7, 0.4], [1, 0]) == pytest.approx((0.09 + 0.16) / 2)
+    assert log_score([0.7, 0.4], [1, 0]) == pytest.approx(-(math.log(0.7) + math.log(0.6)) / 2)
+    # The reference: (0.5)^2 twice, so 0.25.
+    assert brier_skill_score([0.7, 0.4], [0.5, 0.5], [1, 0]) == pytest.approx(1 - 0.125 / 0.25)
+
+
+def test_certainty_about_what_did_not_happen_is_clipped() -> None:
+    assert log_score([0.0], [1]) == pytest.approx(-math.log(0.01))
+    assert log_score([0.0], [1], clip=0.1) == pytest.approx(-math.log(0.1))
+    assert log_score([0.0], [1], clip=0.0) == math.inf
+    with pytest.raises(ValueError, match=r"clip is 0.5; it must be in \[0, 0.5\)"):
+        log_score([0.0], [1], clip=0.5)
+
+
+def test_skill_is_zero_against_itself_and_has_no_value_against_the_perfect() -> None:
+    assert brier_skill_score([0.3, 0.9], [0.3, 0.9], [1, 0]) == 0.0
+    assert math.isnan(brier_skill_score([0.3, 0.9], [1, 0], [1, 0]))
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "outcomes", "seen"),
+    [
+        ([], [], "probabilities is empty"),
+        ([0.5, 0.5], [1], "lengths differ: probabilities 2, outcomes 1"),
+        ([0.5, float("nan")], [1, 0], r"probabilities\[1\] is nan; each must be in \[0, 1\]"),
+        ([25.0], [1], r"probabilities\[0\] is 25.0"),
+        ([-0.001], [1], r"probabilities\[0\] is -0.001"),
+        ([0.5], [0.5], r"outcomes\[0\] is 0.5; each must be 0 or 1"),
+        ([0.5], [float("nan")], r"outcomes\[0\] is nan"),
+        ([[0.5]], [1], r"probabilities has shape \(1, 1\)"),
+        (["25%"], [1], "probabilities is not an array of numbers"),
+    ],
+)
+def test_what_is_no_forecast_or_outcome_is_refused(probabilities: object, outcomes: object, seen: str) -> None:
+    for score in (brier_score, log_score):
+        with pytest.raises(ValueError, match=seen):
+            score(probabilities, outcomes)  # type: ignore[arg-type]  # what a careless caller hands over
+
+
+def test_a_reference_of_another_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="probabilities 2, reference_probabilities 1"):
+        brier_skill_score([0.5, 0.5], [0.5], [1, 0])
+
+
+def test_published_scores_are_reproduced(shared_data: Path) -> None:
+    folder = shared_data / "published" / "market-vs-llm"
+    rows = list(csv.DictReader((folder / "scatter.csv").read_text().splitlines()))
+    llm, market, happened = ([float(row[name]) for row in rows] for name in ("p_aia", "p_mkt", "y"))
+    assert round(brier_score(llm, happened), 6) == 0.302893
+    assert round(brier_score(market, happened), 6) == 0.167570
+    assert round(log_score(llm, happened), 6) == 1.080802
+    assert round(log_score(market, happened), 6) == 0.499329
+    assert round(brier_skill_score(llm, market, happened), 6) == -0.807558

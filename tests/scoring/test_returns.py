@@ -1,0 +1,101 @@
+"""Returns: what a bet gained by the time its market had another price."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.scoring import horizon_gains
+
+PRICES = st.floats(0.001, 0.999)
+LATER = st.floats(0, 1)
+BETS = st.floats(-1, 1)
+
+
+@given(BETS, PRICES, LATER)
+def test_a_bet_never_loses_more_than_its_stake(bet: float, before: float, later: float) -> None:
+    assert horizon_gains([bet], [before], [later])[0] >= -abs(bet)
+
+
+@given(st.floats(0, 1), LATER)
+def test_both_sides_of_a_market_cancel_at_even_odds(bet: float, later: float) -> None:
+    assert horizon_gains([bet, -bet], [0.5, 0.5], [later, later]).sum() == pytest.approx(0.0, abs=1e-12)
+
+
+@given(BETS, PRICES, LATER, st.floats(0, 10))
+def test_a_bet_that_many_times_as_large_gains_that_many_times_as_much(
+    bet: float, before: float, later: float, factor: float
+) -> None:
+    gain = horizon_gains([bet], [before], [later])[0]
+    assert horizon_gains([factor * bet], [before], [later])[0] == pytest.approx(factor * gain, rel=1e-9, abs=1e-12)
+
+
+@given(BETS, PRICES)
+def test_an_unmoved_price_gains_nothing(bet: float, price: float) -> None:
+    assert horizon_gains([bet], [price], [price])[0] == 0.0
+
+
+@given(BETS, PRICES, LATER)
+def test_buying_no_is_buying_yes_of_the_opposite_market(bet: float, before: float, later: float) -> None:
+    mirrored = horizon_gains([-bet], [1 - before], [1 - later])[0]
+    assert horizon_gains([bet], [before], [later])[0] == pytest.approx(mirrored, rel=1e-9, abs=1e-9)
+
+
+@given(st.lists(st.tuples(BETS, PRICES, LATER | st.just(math.nan)), max_size=10))
+def test_gains_agree_with_shares_bought_and_sold(rows: list[tuple[float, float, float]]) -> None:
+    def by_shares(bet: float, before: float, later: float) -> float:
+        if bet > 0:
+            return bet / before * later - bet
+        return -bet / (1 - before) * (1 - later) + bet
+
+    found = horizon_gains(*([row[index] for row in rows] for index in range(3)))
+    np.testing.assert_allclose(found, [by_shares(*row) for row in rows], rtol=1e-9, atol=1e-9)
+
+
+def test_gains_by_hand() -> None:
+    # 0.40 of YES at 0.25 is 1.6 shares, worth 0.80 at 0.5. 0.30 of NO at 0.75 is 0.4 shares, worth 0.2 at 0.5.
+    assert horizon_gains([0.4, -0.3], [0.25, 0.25], [0.5, 0.5]) == pytest.approx([0.4, -0.1])
+
+
+def test_a_winning_share_pays_one_and_a_losing_one_nothing() -> None:
+    assert horizon_gains([1.0, -1.0], [0.2, 0.2], [1.0, 1.0]) == pytest.approx([4.0, -1.0])
+
+
+def test_a_zero_bet_gains_a_plain_zero_even_where_the_side_is_free() -> None:
+    gains = horizon_gains([0.0, -0.0, 0.0], [0.0, 1.0, 0.5], [0.5, 0.5, 0.1])
+    assert [str(gain) for gain in gains.tolist()] == ["0.0", "0.0", "0.0"]
+
+
+def test_a_position_of_a_hundredth_of_a_share_keeps_its_value() -> None:
+    assert horizon_gains([0.005], [0.5], [1.0]) == pytest.approx([0.005])
+
+
+def test_an_unknown_price_gives_no_gain_and_not_zero() -> None:
+    assert np.isnan(horizon_gains([0.5, 0.0], [0.5, 0.5], [math.nan, math.nan])).all()
+
+
+def test_several_horizons_at_once_have_a_row_each() -> None:
+    gains = horizon_gains([1.0, -1.0], [0.5, 0.5], [[0.5, 0.5], [1.0, 1.0], [0.75, math.nan]])
+    np.testing.assert_allclose(gains, [[0.0, 0.0], [1.0, -1.0], [0.5, math.nan]])
+
+
+@pytest.mark.parametrize(
+    ("bets", "before", "later", "seen"),
+    [
+        ([math.nan], [0.5], [0.5], r"bets_usd\[0\] is nan"),
+        ([math.inf], [0.5], [0.5], r"bets_usd\[0\] is inf"),
+        ([1.0], [math.nan], [0.5], r"prices_yes_at_decision\[0\] is nan"),
+        ([1.0], [55.0], [0.5], r"prices_yes_at_decision\[0\] is 55.0"),
+        ([1.0], [0.5], [1.5], r"prices_yes_at_horizon\[0\] is 1.5; each must be in \[0, 1\] or NaN"),
+        ([1.0], [0.0], [0.5], r"prices_yes_at_decision\[0\] is 0.0; nothing can be bought of a free side"),
+        ([-1.0], [1.0], [0.5], r"prices_yes_at_decision\[0\] is 1.0; nothing can be bought"),
+        ([1.0, 1.0], [0.5, 0.5], [0.5], r"bets_usd has shape \(2,\), which does not fit the later prices' \(1,\)"),
+    ],
+)
+def test_what_is_no_bet_or_price_is_refused(
+    bets: list[float], before: list[float], later: list[float], seen: str
+) -> None:
+    with pytest.raises(ValueError, match=seen):
+        horizon_gains(bets, before, later)
