@@ -1,0 +1,186 @@
+"""The terminal: how views look on a screen, in a pipe, and where there is little room."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from predibot.reports.grid import Column, Grid, print_grid
+from predibot.reports.terminal import (
+    console_for,
+    print_decisions,
+    print_evaluation,
+    print_runs,
+    print_selection,
+)
+from predibot.reports.views import ChosenView, DecisionView, PassedOverView, RunRow, SelectionView
+from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided, evaluation
+
+WIDTHS = [120, 100, 80, 50, 40]
+FIGURES = ["12", "45", "15", "0.0025", "0.0343", "-160.90", "-0.38%", "-12.35", "+1,234.56%", "20%", "–"]
+
+
+class Terminal(io.StringIO):
+    """A screen that is no pipe."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def screen(width: int) -> Console:
+    """Return a console on a colourful terminal of some width."""
+    return Console(file=Terminal(), width=width, force_terminal=True, color_system="truecolor", _environ={})
+
+
+def shown(console: Console) -> str:
+    """Return what was printed, without colours."""
+    assert isinstance(console.file, io.StringIO)
+    return re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_number_is_whole_on_every_width(width: int) -> None:
+    console = screen(width)
+    print_evaluation(console, evaluation("market_price", "a_bot_with_a_rather_long_name"))
+    words = shown(console).split()
+    assert [figure for figure in FIGURES if figure not in words] == []
+    assert "…" not in shown(console)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_is_wider_than_the_screen(width: int) -> None:
+    console = screen(width)
+    print_evaluation(console, evaluation("market_price", "random_bet", notes=("a rather long note " * 9,)))
+    print_selection(console, SelectionView(AS_OF, "archive", (CHOSEN,), (PASSED_OVER,)))
+    print_runs(console, [RunRow(RUN, 2, 10, {"recorded": 19}, "a wrong recipe")])
+    assert max(len(line) for line in shown(console).splitlines()) <= width
+
+
+def test_numbers_of_a_column_end_in_the_same_place() -> None:
+    console = screen(100)
+    columns = (Column("who", "text"), Column("a"), Column("b"))
+    print_grid(console, Grid("title", columns, (("x", "–", "1"), ("y", "123", "–"))))
+    assert shown(console).splitlines() == [
+        "title",
+        "who    a  b",
+        "x      –  1",
+        "y    123  –",
+    ]
+
+
+def test_each_return_stands_beside_the_market_baseline() -> None:
+    console = screen(100)
+    print_evaluation(console, evaluation("random_bet"))
+    assert re.search(r"random_bet +1 day +-0.38% +-0.38% +2 +20% +-12.35", shown(console))
+    assert re.search(r"random_bet +7 days +– +– +0 +0% +–", shown(console))
+
+
+def test_notes_stand_below() -> None:
+    console = screen(100)
+    print_evaluation(console, evaluation("random_bet", notes=("two decisions have no price",)))
+    assert shown(console).splitlines()[-1] == "note: two decisions have no price"
+
+
+def test_an_evaluation_of_nothing_says_so() -> None:
+    console = screen(80)
+    print_evaluation(console, evaluation())
+    assert "no decisions recorded" in shown(console)
+
+
+def test_a_pipe_gets_plain_text_of_100_columns_with_notes_in_one_piece() -> None:
+    pipe = io.StringIO()
+    note = "a note that goes on and on " * 8
+    console = console_for(pipe)
+    print_evaluation(console, evaluation("random_bet", notes=(note,)))
+    assert console.width == 100
+    assert "\x1b" not in pipe.getvalue()
+    assert f"note: {note.strip()}\n" in pipe.getvalue()
+
+
+def test_a_pipe_may_be_given_another_width() -> None:
+    assert console_for(io.StringIO(), columns=60).width == 60
+
+
+def test_no_color_leaves_no_colour() -> None:
+    stream = Terminal()
+    console = Console(file=stream, width=80, force_terminal=True, _environ={"NO_COLOR": "1", "TERM": "xterm-256color"})
+    print_evaluation(console, evaluation("random_bet"))
+    assert not re.search(r"\x1b\[[0-9;]*(3[0-9]|4[0-9]|9[0-7])m", stream.getvalue())
+
+
+def test_what_a_stranger_wrote_neither_colours_nor_moves_anything() -> None:
+    console = screen(120)
+    event = ChosenView("1", "[red]\x1b[2Jgone[/red] :smile: \u202eevil", 1, None)
+    passed = PassedOverView("2", "[/]", "exclude", "[link=x]why[/link]\x07")
+    print_selection(console, SelectionView(AS_OF, "archive", (event,), (passed,), ("[bold]note[/bold]",)))
+    text = shown(console)
+    assert "[red]\ufffd[2Jgone[/red] :smile: evil" in text
+    assert "[/]" in text and "[link=x]why[/link]\ufffd" in text and "note: [bold]note[/bold]" in text
+    assert not re.search("[\x00-\x09\x0b-\x1a\x1c-\x1f\u202e]", text)
+
+
+def test_a_line_a_bot_says_what_became_of_its_decisions() -> None:
+    console = screen(100)
+    recorded = [DecisionView(bot, str(n), "recorded", (BET,)) for bot in ("random_bet", "tool_agent") for n in range(9)]
+    refused = DecisionView("tool_agent", "9", "refused", message="staked $1.20 of $1.00")
+    print_decisions(console, decided(*recorded, DecisionView("random_bet", "9", "recorded", (BET,)), refused))
+    assert shown(console).splitlines() == [
+        "random_bet: 10 bets recorded on 10 events",
+        "tool_agent: 9 bets recorded on 9 events, 1 answer refused (staked $1.20 of $1.00)",
+    ]
+
+
+def test_failures_say_why_once_and_how_often() -> None:
+    console = screen(200)
+    messages = ("timed out", "timed out", "[no] key")
+    failed = [DecisionView("a", str(n), "failed", message=text) for n, text in enumerate(messages)]
+    print_decisions(console, decided(*failed, DecisionView("a", "8", "abstained"), DecisionView("a", "9", "skipped")))
+    assert shown(console) == "a: 3 decisions failed (timed out, 2 times; [no] key), 1 abstained, 1 decided before\n"
+
+
+def test_money_spent_is_said_and_so_is_what_is_not_known() -> None:
+    spent, unknown = screen(80), screen(80)
+    print_decisions(spent, decided(DecisionView("a", "1", "recorded", (BET,), cost_usd=0.25, cost_known_usd=0.25)))
+    print_decisions(unknown, decided(DecisionView("a", "1", "recorded", (BET,), cost_usd=None, cost_known_usd=0.5)))
+    assert shown(spent).splitlines()[-1] == "cost: $0.250"
+    assert shown(unknown).splitlines()[-1] == "cost: $0.500 known, the rest unknown"
+
+
+def test_a_call_that_decides_nothing_says_so() -> None:
+    console = screen(80)
+    print_decisions(console, decided(notes=("no event passed",)))
+    assert shown(console) == "nothing decided\n\nnote: no event passed\n"
+
+
+def test_a_selection_shows_each_event_passed_over_with_rule_and_reason() -> None:
+    console = screen(120)
+    print_selection(console, SelectionView(AS_OF, "archive", (CHOSEN,), (PASSED_OVER,)))
+    text = shown(console)
+    assert re.search(r"26004 +Next Prime Minister of the Netherlands +3 +\$1,234,568", text)
+    assert re.search(r'77 +MegaETH market cap \(FDV\)\? +exclude +crypto: the word "megaeth"', text)
+    assert "Selected: 1 event, 3 markets" in text and "Passed over: 1 event" in text
+
+
+def test_a_selection_of_nothing_says_so() -> None:
+    console = screen(80)
+    print_selection(console, SelectionView(AS_OF, "archive", ()))
+    assert "no event selected" in shown(console)
+
+
+def test_a_long_title_is_shortened_and_the_figures_beside_it_are_not() -> None:
+    console = screen(60)
+    print_selection(console, SelectionView(AS_OF, "archive", (ChosenView("1", "long " * 60, 3, 1_234_567.0),)))
+    assert "…" in shown(console) and "$1,234,567" in shown(console).split()
+
+
+def test_runs_are_listed_and_a_void_one_says_why() -> None:
+    console = screen(120)
+    print_runs(console, [RunRow(RUN, 2, 10, {"recorded": 19, "refused": 1}, "a wrong recipe")])
+    assert re.search(r"daily/2026-02-13 +2026-02-13T19:30Z +archive +2 +10 +19 +1 +0 +0 +void: a wrong", shown(console))
+
+
+def test_no_runs_are_said() -> None:
+    console = screen(80)
+    print_runs(console, [])
+    assert shown(console) == "no runs recorded\n"

@@ -1,0 +1,74 @@
+"""Views of tests: a scorecard with every kind of number, and a call of `decide`."""
+
+from datetime import UTC, datetime
+
+from predibot.reports.views import (
+    BetView,
+    ChosenView,
+    DecideView,
+    DecisionView,
+    EvaluationView,
+    PassedOverView,
+    RunView,
+)
+from predibot.scoring import HorizonScore, Scorecard
+
+AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
+
+
+def horizon(days: float | None, mean_return: float | None, n: int, *, sharpe: float | None = None) -> HorizonScore:
+    """Return a score of ten decisions of which n have a value."""
+    return HorizonScore(
+        days=days,
+        mean_return=mean_return,
+        n=n,
+        coverage=n / 10,
+        sharpe=sharpe,
+        market_mean_return=None if mean_return is None else -0.0037782,
+        n_market=n,
+        n_passed=10,
+        n_unpriced=10 - n,
+    )
+
+
+def card(bot: str = "random_bet") -> Scorecard:
+    """Return a scorecard with present and missing numbers."""
+    return Scorecard(
+        bot=bot,
+        decisions=12,
+        forecasts=45,
+        settled=15,
+        void=1,
+        brier=0.0024782,
+        n_brier=15,
+        brier_open=None,
+        n_brier_open=0,
+        log_score=0.0342925,
+        skill_vs_market=-160.9,
+        horizons={
+            "1": horizon(1, -0.0037782, 2, sharpe=-12.345),
+            "7": horizon(7, None, 0),
+            "settled": horizon(None, 12.3456, 2),
+        },
+        cost_usd=None,
+        cost_known_usd=1.25,
+        refused=1,
+        failed=1,
+        abstained=0,
+    )
+
+
+def evaluation(*bots: str, notes: tuple[str, ...] = ()) -> EvaluationView:
+    """Return an evaluation of these bots."""
+    return EvaluationView(AS_OF, tuple(card(bot) for bot in bots), notes)
+
+
+RUN = RunView("daily/2026-02-13", "daily", datetime(2026, 2, 13, tzinfo=UTC), AS_OF, "archive", "dollar_per_event")
+CHOSEN = ChosenView("26004", "Next Prime Minister of the Netherlands", 3, 1_234_567.8)
+PASSED_OVER = PassedOverView("77", "MegaETH market cap (FDV)?", "exclude", 'crypto: the word "megaeth"')
+BET = BetView("m1", 0.25, 0.5, None, 0.375)
+
+
+def decided(*decisions: DecisionView, notes: tuple[str, ...] = ()) -> DecideView:
+    """Return a call of `decide` with these decisions."""
+    return DecideView(RUN, (CHOSEN,), (PASSED_OVER,), decisions, 1.5, notes)
