@@ -7,7 +7,6 @@ import numpy as np
 
 from predibot.sandbox.calendar import MINUTES_A_DAY, MINUTES_AN_HOUR
 from predibot.sandbox.draws import Draws
-from predibot.sandbox.latent import Walk, is_yes
 from predibot.sandbox.plan import EventPlan
 
 VOID_SHARE = 0.04
@@ -29,13 +28,13 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """How a market ends: the minutes of its stages and what its first outcome pays, 0, 0.5 or 1."""
+    """How a market ends: the minutes of its stages, and whether it then pays one half whatever the outcome is."""
 
     decided_minute: int
     stopped_minute: int
     settled_minute: int
     is_disputed: bool
-    payout: float
+    is_void: bool
 
     def stage(self, minute: int) -> Stage:
         """Return the stage as of a minute."""
@@ -46,7 +45,7 @@ class Closing:
         return Stage.STOPPED if minute < self.settled_minute else Stage.SETTLED
 
 
-def closings_of(draws: Draws, plan: EventPlan, walk: Walk) -> tuple[Closing, ...]:
+def closings_of(draws: Draws, plan: EventPlan) -> tuple[Closing, ...]:
     """Return how each market ends; all of it becomes known at the minute its outcome does, and not before.
 
     Mutually exclusive markets are void together, others each for itself.
@@ -57,12 +56,12 @@ def closings_of(draws: Draws, plan: EventPlan, walk: Walk) -> tuple[Closing, ...
     if plan.is_exclusive:
         uniforms[:, 5] = uniforms[0, 5]
     return tuple(
-        _closing(row, decided_minute=market.decided_hour * MINUTES_AN_HOUR, is_yes=is_yes(plan, market, walk))
+        _closing(row, decided_minute=market.decided_hour * MINUTES_AN_HOUR)
         for market, row in zip(plan.markets, uniforms.tolist(), strict=True)
     )
 
 
-def _closing(uniforms: list[float], *, decided_minute: int, is_yes: bool) -> Closing:
+def _closing(uniforms: list[float], *, decided_minute: int) -> Closing:
     """Return how one market ends."""
     lateness, stop, settle, dispute, late_settle, void = uniforms
     is_disputed = dispute < _DISPUTED_SHARE
@@ -73,5 +72,5 @@ def _closing(uniforms: list[float], *, decided_minute: int, is_yes: bool) -> Clo
         stopped_minute=stopped_minute,
         settled_minute=stopped_minute + int(wait_minutes),
         is_disputed=is_disputed,
-        payout=0.5 if void < VOID_SHARE else float(is_yes),
+        is_void=void < VOID_SHARE,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any, TypeAlias
 
-from predibot.sandbox.fault import CLAMPED_PAGE, Fault
+from predibot.sandbox.fault import PAGE_SIZES, Fault
 from predibot.sandbox.reply import Reply, error_reply, json_bytes
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
@@ -17,13 +17,12 @@ _LOST_FIELDS = ("outcomes", "outcomePrices", "id", "question", "clobTokenIds", "
 
 def damaged_query(fault: Fault, query: Query) -> Query:
     """Return the parameters as a venue with this fault would understand them."""
-    if fault.kind == "ignored_cursor":
-        return {name: values for name, values in query.items() if name not in {"after_cursor", "offset"}}
-    if fault.kind == "clamped_page":
-        limit = query.get("limit", [""])[-1]
-        page = min(int(limit), CLAMPED_PAGE) if limit.isdigit() else CLAMPED_PAGE
-        return {**query, "limit": [str(page)]}
-    return query
+    if fault.kind not in PAGE_SIZES:
+        return query
+    lost = {"after_cursor", "offset"} if fault.kind == "ignored_cursor" else set()
+    limit = query.get("limit", [""])[-1]
+    size = min(int(limit), PAGE_SIZES[fault.kind]) if limit.isdigit() else PAGE_SIZES[fault.kind]
+    return {name: values for name, values in query.items() if name not in lost} | {"limit": [str(size)]}
 
 
 def refusal(fault: Fault) -> Reply | None:
@@ -67,7 +66,7 @@ def _unordered_page(content: Any, query: Query) -> Any:
 def _missing_fields(content: Any, query: Query) -> Any:
     """Return a page whose first markets each lack another field, and whose second event lacks its title."""
     objects: Any = content if isinstance(content, list) else [content]
-    if isinstance(content, dict):
+    if isinstance(content, dict) and "id" not in content:
         objects = content.get("events", content.get("markets", objects))
     objects = [item for item in objects if isinstance(item, dict)]
     markets = [market for item in objects for market in item.get("markets", [item])]

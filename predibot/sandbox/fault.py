@@ -8,8 +8,8 @@ FAULT_KINDS = {
     "slow": "the right answer, after `seconds`",
     "truncated_json": "half of the body, and a Content-Length that says so",
     "cut_connection": "half of the body, then the connection ends",
-    "ignored_cursor": "always the first page",
-    "repeated_cursor": "the second page and its cursor again and again",
+    "ignored_cursor": "always the first page, of 20 so that there is a second",
+    "repeated_cursor": "the second page of 20 and its cursor, again and again",
     "clamped_page": "pages of 7, with a proper cursor",
     "unordered_page": "a page back to front",
     "missing_fields": "objects without id, outcomes, prices or title",
@@ -18,7 +18,8 @@ FAULT_KINDS = {
 }
 """Every kind of fault, and what the server then does."""
 
-CLAMPED_PAGE = 7
+PAGE_SIZES = {"clamped_page": 7, "ignored_cursor": 20, "repeated_cursor": 20}
+"""The largest page of the faults that only show where a list has several."""
 
 
 @dataclass(frozen=True, slots=True)

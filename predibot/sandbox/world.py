@@ -12,7 +12,7 @@ from predibot.sandbox.calendar import MINUTES_AN_HOUR, SANDBOX_ENDS_AT, minute_o
 from predibot.sandbox.closing import LONGEST_CLOSING_MINUTES, Closing, Stage, closings_of
 from predibot.sandbox.draws import Draws
 from predibot.sandbox.ids import MAX_EVENTS, Names
-from predibot.sandbox.latent import Walk, chances, walk_of
+from predibot.sandbox.latent import Walk, chances, is_yes, walk_of
 from predibot.sandbox.plan import EventPlan, MarketPlan, plan_event
 from predibot.sandbox.quotes import LONGEST_TRADE_LAG_HOURS, Quote, decided_quote, last_quotes, quotes_of
 from predibot.sandbox.roster import Roster, roster_of
@@ -28,7 +28,6 @@ class _History:
     """An event with all that ever happens to it; only what is known by a minute may be read from it."""
 
     plan: EventPlan
-    walk: Walk
     closings: tuple[Closing, ...]
     stopped_minutes: NDArray[np.int64]
     turnover: Turnover
@@ -81,6 +80,7 @@ class World:
         self.roster = roster
         self.names = Names(draws.seed)
         self._histories: dict[int, _History] = {}
+        self._walks: dict[int, Walk] = {}
         self._last_minutes = (
             -(-roster.born_at_minutes // MINUTES_AN_HOUR) + roster.life_hours
         ) * MINUTES_AN_HOUR + LONGEST_CLOSING_MINUTES
@@ -143,7 +143,9 @@ class World:
         volumes, total = volumes_at(
             history.plan, history.turnover, minute=minute, stopped_minutes=history.stopped_minutes
         )
-        markets = tuple(_state(history, index, minute=minute, volume=volume) for index, volume in enumerate(volumes))
+        markets = tuple(
+            self._market(history, index, minute=minute, volume=volume) for index, volume in enumerate(volumes)
+        )
         return EventState(plan=history.plan, minute=minute, volume=total, markets=markets)
 
     def quotes(self, number: int, minute: int) -> list[Quote]:
@@ -152,9 +154,11 @@ class World:
         plan = history.plan
         hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
         hours = np.arange(max(0, hour - LONGEST_TRADE_LAG_HOURS), hour + 1)
-        quotes = last_quotes(quotes_of(plan.markets, chances(plan, plan.markets, history.walk, hours)))
+        quotes = last_quotes(quotes_of(plan.markets, chances(plan, plan.markets, self._walk(plan), hours)))
         return [
-            quote if minute < closing.decided_minute else decided_quote(market, quote, closing.payout)
+            quote
+            if minute < closing.decided_minute
+            else decided_quote(market, quote, self._payout(history, market.index))
             for market, closing, quote in zip(plan.markets, history.closings, quotes, strict=True)
         ]
 
@@ -166,11 +170,11 @@ class World:
         hours = np.arange(last_hour - plan.opens_hour + 1)
         if not len(hours):
             return plan.opens_hour, []
-        quotes = quotes_of([market], chances(plan, [market], history.walk, hours))
+        quotes = quotes_of([market], chances(plan, [market], self._walk(plan), hours))
         prices: list[float] = quotes.shown[0].tolist()
-        if last_hour >= market.decided_hour and closing.payout != 0.5:
+        if last_hour >= market.decided_hour and not closing.is_void:
             undecided = market.decided_hour - plan.opens_hour
-            decided = decided_quote(market, last_quotes(quotes)[0], closing.payout).shown
+            decided = decided_quote(market, last_quotes(quotes)[0], self._payout(history, index)).shown
             prices[undecided:] = [decided] * (len(prices) - undecided)
         return plan.opens_hour, prices
 
@@ -190,23 +194,33 @@ class World:
             born_minute=int(self.roster.born_at_minutes[number]),
             life_hours=int(self.roster.life_hours[number]),
         )
-        walk = walk_of(self.draws, plan)
-        closings = closings_of(self.draws, plan, walk)
+        closings = closings_of(self.draws, plan)
         stopped_minutes = np.array([closing.stopped_minute for closing in closings])
         turnover = turnover_of(self.draws, plan, until_minute=int(stopped_minutes.max()))
-        return _History(plan, walk, closings, stopped_minutes, turnover)
+        return _History(plan, closings, stopped_minutes, turnover)
 
+    def _walk(self, plan: EventPlan) -> Walk:
+        """Return the walk of an event, worked out once; lists that only ask for volumes never need it."""
+        walk = self._walks.get(plan.number)
+        if walk is None:
+            walk = self._walks[plan.number] = walk_of(self.draws, plan)
+        return walk
 
-def _state(history: _History, index: int, *, minute: int, volume: Volume) -> MarketState:
-    """Return a market as of a minute, reading nothing of its history that is later."""
-    market, closing = history.plan.markets[index], history.closings[index]
-    stage = closing.stage(minute)
-    is_settled = stage is Stage.SETTLED
-    return MarketState(
-        plan=market,
-        stage=stage,
-        volume=volume,
-        payout=closing.payout if is_settled else None,
-        is_disputed=stage is not Stage.OPEN and closing.is_disputed,
-        settled_minute=closing.settled_minute if is_settled else None,
-    )
+    def _payout(self, history: _History, index: int) -> float:
+        """Return what the first outcome of a decided market pays, 0, 0.5 or 1."""
+        plan = history.plan
+        return 0.5 if history.closings[index].is_void else float(is_yes(plan, plan.markets[index], self._walk(plan)))
+
+    def _market(self, history: _History, index: int, *, minute: int, volume: Volume) -> MarketState:
+        """Return a market as of a minute, reading nothing of its history that is later."""
+        closing = history.closings[index]
+        stage = closing.stage(minute)
+        is_settled = stage is Stage.SETTLED
+        return MarketState(
+            plan=history.plan.markets[index],
+            stage=stage,
+            volume=volume,
+            payout=self._payout(history, index) if is_settled else None,
+            is_disputed=stage is not Stage.OPEN and closing.is_disputed,
+            settled_minute=closing.settled_minute if is_settled else None,
+        )

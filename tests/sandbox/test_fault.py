@@ -86,6 +86,14 @@ def test_a_repeated_cursor_never_gets_beyond_the_second_page(world: World, page:
     assert second["next_cursor"] == page["next_cursor"]
 
 
+@pytest.mark.parametrize("kind", ["ignored_cursor", "repeated_cursor"])
+def test_a_broken_cursor_shows_even_where_one_page_would_hold_everything(world: World, kind: str) -> None:
+    with misbehaving(world, Fault(kind)) as ask:
+        first = ask(KEYSET, **PARAMS | {"limit": 100}).json()
+    assert len(first["events"]) == 20
+    assert first["next_cursor"]
+
+
 def test_a_clamped_page_is_short_and_its_cursor_good(world: World, page: dict[str, Any]) -> None:
     with misbehaving(world, Fault("clamped_page")) as ask:
         first = ask(KEYSET, **PARAMS).json()
