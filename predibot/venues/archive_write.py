@@ -83,7 +83,8 @@ def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: 
         VenueChanged: If the file as it is cannot be read.
     """
     path = folder / layout.RESOLUTIONS_FILE
-    stored = layout.read_json(folder, path) or {}
+    stored = layout.read_json(folder, path)
+    stored = {} if stored is None else stored
     if not isinstance(stored, dict):
         raise VenueChanged(f"{path} is not an object of condition ids; take it out of the archive")
     changed = 0

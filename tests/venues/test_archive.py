@@ -1,0 +1,265 @@
+"""The archive venue: recorded markets, strictly as of an instant."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from predibot.contracts import Venue
+from predibot.domain.event import MarketRef
+from predibot.domain.price import Instrument, Quote
+from predibot.errors import UsageError, VenueChanged
+from predibot.venues.archive import Archive
+from predibot.venues.archive_layout import snapshot_name
+from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload, settled_payload
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+MakeArchive = Callable[..., Archive]
+
+
+def at(instant: datetime) -> int:
+    """Return an instant as archives write it."""
+    return int(instant.timestamp())
+
+
+def paid(instant: datetime, yes: float = 1.0, **changes: object) -> dict[str, object]:
+    """Return a row of `resolutions.json`."""
+    return {"resolved_at": at(instant), "payouts": [yes, 1.0 - yes]} | changes
+
+
+@pytest.fixture
+def make_archive(tmp_path: Path) -> MakeArchive:
+    """Return what writes an archive with its own hands and opens it."""
+
+    def make(
+        snapshots: Mapping[datetime, object] | None = None,
+        *,
+        prices: Mapping[str, str] | None = None,
+        resolutions: object = None,
+    ) -> Archive:
+        for instant, events in ({NOW: [event_payload(1)]} if snapshots is None else snapshots).items():
+            place = tmp_path / "snapshots" / snapshot_name(instant)
+            place.mkdir(parents=True)
+            (place / "events.json").write_text(json.dumps(events))
+        for name, text in (prices or {}).items():
+            (tmp_path / "prices").mkdir(exist_ok=True)
+            (tmp_path / "prices" / f"{name}.json").write_text(text)
+        if resolutions is not None:
+            (tmp_path / "resolutions.json").write_text(json.dumps(resolutions))
+        return Archive(tmp_path)
+
+    return make
+
+
+def yes_of(number: int) -> Instrument:
+    """Return the YES side of a numbered market."""
+    return Instrument("polymarket", "binary_outcome", str(10 * number))
+
+
+def ref_of(number: int) -> MarketRef:
+    """Return a reference to a numbered market."""
+    return MarketRef(str(number), condition_of(number), (str(10 * number), str(10 * number + 1)))
+
+
+def test_it_is_a_venue_of_the_past(make_archive: MakeArchive) -> None:
+    venue: Venue = make_archive()
+    assert (venue.name, venue.live) == ("polymarket", False)
+
+
+def test_the_latest_snapshot_at_or_before_the_instant_is_served(make_archive: MakeArchive) -> None:
+    archive = make_archive({NOW - DAY: [event_payload(1)], NOW: [event_payload(2)], NOW + DAY: [event_payload(3)]})
+    seen = [archive.events(as_of).events[0].id for as_of in (NOW - HOUR, NOW, NOW + HOUR)]
+    assert seen == ["1", "2", "2"]
+    assert archive.instants == (NOW - DAY, NOW, NOW + DAY)
+
+
+def test_quotes_are_as_old_as_their_snapshot(make_archive: MakeArchive) -> None:
+    market = make_archive().events(NOW + DAY).events[0].markets[0]
+    assert market.quote == Quote(at=NOW, bid=0.4, ask=0.42, displayed=0.41, last=0.43)
+
+
+def test_quotes_older_than_a_day_come_from_the_price_history(make_archive: MakeArchive) -> None:
+    as_of, point = NOW + DAY + HOUR, NOW + 2 * HOUR
+    archive = make_archive(prices={"10": history_of((at(NOW), 0.1), (at(point), 0.2), (at(as_of) + 1, 0.3))})
+    assert archive.events(as_of).events[0].markets[0].quote == Quote(at=point, history=0.2)
+
+
+@pytest.mark.parametrize(("age", "quoted"), [(DAY, True), (DAY + timedelta(seconds=1), False)])
+def test_a_price_of_the_history_is_a_quote_for_a_day(make_archive: MakeArchive, age: timedelta, quoted: bool) -> None:
+    as_of = NOW + 3 * DAY
+    archive = make_archive(prices={"10": history_of((at(as_of - age), 0.2))})
+    assert (archive.events(as_of).events[0].markets[0].quote is not None) is quoted
+
+
+def test_without_history_an_old_snapshot_has_no_quotes(make_archive: MakeArchive) -> None:
+    archive = make_archive(prices={"11": history_of((at(NOW + DAY), 0.7))})
+    event = archive.events(NOW + DAY + HOUR).events[0]
+    assert event.markets[0].quote is None
+    assert archive.quotes(event) == {}
+
+
+def test_a_market_settled_since_its_snapshot_is_closed(make_archive: MakeArchive) -> None:
+    archive = make_archive(resolutions={condition_of(1): paid(NOW + HOUR)})
+    closed = [archive.events(as_of).events[0].markets[0].closed for as_of in (NOW, NOW + HOUR)]
+    assert closed == [False, True]
+
+
+def test_closed_events_of_a_snapshot_say_so(make_archive: MakeArchive) -> None:
+    event = make_archive({NOW: [event_payload(1, settled_payload(1), closed=True)]}).events(NOW).events[0]
+    assert (event.closed, event.markets[0].closed) == (True, True)
+
+
+def test_what_cannot_be_read_is_skipped_with_its_reason(make_archive: MakeArchive) -> None:
+    hostile = market_payload(2, clobTokenIds='["../../x", "1"]')
+    archive = make_archive({NOW: [event_payload(1, market_payload(1), hostile), 7, event_payload(1), {"id": "4"}]})
+    page = archive.events(NOW)
+    assert [event.id for event in page.events] == ["1"]
+    assert [(skip.kind, skip.id) for skip in page.skipped] == [
+        ("market", "2"), ("event", "?"), ("event", "1"), ("event", "4")
+    ]  # fmt: skip
+
+
+def test_one_event_is_found_as_it_was(make_archive: MakeArchive) -> None:
+    archive = make_archive({NOW: [event_payload(1), event_payload(2)]}, resolutions={condition_of(2): paid(NOW)})
+    event = archive.event("2", NOW)
+    assert (event.title, event.markets[0].closed) == ("Event 2", True)
+    with pytest.raises(UsageError, match="no event '3' among its 2"):
+        archive.event("3", NOW)
+
+
+def test_an_event_that_cannot_be_read_is_a_changed_venue(make_archive: MakeArchive) -> None:
+    with pytest.raises(VenueChanged, match="title"):
+        make_archive({NOW: [event_payload(1, title="")]}).event("1", NOW)
+
+
+def test_a_path_leaves_out_its_start_and_takes_its_end(make_archive: MakeArchive) -> None:
+    points = [(at(NOW + step * HOUR), step / 10) for step in range(6)]
+    archive = make_archive(prices={"10": history_of(*reversed(points))})
+    path = archive.price_path(yes_of(1), start=NOW + HOUR, until=NOW + 3 * HOUR)
+    assert [(at(point.at), point.price) for point in path.points] == points[2:4]
+
+
+def test_of_two_prices_at_one_time_the_last_counts(make_archive: MakeArchive) -> None:
+    archive = make_archive(prices={"10": history_of((at(NOW), 0.1), (at(NOW), 0.2))})
+    assert [point.price for point in archive.price_path(yes_of(1), start=NOW - DAY, until=NOW).points] == [0.2]
+
+
+def test_each_side_reads_its_own_file_and_none_is_made_up(make_archive: MakeArchive) -> None:
+    archive = make_archive(prices={"11": history_of((at(NOW), 0.7))})
+    sides = [ref_of(1).instrument("polymarket", side) for side in ("YES", "NO")]
+    lengths = [len(archive.price_path(side, start=NOW - DAY, until=NOW).points) for side in sides]
+    assert lengths == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["../resolutions", "1:YES", "", "..", "1/../2", "١"])
+def test_no_name_leads_out_of_the_folder(make_archive: MakeArchive, tmp_path: Path, name: str) -> None:
+    archive = make_archive(resolutions={"history": [{"t": at(NOW), "p": 0.5}]})
+    path = archive.price_path(Instrument("polymarket", "binary_outcome", name), start=NOW - DAY, until=NOW)
+    assert path.points == ()
+
+
+@pytest.mark.parametrize("place", ["prices/10.json", "prices", "resolutions.json", f"snapshots/{snapshot_name(NOW)}"])
+def test_a_link_out_of_the_folder_is_refused(
+    make_archive: MakeArchive, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, place: str
+) -> None:
+    archive = make_archive(prices={"10": history_of((at(NOW), 0.5))}, resolutions={})
+    outside = tmp_path_factory.mktemp("outside") / "moved"
+    (tmp_path / place).rename(outside)
+    (tmp_path / place).symlink_to(outside)
+    with pytest.raises(VenueChanged, match="leads out of the archive"):
+        archive.events(NOW + 2 * DAY)
+
+
+def test_a_link_within_the_folder_is_followed(make_archive: MakeArchive, tmp_path: Path) -> None:
+    archive = make_archive(prices={"12": history_of((at(NOW), 0.5))})
+    (tmp_path / "prices" / "10.json").symlink_to(tmp_path / "prices" / "12.json")
+    assert archive.price_path(yes_of(1), start=NOW - DAY, until=NOW).points
+
+
+def test_a_price_file_is_read_once(make_archive: MakeArchive, tmp_path: Path) -> None:
+    archive = make_archive(prices={"10": history_of((at(NOW), 0.5))})
+    before = archive.price_path(yes_of(1), start=NOW - DAY, until=NOW)
+    (tmp_path / "prices" / "10.json").unlink()
+    assert archive.price_path(yes_of(1), start=NOW - DAY, until=NOW) == before
+
+
+def test_resolutions_are_seen_from_when_they_were_known(make_archive: MakeArchive) -> None:
+    rows = {condition_of(1): paid(NOW), condition_of(2): paid(NOW, 0.0, effective_at=at(NOW + DAY))}
+    archive = make_archive(resolutions=rows)
+    refs = [ref_of(1), ref_of(2), ref_of(3), MarketRef("4")]
+    seen = [set(archive.resolutions(refs, as_of=as_of).found) for as_of in (NOW - HOUR, NOW, NOW + DAY)]
+    assert seen == [set(), {"1"}, {"1", "2"}]
+
+
+def test_a_revision_is_seen_from_its_own_instant(make_archive: MakeArchive) -> None:
+    first, second = paid(NOW, 1.0, effective_at=at(NOW)), paid(NOW, 0.0, effective_at=at(NOW + DAY))
+    archive = make_archive(resolutions={condition_of(1): [second, first]})
+    payouts = [
+        [revision.payout_yes for revision in archive.resolutions([ref_of(1)], as_of=as_of).found["1"]]
+        for as_of in (NOW, NOW + DAY)
+    ]
+    assert payouts == [[1.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        7,
+        "x",
+        {},
+        paid(NOW, payouts=[0.0, 0.0]),
+        paid(NOW, payouts=[1.0]),
+        paid(NOW, payouts=None),
+        paid(NOW, resolved_at="x"),
+    ],
+)
+def test_a_resolution_that_cannot_be_read_is_a_skip(make_archive: MakeArchive, row: object) -> None:
+    page = make_archive(resolutions={condition_of(1): row, condition_of(2): paid(NOW)}).resolutions(
+        [ref_of(1), ref_of(2)], as_of=NOW
+    )
+    assert set(page.found) == {"2"}
+    assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", "1")]
+
+
+def test_a_folder_that_is_no_archive_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no archive folder"):
+        Archive(tmp_path / "missing")
+    with pytest.raises(UsageError, match="holds no snapshots"):
+        Archive(tmp_path)
+
+
+def test_unfinished_and_foreign_folders_are_no_snapshots(make_archive: MakeArchive, tmp_path: Path) -> None:
+    for name in (".unfinished-1", "2026-99-99T000000Z", "notes", "2026-02-13T193000Z.tmp"):
+        (tmp_path / "snapshots" / name).mkdir(parents=True)
+    assert make_archive().instants == (NOW,)
+
+
+def test_an_instant_before_the_first_snapshot_names_it(make_archive: MakeArchive) -> None:
+    with pytest.raises(UsageError, match="its first is of 2026-02-13T19:30Z"):
+        make_archive().events(NOW - HOUR)
+
+
+@pytest.mark.parametrize("text", ['[{"id": ', "{}", "", "\x00", "[" * 100_000])
+def test_a_broken_snapshot_is_named(make_archive: MakeArchive, tmp_path: Path, text: str) -> None:
+    archive = make_archive()
+    (tmp_path / "snapshots" / snapshot_name(NOW) / "events.json").write_text(text)
+    with pytest.raises(VenueChanged, match=r"events\.json"):
+        archive.events(NOW)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"history": [7]}', '{"history": [{"p": 1}]}', history_of((1, 2.0))])
+def test_a_broken_price_file_is_a_changed_venue(make_archive: MakeArchive, text: str) -> None:
+    with pytest.raises(VenueChanged, match="10"):
+        make_archive(prices={"10": text}).price_path(yes_of(1), start=NOW - 30_000 * DAY, until=NOW)
+
+
+def test_a_missing_snapshot_file_and_broken_resolutions_are_named(make_archive: MakeArchive, tmp_path: Path) -> None:
+    archive = make_archive({NOW - DAY: [], NOW: []}, resolutions=[])
+    (tmp_path / "snapshots" / snapshot_name(NOW) / "events.json").unlink()
+    with pytest.raises(VenueChanged, match=r"events\.json is missing"):
+        archive.events(NOW)
+    with pytest.raises(VenueChanged, match=r"resolutions\.json"):
+        archive.resolutions([ref_of(1)], as_of=NOW)

@@ -1,0 +1,150 @@
+"""The Polymarket venue: lists of events and single events."""
+
+import json
+from collections.abc import Sequence
+
+import httpx
+import pytest
+
+from predibot.contracts import Venue
+from predibot.domain.event import Event
+from predibot.errors import UsageError, VenueChanged, VenueUnavailable
+from predibot.venues.polymarket import default_rates
+from tests.venues.payloads import NOW, event_payload, market_payload, pages_of, venue_of
+
+
+def ids(events: Sequence[Event]) -> list[str]:
+    """Return the ids of events."""
+    return [event.id for event in events]
+
+
+def test_it_is_a_venue() -> None:
+    with venue_of(pages_of([]))[0] as venue:
+        as_protocol: Venue = venue
+        assert (as_protocol.name, as_protocol.live) == ("polymarket", True)
+
+
+def test_pages_are_read_to_the_last_one_with_the_cursor_the_venue_takes() -> None:
+    venue, asked = venue_of(pages_of([event_payload(1), event_payload(2)], [event_payload(3)], []))
+    page = venue.events(NOW)
+    assert (ids(page.events), page.skipped, page.complete) == (["1", "2", "3"], (), True)
+    assert [request.url.params.get("after_cursor") for request in asked.requests] == [None, "1", "2"]
+    assert {request.url.path for request in asked.requests} == {"/events/keyset"}
+
+
+def test_a_list_says_closed_order_and_limit_in_words_the_venue_knows() -> None:
+    venue, asked = venue_of(pages_of([]))
+    venue.events(NOW)
+    params = dict(asked.requests[0].url.params)
+    assert params == {"closed": "false", "order": "volume1wk", "ascending": "false", "limit": "100"}
+
+
+def test_reading_ends_early_when_enough_is_said_between_pages() -> None:
+    venue, asked = venue_of(pages_of([event_payload(1)], [event_payload(2)], [event_payload(3)]))
+    page = venue.events(NOW, enough=lambda events: len(events) >= 2)
+    assert (ids(page.events), page.complete, len(asked.requests)) == (["1", "2"], False, 2)
+
+
+def test_a_list_that_ends_by_itself_is_complete_whatever_is_enough() -> None:
+    venue, _ = venue_of(pages_of([event_payload(1)]))
+    assert venue.events(NOW, enough=lambda events: True).complete
+
+
+def test_an_event_that_moved_to_the_next_page_is_taken_once() -> None:
+    venue, _ = venue_of(pages_of([event_payload(1), event_payload(2)], [event_payload(3), event_payload(2)]))
+    with_overtaken = venue_of(pages_of([event_payload(1), event_payload(2)], [event_payload(2), event_payload(3)]))[0]
+    assert ids(venue.events(NOW).events) == ["1", "2", "3"]
+    assert ids(with_overtaken.events(NOW).events) == ["1", "2", "3"]
+
+
+def test_an_ignored_cursor_is_no_endless_list() -> None:
+    venue, asked = venue_of(lambda request: {"events": [event_payload(1)], "next_cursor": str(len(asked.requests))})
+    with pytest.raises(VenueChanged, match="ignores after_cursor"):
+        venue.events(NOW)
+
+
+def test_a_cursor_that_comes_twice_is_no_endless_list() -> None:
+    venue, asked = venue_of(lambda request: {"events": [event_payload(len(asked.requests))], "next_cursor": "same"})
+    with pytest.raises(VenueChanged, match="came twice"):
+        venue.events(NOW)
+
+
+def test_a_list_without_end_stops_with_a_message() -> None:
+    venue, asked = venue_of(lambda request: {"events": [], "next_cursor": str(len(asked.requests))})
+    with pytest.raises(VenueChanged, match="1000 pages"):
+        venue.events(NOW)
+
+
+@pytest.mark.parametrize("volumes", [[10, 20], [10, None, 20], [30, "20", "25"]])
+def test_a_list_in_another_order_is_noticed(volumes: list[object]) -> None:
+    events = [event_payload(number, volume1wk=volume) for number, volume in enumerate(volumes)]
+    venue, _ = venue_of(pages_of(events[:1], events[1:]))
+    with pytest.raises(VenueChanged, match="not in the order asked for"):
+        venue.events(NOW)
+
+
+@pytest.mark.parametrize("volumes", [[20, None, 10], [20, "", "x", 10], [1000, 1004], [0, 0]])
+def test_unknown_volumes_and_small_moves_are_no_broken_order(volumes: list[object]) -> None:
+    events = [event_payload(number, volume1wk=volume) for number, volume in enumerate(volumes)]
+    venue, _ = venue_of(pages_of(events))
+    page = venue.events(NOW)
+    assert len(page.events) + len(page.skipped) == len(volumes)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [[], [event_payload(1)], {}, {"events": None}, {"markets": []}, "text", None, {"events": [], "next_cursor": 7}],
+)
+def test_a_page_of_another_shape_is_a_changed_venue(page: object) -> None:
+    venue, _ = venue_of(lambda request: httpx.Response(200, text=json.dumps(page)))
+    with pytest.raises(VenueChanged, match="update predibot"):
+        venue.events(NOW)
+
+
+def test_a_page_that_cannot_be_read_leaves_no_half_list() -> None:
+    pages = pages_of([event_payload(1)], [event_payload(2)])
+    venue, _ = venue_of(lambda request: httpx.Response(500) if "after_cursor" in request.url.params else pages(request))
+    with pytest.raises(VenueUnavailable):
+        venue.events(NOW)
+
+
+def test_what_cannot_be_parsed_is_skipped_and_the_rest_is_kept() -> None:
+    broken = market_payload(9, bestBid="?")
+    venue, _ = venue_of(
+        pages_of([event_payload(1), event_payload(2, title=7.5), event_payload(3, broken, volume1wk=1)])
+    )
+    page = venue.events(NOW)
+    assert ids(page.events) == ["1", "2", "3"]
+    assert [(skip.kind, skip.id, skip.event_id) for skip in page.skipped] == [("market", "9", "3")]
+
+
+def test_raw_events_are_the_venues_own_words_page_by_page() -> None:
+    first, second = event_payload(1, anything={"kept": [1, None]}), event_payload(2)
+    venue, _ = venue_of(pages_of([first], [second], [event_payload(3)]))
+    assert list(venue.raw_events(enough=lambda objects: len(objects) >= 2)) == [[first], [second]]
+
+
+def test_one_event_is_read_whatever_its_state() -> None:
+    venue, asked = venue_of(lambda request: event_payload(7, closed=True))
+    event = venue.event("7", NOW)
+    assert (event.id, event.closed, asked.requests[0].url.path) == ("7", True, "/events/7")
+
+
+@pytest.mark.parametrize("event_id", ["nothing", "../markets", "", "7?x=1", "a" * 200])
+def test_an_unknown_event_is_a_mistake_of_the_asker(event_id: str) -> None:
+    venue, _ = venue_of(lambda request: httpx.Response(404))
+    with pytest.raises(UsageError, match="knows no event"):
+        venue.event(event_id, NOW)
+
+
+@pytest.mark.parametrize("payload", [event_payload(8), [], event_payload(7, title="")])
+def test_another_event_or_an_unreadable_one_is_a_changed_venue(payload: object) -> None:
+    venue, _ = venue_of(lambda request: httpx.Response(200, json=payload))
+    with pytest.raises(VenueChanged):
+        venue.event("7", NOW)
+
+
+def test_only_hosts_elsewhere_are_asked_slowly() -> None:
+    rates = default_rates("http://127.0.0.1:8000/gamma", "https://clob.test")
+    assert rates["https://clob.test/prices-history"] == 1_000
+    assert not any("127.0.0.1" in prefix for prefix in rates)

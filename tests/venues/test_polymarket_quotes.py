@@ -1,0 +1,127 @@
+"""Fresh quotes and order books of Polymarket."""
+
+import json
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from predibot.domain.price import Quote
+from predibot.errors import UsageError, VenueChanged
+from predibot.venues.polymarket_parse import parse_event
+from tests.venues.payloads import NOW, event_payload, market_payload, settled_payload, venue_of
+
+
+def book_payload(token_id: str, bids: object = None, asks: object = None) -> dict[str, object]:
+    """Return a book as the CLOB writes it: everything a text, the best level last."""
+    some_bids = [{"price": "0.01", "size": "100"}, {"price": "0.44", "size": "5"}]
+    some_asks = [{"price": "0.99", "size": "100"}, {"price": "0.47", "size": "5"}]
+    return {
+        "asset_id": token_id,
+        "timestamp": "1771011000000",
+        "bids": some_bids if bids is None else bids,
+        "asks": some_asks if asks is None else asks,
+    }
+
+
+def venue_answer(event: object, *books: dict[str, object]) -> Callable[[httpx.Request], object]:
+    """Return both hosts: an event, and the books that exist of those asked for."""
+
+    def answer(request: httpx.Request) -> object:
+        if request.method == "GET":
+            return event
+        asked = [entry["token_id"] for entry in json.loads(request.content)]
+        assert len(asked) <= 500
+        return [book for book in books if book["asset_id"] in asked]
+
+    return answer
+
+
+def quotes_of(event: dict[str, object], *books: dict[str, object]) -> dict[str, Quote]:
+    """Return the fresh quotes of an event."""
+    known, _ = parse_event(event, quoted_at=NOW)
+    assert known is not None
+    return dict(venue_of(venue_answer(event, *books))[0].quotes(known))
+
+
+def test_bid_and_ask_come_from_the_book_and_the_rest_from_the_listing() -> None:
+    quotes = quotes_of(event_payload(1), book_payload("10"))
+    assert quotes == {"1": Quote(at=NOW, bid=0.44, ask=0.47, displayed=0.41, last=0.43)}
+
+
+def test_the_best_level_is_found_in_any_order_and_empty_levels_do_not_count() -> None:
+    bids = [{"price": "0.44", "size": "5"}, {"price": "0.45", "size": "0"}, {"price": "0.02", "size": "9"}]
+    quotes = quotes_of(event_payload(1), book_payload("10", bids=bids))
+    assert quotes["1"].bid == 0.44
+
+
+@pytest.mark.parametrize("nothing", [[], "[]", ""])
+def test_a_side_nobody_stands_on_is_unknown(nothing: object) -> None:
+    quotes = quotes_of(event_payload(1), book_payload("10", bids=nothing))
+    assert (quotes["1"].bid, quotes["1"].ask) == (None, 0.47)
+
+
+def test_a_token_without_a_book_keeps_no_old_bid_and_ask() -> None:
+    assert quotes_of(event_payload(1)) == {"1": Quote(at=NOW, displayed=0.41, last=0.43)}
+
+
+def test_a_market_that_closed_meanwhile_has_no_quote() -> None:
+    event, _ = parse_event(event_payload(1, market_payload(1), market_payload(2)), quoted_at=NOW)
+    now = event_payload(1, market_payload(1), settled_payload(2))
+    assert event is not None
+    assert set(venue_of(venue_answer(now, book_payload("10"), book_payload("20")))[0].quotes(event)) == {"1"}
+    assert venue_of(venue_answer(now | {"closed": True}))[0].quotes(event) == {}
+
+
+def test_only_markets_of_the_event_as_it_was_chosen_are_quoted() -> None:
+    event, _ = parse_event(event_payload(1, market_payload(1)), quoted_at=NOW)
+    now = event_payload(1, market_payload(1), market_payload(2))
+    assert event is not None
+    assert set(venue_of(venue_answer(now, book_payload("10"), book_payload("20")))[0].quotes(event)) == {"1"}
+
+
+def test_a_market_without_tokens_keeps_the_bid_and_ask_of_the_listing() -> None:
+    quotes = quotes_of(event_payload(1, market_payload(1, clobTokenIds="")))
+    assert (quotes["1"].bid, quotes["1"].ask) == (0.4, 0.42)
+
+
+def test_at_most_500_books_are_asked_for_at_once() -> None:
+    markets = [market_payload(number) for number in range(1, 602)]
+    books = [book_payload(str(10 * number)) for number in range(1, 602)]
+    assert len(quotes_of(event_payload(1, *markets), *books)) == 601
+
+
+@pytest.mark.parametrize(
+    "book",
+    [
+        book_payload("10", bids=[{"price": "1.5", "size": "1"}]),
+        book_payload("10", asks=[{"size": "1"}]),
+        book_payload("10", asks=7),
+        book_payload("10") | {"timestamp": "soon"},
+    ],
+)
+def test_a_book_that_cannot_be_read_is_a_changed_venue(book: dict[str, object]) -> None:
+    with pytest.raises(VenueChanged, match="order book"):
+        quotes_of(event_payload(1), book)
+
+
+def test_one_order_book_is_sorted_best_first() -> None:
+    venue, asked = venue_of(lambda request: book_payload("10"))
+    book = venue.order_book("10")
+    assert [level.price for level in book.bids] == [0.44, 0.01]
+    assert [level.price for level in book.asks] == [0.47, 0.99]
+    assert book.at == NOW
+    assert str(asked.requests[0].url) == "https://clob.test/book?token_id=10"
+
+
+@pytest.mark.parametrize("status", [400, 404])
+def test_a_token_without_an_order_book_is_said_so(status: int) -> None:
+    venue, _ = venue_of(lambda request: httpx.Response(status))
+    with pytest.raises(UsageError, match="no order book"):
+        venue.order_book("10")
+
+
+def test_the_book_of_another_token_is_a_changed_venue() -> None:
+    venue, _ = venue_of(lambda request: book_payload("11"))
+    with pytest.raises(VenueChanged, match="got that of 11"):
+        venue.order_book("10")
