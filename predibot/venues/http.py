@@ -20,6 +20,8 @@ from predibot.venues.rate import RateLimiter
 
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 MAX_TRIES = 6
+MAX_ASKED_TRIES = 20
+"""Where the venue itself says when to come back, the deadline is what ends it."""
 MAX_CONNECT_TRIES = 3
 """A host that cannot be reached at all is given up sooner."""
 FIRST_WAIT_SECONDS = 0.5
@@ -171,9 +173,11 @@ class JsonClient:
         """Return how long to wait before the next try: what the venue asks for, else longer each time."""
         failure = state.outcome.exception() if state.outcome else None
         jitter = self._rng.uniform(0.5, 1.0)
+        own_seconds = jitter * min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2.0 ** (state.attempt_number - 1))
         if isinstance(failure, _TryAgain) and failure.wait_seconds is not None:
-            return failure.wait_seconds + 0.1 * jitter
-        return jitter * min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2.0 ** (state.attempt_number - 1))
+            # Many who were told the same instant should not all come back at it.
+            return failure.wait_seconds + 0.2 * own_seconds
+        return own_seconds
 
     def _is_last(self, state: RetryCallState, deadline: float) -> bool:
         """Return whether a further try would be one too many or come too late."""
@@ -219,7 +223,10 @@ class JsonClient:
             return
         said = f"{asked} answered {status} {_harmless(text)}"
         if status in RETRIED_STATUSES:
-            raise _TryAgain(said, wait_seconds=self._retry_after_seconds(response))
+            wait_seconds = self._retry_after_seconds(response)
+            raise _TryAgain(
+                said, wait_seconds=wait_seconds, tries=MAX_TRIES if wait_seconds is None else MAX_ASKED_TRIES
+            )
         if status in BARRED_STATUSES:
             raise VenueUnavailable(f"{said}; this network is barred or has to log in, try from another")
         if status >= 500:

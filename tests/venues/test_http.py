@@ -130,6 +130,12 @@ def test_a_retry_after_that_says_nothing_is_passed_over(text: str) -> None:
     assert 0.0 < clock.seconds <= 0.5
 
 
+def test_a_venue_that_says_when_to_come_back_is_asked_until_the_deadline() -> None:
+    client, _, clock = client_of(after(12, httpx.Response(429, headers={"retry-after": "2"})))
+    assert client.get(URL) == {"ok": True}
+    assert 24.0 <= clock.seconds < 60.0
+
+
 def test_a_wait_longer_than_the_deadline_is_not_begun() -> None:
     client, asked, clock = client_of(lambda request: httpx.Response(429, headers={"retry-after": "120"}))
     with pytest.raises(VenueUnavailable, match="asks to wait 120 s"):

@@ -80,6 +80,18 @@ def test_an_answer_that_breaks_off_is_asked_for_again(answer: Callable[[socket.s
         assert client.get(url) == {"events": []}
 
 
+def answer_twice(connection: socket.socket, number: int) -> None:
+    """Answer two requests of one connection, each with the number of the connection."""
+    for _ in range(2):
+        connection.sendall(HEAD + b"Content-Length: 1\r\n\r\n%d" % number)
+        connection.recv(65_536)
+
+
+def test_a_connection_is_used_again() -> None:
+    with serving(answer_twice) as url, JsonClient() as client:
+        assert [client.get(url), client.get(url)] == [0, 0]
+
+
 def test_this_machine_is_not_asked_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://192.0.2.1:9")
     with serving(cut_once) as url, JsonClient(sleep=lambda seconds: None, deadline_seconds=5.0) as client:
