@@ -4,6 +4,9 @@ This module alone reads the environment (besides `_folders.py`, which the import
 system needs before any settings exist).
 """
 
+import os
+import re
+import tomllib
 from typing import Annotated
 
 from pydantic import AnyHttpUrl, Field, PlainSerializer, ValidationError
@@ -14,6 +17,7 @@ from predibot.errors import UsageError
 Url = Annotated[AnyHttpUrl, PlainSerializer(str)]
 
 SETTINGS_FILE = "predibot.toml"
+_API_KEY = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY")
 
 
 class Settings(BaseSettings):
@@ -57,8 +61,15 @@ def load_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_input=False)[0]
         name = ".".join(str(part) for part in first["loc"])
         raise UsageError(
             f"setting {name!r} is wrong: {first['msg']}. Mend {SETTINGS_FILE} or PREDIBOT_{name.upper()}"
         ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}. Mend that line") from None
+
+
+def api_keys_present() -> tuple[str, ...]:
+    """Return the names of the API keys in the environment, never their values."""
+    return tuple(sorted(name for name, value in os.environ.items() if value and _API_KEY.fullmatch(name)))

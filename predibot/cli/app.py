@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(given, prog_name="predibot", standalone_mode=False)
     except _MISUSE as error:
         typer.echo(f"error: {error.format_message()}", err=True)
-        return error.exit_code
+        return int(error.exit_code)
     except PredibotError as error:
         _tell(error, as_json="--json" in given)
         return 1

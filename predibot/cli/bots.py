@@ -1,7 +1,53 @@
-"""`predibot bots`."""
+"""`predibot bots`: the strategies there are, and what they take."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import typer
+
+from predibot.cli import options, output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from predibot.plugins import StrategyInfo
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
+    app.command("bots", help="list the strategies and their arguments")(bots)
+
+
+def bots(json: options.Json = False) -> None:
+    """List every strategy a recipe can name, own ones too, also those that cannot be loaded."""
+    from predibot.plugins import strategies
+
+    found = strategies()
+    if json:
+        output.print_document({"strategies": [asdict(info) for info in found]})
+    else:
+        _print(found)
+
+
+def _print(found: "Sequence[StrategyInfo]") -> None:
+    from predibot.reports.grid import Column, Grid, print_grid
+    from predibot.reports.text import plain
+
+    console = output.report_console()
+    rows = tuple((plain(info.name), plain(info.problem or info.summary)) for info in found)
+    print_grid(console, Grid("Strategies", (Column("name", "key"), Column("what it does", "text")), rows))
+    arguments = tuple(
+        (
+            info.name,
+            each.name,
+            plain(each.type),
+            "must be given" if each.default is None else each.default,
+            plain(each.doc),
+        )
+        for info in found
+        for each in info.arguments
+    )
+    if arguments:
+        columns = (Column("strategy", "key"), Column("argument", "key"), Column("type", "text"))
+        console.print()
+        print_grid(console, Grid("Arguments", (*columns, Column("default", "text"), Column("", "text")), arguments))

@@ -1,7 +1,67 @@
-"""`predibot demo`."""
+"""`predibot demo`: the main job over a simulated world, without network or key."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+
+from predibot.cli import options, output
+
+if TYPE_CHECKING:
+    from predibot.jobs.decide import DecideReport
+
+_FILE = Path("runs/out/demo.db")
+_NEXT = """
+Everything above happened in a simulated world. It is kept in {file}:
+  predibot runs --ledger {url}
+  predibot report --ledger {url}
+On real markets, with a network:
+  predibot select
+  predibot decide && predibot evaluate"""
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
+    app.command("demo", help="run the main job over a simulated world and print the report")(demo)
+
+
+def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
+    """Decide on seven simulated days, track, evaluate; start over each time."""
+    from predibot.config import load_settings
+    from predibot.jobs.demo import demonstrate
+    from predibot.jobs.recipes import asked_recipe
+    from predibot.ledger.store import Store
+    from predibot.reports.decided import decide_view
+    from predibot.reports.terminal import print_evaluation
+    from predibot.reports.views import EvaluationView
+
+    output.set_up_logs(verbose=verbose)
+    asked = asked_recipe("sandbox", overrides={})
+    for name in (_FILE.name, f"{_FILE.name}-wal", f"{_FILE.name}-shm"):
+        _FILE.with_name(name).unlink(missing_ok=True)
+    url = f"sqlite:///{_FILE.as_posix()}"
+    output.say(f"recipe: {asked.label}\nledger: {url}")
+    with Store.open(url) as store, output.progress(verbose=verbose) as listener:
+        done = demonstrate(
+            asked.recipe,
+            store=store,
+            settings=load_settings(),
+            clock=options.wall_clock,
+            listener=listener,
+            told=_tell,
+        )
+    view = EvaluationView(done.evaluation.as_of, done.evaluation.cards, done.evaluation.notes)
+    if json:
+        output.print_document(
+            {"runs": [decide_view(report).document() for report in done.runs], "evaluation": view.document()}
+        )
+        return
+    console = output.report_console()
+    print_evaluation(console, view)
+    console.print(_NEXT.format(file=_FILE, url=url), soft_wrap=True)
+
+
+def _tell(report: "DecideReport") -> None:
+    seen = Counter(decision.status for decision in report.decisions)
+    output.say(f"{report.run.key}: {', '.join(f'{count} {status}' for status, count in seen.items())}")

@@ -1,7 +1,32 @@
-"""`predibot doctor`."""
+"""`predibot doctor`: whether everything predibot needs is there."""
+
+from dataclasses import asdict
 
 import typer
+
+from predibot.cli import options, output
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
+    app.command("doctor", help="check python, ledger, folders, plug-ins, hosts and keys")(doctor)
+
+
+def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Print one line a check; the exit code is 1 where one failed. Keys are shown by name only."""
+    from predibot.config import load_settings
+    from predibot.jobs.doctor import check_all
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.grid import Column, Grid, print_grid
+    from predibot.reports.text import plain
+
+    output.set_up_logs(verbose=False)
+    checks = check_all(load_settings(), ledger or DEFAULT_LEDGER)
+    if json:
+        output.print_document({"checks": [asdict(check) for check in checks]})
+    else:
+        rows = tuple((check.verdict, check.name, plain(check.seen)) for check in checks)
+        columns = (Column("verdict", "key"), Column("what", "key"), Column("seen", "text"))
+        print_grid(output.report_console(), Grid("Doctor", columns, rows))
+    if any(check.verdict == "failed" for check in checks):
+        raise typer.Exit(1)

@@ -1,7 +1,65 @@
-"""`predibot export`."""
+"""`predibot export`: the ledger's rows for other programs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
 
 import typer
+
+from predibot.cli import options, output
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
+    app.command("export", help="write decisions, forecasts, bets, fills, observations and resolutions")(export)
+
+
+def export(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="FOLDER", help="one file a table there; left out: JSON lines on stdout")
+    ] = None,
+    file_format: Annotated[str, typer.Option("--format", help="csv, jsonl or parquet; for files in FOLDER")] = "csv",
+    table: Annotated[list[str] | None, typer.Option("--table", help="only this table; may be repeated")] = None,
+    canonical: Annotated[
+        bool,
+        typer.Option("--canonical", help="rows by natural key, without what may differ between two equal ledgers"),
+    ] = False,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+) -> None:
+    """Write the ledger's rows; two ledgers that hold the same have equal canonical exports, byte for byte."""
+    from predibot.errors import UsageError
+    from predibot.jobs.export import FORMATS, export_files, export_lines, tables_of
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.spelling import did_you_mean
+
+    output.set_up_logs(verbose=False)
+    known = tables_of(canonical=canonical)
+    for name in table or ():
+        if name not in known:
+            raise UsageError(f"no table {name!r}. {did_you_mean(name, known)}")
+    chosen = tuple(name for name in known if not table or name in table)
+    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+        output.say(f"ledger: {store.address}")
+        if folder is None:
+            _print_rows(export_lines(store, chosen, canonical=canonical), as_document=json)
+            return
+        kind = next((each for each in FORMATS if each == file_format), None)
+        if kind is None:
+            raise UsageError(f"no format {file_format!r}. {did_you_mean(file_format, FORMATS)}")
+        written = export_files(store, folder, chosen, kind, canonical=canonical)
+    if json:
+        output.print_document({"files": {str(path): rows for path, rows in written.items()}})
+        return
+    for path, rows in written.items():
+        output.report_console().print(f"{path}: {rows} rows", soft_wrap=True, markup=False)
+
+
+def _print_rows(lines: Iterator[str], *, as_document: bool) -> None:
+    if as_document:
+        # The lines are JSON already; one document of them is a list.
+        typer.echo(f"[{', '.join(lines)}]")
+        return
+    for line in lines:
+        typer.echo(line)

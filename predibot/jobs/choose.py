@@ -47,7 +47,8 @@ def choose(
         VenueError: If the list could not be read whole.
     """
     page = _read(venue, rules, as_of, only_event_id=only_event_id, listener=listener)
-    selection = select(page.events, rules, as_of, only_event_id=only_event_id)
+    seen_at = _seen_at(venue, page.events, as_of)
+    selection = select(page.events, rules, seen_at, only_event_id=only_event_id)
     return Choice(selection, len(page.events), page.skipped, page.complete)
 
 
@@ -59,9 +60,17 @@ def _read(
 
     def enough(so_far: Sequence[Event]) -> bool:
         listener(Progress("events", len(so_far), text="reading the venue's list"))
-        return ranking_is_settled(so_far, rules, as_of)
+        return ranking_is_settled(so_far, rules, _seen_at(venue, so_far, as_of))
 
     return venue.events(as_of, enough=enough)
+
+
+def _seen_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime:
+    """Return the instant up to which quotes are seen: a live list takes a while to read, a replay is exact."""
+    if not venue.live:
+        return as_of
+    quoted = [market.quote.at for event in events for market in event.markets if market.quote is not None]
+    return max([as_of, *quoted])
 
 
 def _skip_notes(skipped: Sequence[Skip]) -> list[str]:

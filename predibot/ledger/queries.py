@@ -105,7 +105,7 @@ def _decisions(connection: Connection, chosen: Sequence[Any]) -> Floats:
 def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints]:
     """Return the names that decided, in order of entry, and the index of each decision's."""
     present = np.unique(bot_rows)
-    named = dict(connection.execute(select(bots.c.id, bots.c.name)).tuples())
+    named = {row: name for row, name in connection.execute(select(bots.c.id, bots.c.name))}
     names = tuple(dict.fromkeys(named[int(row)] for row in present))
     index = np.array([names.index(named[int(row)]) for row in present], dtype=np.int64)
     return names, index[np.searchsorted(present, bot_rows)] if present.size else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,107 @@
+"""The doctor: whether everything predibot needs is there, one check a line."""
+
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import httpx
+
+from predibot import __version__
+from predibot.config import Settings, api_keys_present
+from predibot.errors import PredibotError
+from predibot.ledger.store import Store
+from predibot.ledger.url import parse_ledger_url, sqlite_file
+from predibot.plugins import strategies
+
+Verdict = Literal["ok", "warning", "failed"]
+_SECONDS = 5.0
+_LEAST_FREE_BYTES = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at, and what was seen."""
+
+    name: str
+    verdict: Verdict
+    seen: str
+
+
+def check_all(settings: Settings, ledger: str) -> tuple[Check, ...]:
+    """Return what was found about Python, ledger, folders, plug-ins, hosts and keys."""
+    return (
+        _python(),
+        _ledger(ledger),
+        _folder(Path("runs/out")),
+        *_plugins(),
+        *_hosts(settings),
+        _keys(),
+    )
+
+
+def _python() -> Check:
+    seen = f"predibot {__version__}, Python {platform.python_version()} on {platform.system()}"
+    return Check("python", "ok" if sys.version_info >= (3, 11) else "failed", seen)
+
+
+def _ledger(address: str) -> Check:
+    try:
+        file = sqlite_file(parse_ledger_url(address))
+        if file is not None and not file.exists():
+            return Check("ledger", "ok", f"{file} is not there yet; the first `predibot decide` makes it")
+        with Store.open(address, create=False) as store, store.read():
+            return Check("ledger", "ok", f"{store.address} opens")
+    except PredibotError as error:
+        return Check("ledger", "failed", str(error))
+
+
+def _folder(folder: Path) -> Check:
+    """Return whether generated files can be written to the nearest folder that exists."""
+    existing = next(place for place in (folder, *folder.parents) if place.is_dir())
+    try:
+        with tempfile.NamedTemporaryFile(dir=existing):
+            free = shutil.disk_usage(existing).free
+    except OSError as error:
+        return Check("folder", "failed", f"{folder} cannot be written: {error.strerror}")
+    verdict: Verdict = "ok" if free > _LEAST_FREE_BYTES else "warning"
+    return Check("folder", verdict, f"{folder} can be written, {free / 1e9:.1f} GB free")
+
+
+def _plugins() -> Iterator[Check]:
+    found = strategies()
+    broken = [info for info in found if info.problem]
+    yield Check("strategies", "ok", ", ".join(info.name for info in found if not info.problem))
+    for info in broken:
+        yield Check("strategies", "failed", f"{info.name}: {info.problem}")
+
+
+def _hosts(settings: Settings) -> Sequence[Check]:
+    addresses = {"gamma": f"{_trimmed(settings.gamma_url)}/status", "clob": f"{_trimmed(settings.clob_url)}/time"}
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        return list(pool.map(_host, addresses, addresses.values()))
+
+
+def _trimmed(url: object) -> str:
+    return str(url).rstrip("/")
+
+
+def _host(name: str, address: str) -> Check:
+    try:
+        reply = httpx.get(address, timeout=_SECONDS)
+    except httpx.HTTPError as error:
+        return Check(f"host {name}", "warning", f"{address} cannot be reached: {error or type(error).__name__}")
+    verdict: Verdict = "ok" if reply.is_success else "warning"
+    return Check(f"host {name}", verdict, f"{address} answered {reply.status_code}")
+
+
+def _keys() -> Check:
+    present = api_keys_present()
+    return Check(
+        "keys", "ok", f"set: {', '.join(present)}" if present else "no API key is set; the baselines need none"
+    )
