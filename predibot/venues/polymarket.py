@@ -22,7 +22,7 @@ from predibot.venues.http import JsonClient, RequestRefused
 from predibot.venues.polymarket_book import OrderBook, parse_book
 from predibot.venues.polymarket_history import read_history
 from predibot.venues.polymarket_pages import pages
-from predibot.venues.polymarket_parse import parse_event, parse_resolution, payload_id
+from predibot.venues.polymarket_parse import UNKNOWN_ID, parse_event, parse_resolution, payload_id
 
 ORDER = "volume1wk"
 MARKETS_PER_REQUEST = 50
@@ -281,13 +281,14 @@ class Polymarket:
         return payload
 
     def _settled_markets(self, ids: Sequence[str]) -> list[object]:
-        """Return the market objects of those that are closed."""
+        """Return the market objects of those that are closed, and those whose id cannot be read, to be skipped."""
         url = f"{self._gamma_url}/markets"
         params = [*(("id", market_id) for market_id in ids), ("closed", "true"), ("limit", str(len(ids)))]
         payloads = self._client.get(url, params)
         if not isinstance(payloads, list):
             raise VenueChanged(f"{url} answered no list of markets but {wire.seen(payloads)}; update predibot")
-        foreign = next((payload for payload in payloads if payload_id(payload) not in ids), None)
+        known = {*ids, UNKNOWN_ID}
+        foreign = next((payload for payload in payloads if payload_id(payload) not in known), None)
         if foreign is not None:
             raise VenueChanged(f"{url} answered market {payload_id(foreign)}, which was not asked for; update predibot")
         return payloads

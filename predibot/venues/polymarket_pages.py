@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from predibot.errors import VenueChanged
 from predibot.venues import wire
 from predibot.venues.http import JsonClient
-from predibot.venues.polymarket_parse import payload_id
+from predibot.venues.polymarket_parse import UNKNOWN_ID, payload_id
 
 PAGE_SIZE = 100
 """Gamma clamps larger ones without a word."""
@@ -35,8 +35,8 @@ class PageGuard:
             VenueChanged: If the page begins like an earlier one, or the order
                 is not the one asked for.
         """
-        first_id = payload_id(entries[0]) if entries else "?"
-        if first_id != "?" and first_id in self._first_ids:
+        first_id = payload_id(entries[0]) if entries else UNKNOWN_ID
+        if first_id != UNKNOWN_ID and first_id in self._first_ids:
             raise VenueChanged(
                 f"two pages of the list begin with {first_id}: the venue ignores after_cursor; update predibot"
             )
@@ -44,7 +44,7 @@ class PageGuard:
         for entry in entries:
             self._check_order(entry)
         fresh = [entry for entry in entries if payload_id(entry) not in self._ids]
-        self._ids.update(entry_id for entry in fresh if (entry_id := payload_id(entry)) != "?")
+        self._ids.update(entry_id for entry in fresh if (entry_id := payload_id(entry)) != UNKNOWN_ID)
         return fresh
 
     def next_cursor(self, page: dict[str, object]) -> str | None:

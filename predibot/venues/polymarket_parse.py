@@ -23,6 +23,7 @@ MAX_TAGS = 500
 MAX_MARKETS = 5_000
 SETTLED_TOLERANCE = 1e-4
 """Markets of the AMM years settled at 0.0000008 and 0.999999."""
+UNKNOWN_ID = "?"
 VENUE_BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
 
 _List = BeforeValidator(wire.json_list)
@@ -239,8 +240,8 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
 
 
 def payload_id(payload: object) -> str:
-    """Return the id an object claims, or `?` where it has none that can be read."""
+    """Return the id an object claims, or `UNKNOWN_ID` where it has none that can be read."""
     try:
-        return wire.venue_id(payload.get("id")) if isinstance(payload, Mapping) else "?"
+        return wire.venue_id(payload.get("id")) if isinstance(payload, Mapping) else UNKNOWN_ID
     except ValueError:
-        return "?"
+        return UNKNOWN_ID

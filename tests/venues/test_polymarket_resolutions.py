@@ -76,11 +76,19 @@ def test_a_settlement_that_cannot_be_read_is_skipped_and_the_rest_is_kept() -> N
     assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", "1")]
 
 
-@pytest.mark.parametrize("answer", [[settled_payload(9)], [{"closed": True}], [7], {"markets": []}, {}])
+@pytest.mark.parametrize("answer", [[settled_payload(9)], {"markets": []}, {}])
 def test_an_ignored_filter_or_another_shape_is_a_changed_venue(answer: object) -> None:
     venue, _ = venue_of(lambda request: httpx.Response(200, json=answer))
     with pytest.raises(VenueChanged, match="update predibot"):
         venue.resolutions(refs(1), as_of=NOW)
+
+
+@pytest.mark.parametrize("payload", [{"closed": True}, 7, None])
+def test_an_object_without_an_id_is_skipped(payload: object) -> None:
+    venue, _ = venue_of(lambda request: [payload, settled_payload(1)])
+    page = venue.resolutions(refs(1), as_of=NOW)
+    assert set(page.found) == {"1"}
+    assert [(skip.kind, skip.id) for skip in page.skipped] == [("resolution", "?")]
 
 
 def test_no_markets_ask_nothing() -> None:
