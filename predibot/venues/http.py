@@ -3,13 +3,15 @@
 import logging
 import random
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType, TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
@@ -28,6 +30,8 @@ FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 8.0
 SILENCE_SECONDS = 20.0
 """How long a connection may say nothing before the try counts as failed."""
+GRACE_SECONDS = 0.25
+"""What the reading itself is given to say why it stops."""
 SEEN_CHARACTERS = 200
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 BARRED_STATUSES = frozenset({401, 403, 407, 408, 425, 451})
@@ -37,6 +41,8 @@ _PASSWORD = re.compile("//[^/@]*@")
 _NO_RATES: Mapping[str, float] = MappingProxyType({})
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class RequestRefused(VenueChanged):
@@ -190,13 +196,21 @@ class JsonClient:
         """Return the answer of a single try."""
         asked = f"{method} {_PASSWORD.sub('//***@', url)}"
         self._limiter.wait(url, until=deadline)
-        silence_seconds = max(0.001, min(SILENCE_SECONDS, deadline - self._monotonic()))
+        left_seconds = max(0.001, deadline - self._monotonic())
         request = {"params": list(params)} if body is None else {"json": body}
-        with (
-            translated(asked),
-            self._client.stream(method, url, timeout=silence_seconds, **request) as response,
-        ):
-            text = self._read(response, asked, deadline)
+
+        def exchange() -> tuple[httpx.Response, bytes]:
+            silence_seconds = min(SILENCE_SECONDS, left_seconds)
+            with translated(asked), self._client.stream(method, url, timeout=silence_seconds, **request) as response:
+                return response, self._read(response, asked, deadline)
+
+        try:
+            response, text = _in_time(exchange, left_seconds + GRACE_SECONDS)
+        except TimeoutError:
+            raise VenueUnavailable(
+                f"{asked}: no whole answer in {self._deadline_seconds:g} s; "
+                "try again later, or raise call_deadline_seconds"
+            ) from None
         self._check_status(response, asked, text)
         return _decoded(text, asked)
 
@@ -244,6 +258,28 @@ class JsonClient:
         # The venue's own clock beside it makes ours unimportant.
         now = _http_date(response.headers.get("date", "")) or self._now()
         return max(0.0, (at - now).total_seconds())
+
+
+def _in_time(call: Callable[[], T], seconds: float) -> T:
+    """Return what a call returns, or stop waiting for it.
+
+    httpx limits the silence between two bytes, not the whole: a server that
+    drips its headers would hold the caller for minutes. The thread that is left
+    behind is a daemon, and ends with the connection or the program.
+
+    Raises:
+        TimeoutError: If it has not returned in time.
+    """
+    future: Future[T] = Future()
+
+    def fulfil() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
+            future.set_exception(error)
+
+    threading.Thread(target=fulfil, name="predibot-http", daemon=True).start()
+    return future.result(timeout=seconds)
 
 
 def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:

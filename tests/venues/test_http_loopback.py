@@ -54,6 +54,14 @@ def drip(connection: socket.socket, number: int) -> None:
         time.sleep(0.02)
 
 
+def drip_headers(connection: socket.socket, number: int) -> None:
+    """Send a header that never ends."""
+    connection.sendall(HEAD + b"X-Padding: ")
+    for _ in range(200):
+        connection.sendall(b"a")
+        time.sleep(0.02)
+
+
 def cut_once(connection: socket.socket, number: int) -> None:
     """Break off in the middle of the first answer."""
     body = b'{"events": []}'
@@ -70,6 +78,14 @@ def test_a_dripping_body_ends_at_the_deadline() -> None:
     with serving(drip) as url, JsonClient(deadline_seconds=0.3) as client:
         started = time.monotonic()
         with pytest.raises(VenueUnavailable, match="and no end"):
+            client.get(url)
+        assert time.monotonic() - started < 2.0
+
+
+def test_a_dripping_header_ends_at_the_deadline() -> None:
+    with serving(drip_headers) as url, JsonClient(deadline_seconds=0.3) as client:
+        started = time.monotonic()
+        with pytest.raises(VenueUnavailable, match="no whole answer in 0.3 s"):
             client.get(url)
         assert time.monotonic() - started < 2.0
 
