@@ -85,7 +85,7 @@ def test_a_dripping_body_ends_at_the_deadline() -> None:
 def test_a_dripping_header_ends_at_the_deadline() -> None:
     with serving(drip_headers) as url, JsonClient(deadline_seconds=0.3) as client:
         started = time.monotonic()
-        with pytest.raises(VenueUnavailable, match="no whole answer in 0.3 s"):
+        with pytest.raises(VenueUnavailable, match="no whole answer"):
             client.get(url)
         assert time.monotonic() - started < 2.0
 
