@@ -1,0 +1,42 @@
+"""The command line as a user meets it: in an empty folder, a command at a time."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from predibot.cli import main
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Return the one JSON document on stdout."""
+        return json.loads(self.out)
+
+
+Predibot = Callable[..., Said]
+
+
+@pytest.fixture
+def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Predibot:
+    """Return the program, run in process in an empty folder with settings of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Said:
+        capsys.readouterr()
+        code = main(arguments)
+        seen = capsys.readouterr()
+        return Said(code, seen.out, seen.err)
+
+    return run

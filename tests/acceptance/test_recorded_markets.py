@@ -1,0 +1,125 @@
+"""Recorded markets: the whole main job over real data, against numbers from elsewhere."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance import by_hand
+from tests.acceptance.conftest import Predibot
+
+LOOKED_BACK = "2026-07-01T00:00:00Z"
+BOTS = ("market_price", "favourite", "underdog", "always_half")
+HORIZONS = {"1": 1.0, "2": 2.0, "7": 7.0, "settled": None}
+
+PUBLISHED = [
+    (
+        "polymarket-2026-02",
+        "2026-02-13T19:30:00Z",
+        "26004 16282 22862 20461 17823 22863 26313 17824 24383 22214",
+        45,
+        (15, 0.0024782),
+        [(-0.0037782, 2), (-0.0073075, 2), (-0.0020146, 2)],
+    ),
+    (
+        "polymarket-2026-02",
+        "2026-02-10T14:15:00Z",
+        "28829 16282 26004 22862 20461 22863 16284",
+        20,
+        (12, 0.0034551),
+        [(-0.0007855, 4), (0.0011679, 5), (0.0049285, 5)],
+    ),
+    (
+        "polymarket-daily",
+        "2025-11-10T12:00:00Z",
+        None,
+        None,
+        (10, 0.0066444),
+        [(-0.0031510, 10), (-0.0015051, 10), (0.0095556, 10)],
+    ),
+]
+
+INSTANTS = [
+    ("polymarket-2026-02", "2026-02-13T19:30:00Z"),
+    ("polymarket-2026-02", "2026-02-10T14:15:00Z"),
+    ("polymarket-2026-02", "2026-02-13T06:00:00Z"),
+    ("polymarket-2026-02", "2026-02-12T20:00:00Z"),
+    ("polymarket-daily", "2025-11-10T12:00:00Z"),
+    ("polymarket-daily", "2025-09-03T00:00:00Z"),
+    ("polymarket-daily", "2025-10-06T18:00:00Z"),
+    ("polymarket-daily", "2025-12-29T12:00:00Z"),
+    ("polymarket-daily", "2026-02-05T07:30:00Z"),
+    ("polymarket-daily", "2026-03-02T12:00:00Z"),
+]
+
+
+def _played(predibot: Predibot, folder: Path, as_of: str, bots: str) -> tuple[Any, Any]:
+    """Return what `decide` and `evaluate` say about an instant of an archive."""
+    venue = f"archive:{folder}"
+    decided = predibot("decide", "--venue", venue, "--as-of", as_of, "--min-volume-24h", "0", "--bots", bots, "--json")
+    evaluated = predibot("evaluate", "--venue", venue, "--as-of", LOOKED_BACK, "--json")
+    assert (decided.code, evaluated.code) == (0, 0), decided.err + evaluated.err
+    return decided.document, evaluated.document
+
+
+@pytest.mark.parametrize(("archive", "as_of", "events", "markets", "brier", "returns"), PUBLISHED)
+def test_the_numbers_of_an_independent_script_come_out(
+    predibot: Predibot,
+    shared_data: Path,
+    archive: str,
+    as_of: str,
+    events: str | None,
+    markets: int | None,
+    brier: tuple[int, float],
+    returns: list[tuple[float, int]],
+) -> None:
+    decided, evaluated = _played(predibot, shared_data / archive, as_of, "market_price")
+    if events is not None:
+        assert [event["event_id"] for event in decided["selected"]] == events.split()
+        assert sum(event["markets"] for event in decided["selected"]) == markets
+    (card,) = evaluated["bots"]
+    assert (card["settled"], round(card["brier"], 7)) == brier
+    horizons = [card["horizons"][label] for label in ("1", "2", "7")]
+    assert [(round(each["mean_return"], 7), each["n"]) for each in horizons] == returns
+
+
+@pytest.mark.parametrize(("archive", "as_of"), INSTANTS)
+def test_every_number_is_that_of_plain_loops_over_the_archive(
+    predibot: Predibot, shared_data: Path, archive: str, as_of: str
+) -> None:
+    folder = shared_data / archive
+    at, now = by_hand.seconds(as_of), by_hand.seconds(LOOKED_BACK)
+    played = by_hand.selected(folder, at, min_volume_24h=0)
+    decided, evaluated = _played(predibot, folder, as_of, ",".join(BOTS))
+    assert [(event["event_id"], event["markets"]) for event in decided["selected"]] == [
+        (event_id, len(prices)) for event_id, prices, _ in played
+    ]
+    _same_prices_and_bets(decided, played)
+    for card in evaluated["bots"]:
+        _same_scores(card, folder, at, now, played)
+
+
+def test_the_default_volume_rule_is_that_of_plain_loops_too(predibot: Predibot, shared_data: Path) -> None:
+    folder, as_of = shared_data / "polymarket-2026-02", "2026-02-13T19:30:00Z"
+    said = predibot("select", "--venue", f"archive:{folder}", "--as-of", as_of, "--json")
+    expected = by_hand.selected(folder, by_hand.seconds(as_of), min_volume_24h=1000)
+    assert [event["event_id"] for event in said.document["selected"]] == [event_id for event_id, _, _ in expected]
+
+
+def _same_prices_and_bets(decided: Any, played: Any) -> None:
+    for decision in decided["decisions"]:
+        assert decision["status"] == "recorded", decision["message"]
+        prices = next(prices for event_id, prices, _ in played if event_id == decision["event_id"])
+        assert {bet["market_id"]: bet["price_yes"] for bet in decision["bets"]} == pytest.approx(prices, abs=1e-9)
+        staked = {bet["market_id"]: bet["bet_usd"] for bet in decision["bets"] if bet["bet_usd"] != 0.0}
+        assert staked == pytest.approx(by_hand.bets(decision["bot"], prices), abs=1e-9)
+
+
+def _same_scores(card: Any, folder: Path, at: float, now: float, played: Any) -> None:
+    expected = by_hand.probability_scores(folder, card["bot"], now, played)
+    seen = (card["settled"], card["brier"], card["log_score"], card["skill_vs_market"])
+    assert seen == pytest.approx(expected, abs=1e-9), card["bot"]
+    for label, days in HORIZONS.items():
+        horizon = card["horizons"][label]
+        expected = by_hand.mean_return(folder, card["bot"], at, now, days, played)
+        assert (horizon["mean_return"], horizon["n"]) == pytest.approx(expected, abs=1e-9), (card["bot"], label)
