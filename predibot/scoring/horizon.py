@@ -15,7 +15,6 @@ from predibot.scoring.returns import horizon_gains
 
 SETTLED = "settled"
 _DAY_SECONDS = 86_400.0
-_HALF_MICROSECOND = 5e-7
 _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
 
 
@@ -54,7 +53,8 @@ def horizon_returns(
     _check_horizons(horizons_days)
     payout = payouts_as_of(record)
     made = record.decided_at <= record.as_of
-    ends = [_after(record.decided_at, days) for days in horizons_days]
+    # Whole seconds more leave the fraction of an instant as it was rounded, so equal instants stay equal.
+    ends = [record.decided_at + days * _DAY_SECONDS for days in horizons_days]
     returns = []
     for days, end, prices in zip(horizons_days, ends, _prices_at(record, payout, ends, max_gap_seconds), strict=True):
         passed = made & (end <= record.as_of)
@@ -80,25 +80,23 @@ def payouts_as_of(record: TrackRecord) -> Floats:
 
 
 def observed_prices(record: TrackRecord, market: NDArray[np.int64], at: Floats, after: Floats, gap: float) -> Floats:
-    """Return the last price of each market observed within (after, at], as far as it was known, NaN for none.
+    """Return the last price of each market observed within (after, at], NaN for none.
 
     Args:
         record: Whose observations are asked.
         market: Rows of markets, (q,).
-        at: As of when, (q,).
+        at: As of when, (q,), never later than the evaluation: so nothing later is seen.
         after: An observation must be strictly later than this, (q,).
         gap: How old it may be, in seconds.
     """
-    known = record.observation_at <= record.as_of
     return as_of_prices(
-        record.observation_market[known],
-        record.observation_at[known],
-        record.observation_price_yes[known],
+        record.observation_market,
+        record.observation_at,
+        record.observation_price_yes,
         market,
         at,
         not_before=after,
-        # Instants are whole microseconds, which seconds in floating point only come near.
-        max_gap_seconds=gap + _HALF_MICROSECOND,
+        max_gap_seconds=gap,
     )
 
 
@@ -109,11 +107,6 @@ def _check_horizons(horizons_days: Sequence[float]) -> None:
     labels = [horizon_label(days) for days in horizons_days]
     if len(set(labels)) < len(labels):
         raise ValueError(f"a horizon is asked for twice: {', '.join(labels)}")
-
-
-def _after(instants: Floats, days: float) -> Floats:
-    """Return the instants that many days later, to the microsecond they name exactly."""
-    return np.round(instants + days * _DAY_SECONDS, 6)
 
 
 def _prices_at(record: TrackRecord, payout: Floats, ends: Sequence[Floats], gap: float) -> Sequence[Floats]:

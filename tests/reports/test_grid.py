@@ -15,7 +15,7 @@ CELLS = st.text("0123456789,.%+-", min_size=1, max_size=12)
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), st.integers(15, 60))
 def test_every_number_is_there_whole_on_any_width(rows: list[tuple[str, str, str]], width: int) -> None:
     stream = io.StringIO()
-    columns = (Column("who", "text"), *(Column(name) for name in ("a", "b", "c")))
+    columns = (Column("who", "key"), *(Column(name) for name in ("a", "b", "c")))
     grid = Grid("title", columns, tuple(("somebody", *row) for row in rows))
     print_grid(Console(file=stream, width=width), grid)
     words = stream.getvalue().split()
