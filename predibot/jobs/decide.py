@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
@@ -33,6 +34,7 @@ _log = logging.getLogger(__name__)
 _Key = tuple[str, str]
 """A bot and a subject."""
 
+_GIVE_BACK_SECONDS = 0.5
 _TICK_SECONDS = 0.2
 """How often deadlines are looked at, and claims of others asked for again."""
 
@@ -98,8 +100,7 @@ def decide(
         try:
             made = shift.run()
         except KeyboardInterrupt:
-            with store.write() as connection:
-                release(connection, bench.claimant.owner, now=clock())
+            _give_back(bench)
             raise
     with store.read() as connection:
         stored = stored_decisions(connection, run.stored.id)
@@ -219,6 +220,18 @@ class _Shift:
     def _note(self, job: DecideJob, *, made_here: bool) -> None:
         self.made[_key(job)] = made_here
         self.listener(Progress("decide", len(self.made), len(self.jobs), f"{job.bot} on {job.subject.id}"))
+
+
+def _give_back(bench: Bench) -> None:
+    """Give back all claims, unless that takes too long: those of a process that ended are free as well."""
+
+    def release_all() -> None:
+        with bench.store.write() as connection:
+            release(connection, bench.claimant.owner, now=bench.clock())
+
+    future = DaemonThreadExecutor(1).submit(release_all)
+    with suppress(LedgerError, TimeoutError):
+        future.result(timeout=_GIVE_BACK_SECONDS)
 
 
 def _key(job: DecideJob) -> _Key:

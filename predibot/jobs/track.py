@@ -10,7 +10,7 @@ from predibot.contracts import Progress, ProgressListener, Venue
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution, as_known, unseen_revisions
-from predibot.errors import VenueError, VenueUnavailable
+from predibot.errors import VenueError
 from predibot.jobs.executor import DaemonThreadExecutor
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.catalogue import market_refs
@@ -55,6 +55,8 @@ class _Window:
     of: Followed
     start: datetime
     until: datetime
+    whole: bool
+    """Whether nothing can be added to it later: it ends where the stored one begins, or its market is settled."""
 
 
 def track(*, store: Store, opened: OpenVenue, settings: Settings, listener: ProgressListener) -> TrackReport:
@@ -112,15 +114,16 @@ def _track_resolutions(
 
 def _windows(each: Followed, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:
     """Yield the stretches of history that are missing, the earlier one first."""
+    settled = ended is not None and ended.settled_at <= as_of
     if each.tracked_from is None or each.tracked_until is None:
         if as_of > each.wanted_from:
-            yield _Window(each, each.wanted_from, as_of)
+            yield _Window(each, each.wanted_from, as_of, whole=settled)
         return
-    if each.wanted_from < each.tracked_from:
-        yield _Window(each, each.wanted_from, each.tracked_from)
+    if each.wanted_from < min(each.tracked_from, as_of):
+        yield _Window(each, each.wanted_from, min(each.tracked_from, as_of), whole=True)
     # From its settlement on the price of a market is its payout.
     if as_of > each.tracked_until and not (ended and ended.settled_at <= each.tracked_until):
-        yield _Window(each, max(each.tracked_from, each.tracked_until - _OVERLAP), as_of)
+        yield _Window(each, max(each.tracked_from, each.tracked_until - _OVERLAP), as_of, whole=settled)
 
 
 def _track_histories(
@@ -156,9 +159,11 @@ def _fetch(venue: Venue, window: _Window) -> Sequence[PricePoint]:
 
 
 def _store_window(store: Store, window: _Window, points: Sequence[PricePoint]) -> int:
+    # Behind the last point more may be published, or recorded, for the time until now.
+    until = window.until if window.whole else max((point.at for point in points), default=window.start)
     with store.write() as connection:
         new = add_observations(connection, window.of.row, points, "history")
-        note_tracked(connection, window.of.row, start=window.start, until=window.until)
+        note_tracked(connection, window.of.row, start=window.start, until=until)
     return new
 
 
@@ -170,12 +175,17 @@ def _track_quotes(
     asked: dict[str, list[Market]] = {}
     for market_id, each in rows.items():
         asked.setdefault(each.event_id, []).append(Market(refs[each.market_row], market_id, ("YES", "NO")))
-    new, failures = 0, list[str]()
+    new, failures, in_a_row = 0, list[str](), 0
     for event_id, markets in asked.items():
         try:
             quotes = venue.quotes(Event(event_id, "", tuple(markets)))
-        except VenueUnavailable as error:
+            in_a_row = 0
+        except VenueError as error:
             failures.append(f"quotes of event {event_id} could not be read: {error}")
+            in_a_row += 1
+            if in_a_row >= _MAX_FAILURES_IN_A_ROW:
+                failures.append("the quotes of further events were not asked for")
+                break
             continue
         with store.write() as connection:
             for market_id, quote in quotes.items():

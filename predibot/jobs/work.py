@@ -8,7 +8,7 @@ from datetime import datetime
 
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import Abstention, Decision, Subject
+from predibot.domain.decision import Abstention, Decision, MarketDecision, Subject
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event
 from predibot.errors import AnswerError, ClaimLost, LedgerError, MarketClosed, PluginError, VenueError
@@ -83,13 +83,12 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
         return WorkResult(job, held.status, made_here=False)
     began = time.monotonic()
     try:
-        finished = _decided(job, bench, began)
+        return _store(job, bench, held, _decided(job, bench, began))
     except LedgerError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         _store(job, bench, held, _failed(job, bench, f"{type(error).__name__}: {error}", began))
         raise
-    return _store(job, bench, held, finished)
 
 
 def give_up(job: DecideJob, bench: Bench, message: str, seconds: float) -> None:
@@ -117,13 +116,10 @@ def _decide(job: DecideJob, bench: Bench, began: float) -> Finished:
     shown = bench.board.quoted(bench.events[job.subject.id])
     context = Context(now=bench.instant(), subject=shown, game=bench.game, rng=seeded(*job.seed_parts))
     answer = load_strategy(job.strategy).decide(context)
+    _check_answer(answer, job.strategy.name)
     if isinstance(answer, Abstention):
         seconds = time.monotonic() - began
         return Finished("abstained", bench.instant(), shown, answer.reason, seconds=seconds)
-    if not isinstance(answer, Decision):
-        raise PluginError(
-            f"strategy {job.strategy.name!r} returned {type(answer).__name__}; return a Decision or an Abstention"
-        )
     booked = bench.board.quoted(shown)
     booking = bench.game.book(answer, booked, quotes_of(booked), venue=bench.venue.name)
     return Finished(
@@ -136,6 +132,26 @@ def _decide(job: DecideJob, bench: Bench, began: float) -> Finished:
         booked=quotes_of(booked),
         seconds=time.monotonic() - began,
     )
+
+
+def _check_answer(answer: object, strategy: str) -> None:
+    """Refuse what is no answer at all; what an answer says is for the game to judge."""
+    if isinstance(answer, Abstention):
+        words: tuple[object, ...] = (answer.reason,)
+    elif isinstance(answer, Decision) and isinstance(answer.markets, tuple) and isinstance(answer.notes, tuple):
+        if not all(isinstance(said, MarketDecision) for said in answer.markets):
+            raise PluginError(
+                f"strategy {strategy!r} decided on something else than a MarketDecision; return only those"
+            )
+        words = (answer.rationale, *answer.notes, *(said.rationale for said in answer.markets))
+    elif isinstance(answer, Decision):
+        raise PluginError(
+            f"strategy {strategy!r} returned a Decision whose markets or notes are no tuple; make them one"
+        )
+    else:
+        raise PluginError(f"strategy {strategy!r} returned {type(answer).__name__}; return a Decision or an Abstention")
+    if not all(isinstance(word, str) for word in words):
+        raise PluginError(f"strategy {strategy!r} gave a reason or a note that is no text; write it as a string")
 
 
 def _failed(job: DecideJob, bench: Bench, message: str, began: float) -> Finished:

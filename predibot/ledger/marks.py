@@ -66,16 +66,19 @@ def add_observations(
     rows = [
         {"instrument_row": instrument_row, "at": point.at, "source": source, "price": point.price} for point in points
     ]
-    before = _count(connection, instrument_row) if rows else 0
-    insert_new(connection, ObservationRow, rows)
-    return (_count(connection, instrument_row) - before) if rows else 0
+    return insert_new(connection, ObservationRow, rows)
 
 
 def note_tracked(connection: Connection, row: int, *, start: datetime, until: datetime) -> None:
-    """Remember that the prices of an instrument from start to until are stored."""
+    """Remember that the prices of an instrument from start to until are stored.
+
+    What is remembered has no gap: a stretch apart from it is stored, and read again some day.
+    """
     held = connection.execute(
         select(instruments.c.tracked_from, instruments.c.tracked_until).where(instruments.c.id == row)
     ).one()
+    if held.tracked_from is not None and (until < held.tracked_from or start > held.tracked_until):
+        return
     connection.execute(
         update(instruments)
         .where(instruments.c.id == row)
@@ -123,9 +126,3 @@ def add_resolutions(
     ]
     if rows:
         insert_new(connection, ResolutionRow, rows)
-
-
-def _count(connection: Connection, instrument_row: int) -> int:
-    return connection.execute(
-        select(func.count()).select_from(observations).where(observations.c.instrument_row == instrument_row)
-    ).scalar_one()

@@ -37,8 +37,10 @@ def is_gone(owner: str) -> bool:
 
 
 def _machine() -> str:
-    """Return the host and the namespace in which its numbers of processes mean something."""
-    namespace = ""
+    """Return the host, its boot and the namespace in which its numbers of processes mean something."""
+    boot = namespace = ""
+    # Two hosts may have one name, and the first namespace has the same number everywhere.
     with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         namespace = str(Path("/proc/self/ns/pid").readlink())
-    return f"{socket.gethostname()}@{namespace}".replace("/", "_")
+    return f"{socket.gethostname()}@{boot}@{namespace}".replace("/", "_")

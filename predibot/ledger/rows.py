@@ -7,9 +7,6 @@ from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import SQLModel
 
-# SQLite takes at most 32,766 parameters in a statement.
-_BATCH = 1_000
-
 
 def table_of(model: type[SQLModel]) -> Table:
     """Return the table behind a row class."""
@@ -19,14 +16,13 @@ def table_of(model: type[SQLModel]) -> Table:
 
 def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> int:
     """Insert the rows that break no unique rule, leave the others as they are, and return how many went in."""
-    table = table_of(model)
+    if not rows:
+        return 0
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    inserted = 0
-    for start in range(0, len(rows), _BATCH):
-        batch = [dict(row) for row in rows[start : start + _BATCH]]
-        statement = dialect.insert(table).values(batch).on_conflict_do_nothing()
-        inserted += len(connection.execute(statement.returning(next(iter(table.primary_key)))).all())
-    return inserted
+    statement = dialect.insert(table_of(model)).on_conflict_do_nothing()
+    # One statement many times: a statement of a thousand rows would be put together anew each time.
+    done = connection.execute(statement, [dict(row) for row in rows], execution_options={"preserve_rowcount": True})
+    return done.rowcount
 
 
 def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, Any]) -> int | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, select, text, update
 
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
@@ -16,6 +16,7 @@ from predibot.ledger.tables import BotRow, DecisionRow, RunEventRow, RunRow
 
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions = table_of(DecisionRow)
+_FREEZING = 7_305_991_202
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,9 @@ def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
         "code_version": plan.code_version,
         "created_at": plan.created_at,
     }
+    if connection.dialect.name == "postgresql":
+        # Two runs that list the same events in another order would wait for each other for ever.
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _FREEZING})
     run_id = insert_one(connection, RunRow, row)
     if run_id is not None:
         _freeze_events(connection, run_id, plan)

@@ -14,6 +14,7 @@ _log = logging.getLogger(__name__)
 
 VERSIONS = ("0001", "0002")
 HEAD = VERSIONS[-1]
+_OURS = {"alembic_version", "runs", "tasks"}
 _LOCK = 7_305_991_201
 
 
@@ -45,7 +46,7 @@ def stored_version(connection: Connection) -> str | None:
     """
     tables = inspect(connection).get_table_names()
     shown = masked(connection.engine.url)
-    if "alembic_version" not in tables:
+    if not set(tables) >= _OURS:
         if tables:
             raise LedgerUnusable(f"{shown} holds tables of something else ({tables[0]}). Name another --ledger")
         return None
@@ -64,8 +65,16 @@ def _back_up(connection: Connection, version: str) -> str:
         return "PostgreSQL keeps the old tables if the upgrade fails"
     copy = _free_name(file, version)
     # Reads what is committed, so the exclusive transaction that is open here does not disturb it.
-    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as source, closing(sqlite3.connect(copy)) as target:
-        source.backup(target)
+    address = f"{file.absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
+    except sqlite3.Error as error:
+        copy.unlink(missing_ok=True)
+        raise LedgerUnusable(
+            f"{file} is of version {version} and was not upgraded, because it could not be copied to {copy}: {error}. "
+            "Make room there, or make the folder writable"
+        ) from error
     return f"a copy of it as it was is {copy.name}"
 
 

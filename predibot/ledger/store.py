@@ -1,19 +1,22 @@
 """The open ledger: transactions on it, and the errors of a database in our words."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, ProgrammingError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.ledger.schema import make_current
+from predibot.ledger.schema import HEAD, make_current, stored_version
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
 
-_BUSY_MILLISECONDS = 30_000
+_BUSY_SECONDS = 30
+_PAUSE_SECONDS = 0.02
 
 
 class Store:
@@ -41,8 +44,11 @@ class Store:
         if file is not None:
             _prepare(file, create=create)
         store = cls(_engine(url))
-        with store.write() as connection:
-            make_current(connection)
+        try:
+            store._make_current()
+        except BaseException:
+            store.close()
+            raise
         return store
 
     @property
@@ -80,29 +86,57 @@ class Store:
         """Close the store."""
         self.close()
 
+    def _make_current(self) -> None:
+        # Most openings find the tables current, and do not wait for whoever is writing.
+        with self.read() as connection:
+            if stored_version(connection) == HEAD:
+                return
+        file = sqlite_file(self._engine.url)
+        if file is not None:
+            with self._translated():
+                _write_ahead(file)
+        with self.write() as connection:
+            make_current(connection)
+
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (OperationalError, ProgrammingError) as error:
-            raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
-        except DatabaseError as error:
-            if isinstance(error.orig, sqlite3.DatabaseError) and not isinstance(error.orig, sqlite3.IntegrityError):
-                raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
+        except (IntegrityError, DataError):
+            # The database is well; what was to be stored in it is not.
             raise
+        except (DBAPIError, NoConnection, sqlite3.Error) as error:
+            raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
 
 
 def _prepare(file: Path, *, create: bool) -> None:
-    if file.is_dir():
-        raise UsageError(f"the ledger {file} is a folder; name a file in it")
-    if file.exists():
-        return
-    if not create:
-        raise LedgerUnusable(f"there is no ledger at {file}. Run `predibot decide` first, or name one with --ledger")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.is_dir():
+            raise UsageError(f"the ledger {file} is a folder; name a file in it")
+        if file.exists():
+            return
+        if create:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            return
     except OSError as error:
-        raise LedgerUnusable(f"the folder of the ledger {file} cannot be made: {error.strerror}") from error
+        raise LedgerUnusable(
+            f"the ledger {file} cannot be reached: {error.strerror}. Look at the path and its permissions"
+        ) from error
+    raise LedgerUnusable(f"there is no ledger at {file}. Run `predibot decide` first, or name one with --ledger")
+
+
+def _write_ahead(file: Path) -> None:
+    """Let readers and a writer work at once, for good; SQLite itself does not wait for others here."""
+    patient_until = time.monotonic() + _BUSY_SECONDS
+    with closing(sqlite3.connect(file)) as connection:
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode=WAL").close()
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > patient_until:
+                    raise
+            time.sleep(_PAUSE_SECONDS)
 
 
 def _engine(url: URL) -> Engine:
@@ -119,7 +153,7 @@ def _engine(url: URL) -> Engine:
 def _configure(connection: Any, _record: object) -> None:
     # Python's driver would begin its own transactions; ours say when they begin, and how.
     connection.isolation_level = None
-    for pragma in (f"busy_timeout={_BUSY_MILLISECONDS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "synchronous=NORMAL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
@@ -127,9 +161,10 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql(connection.get_execution_options().get("predibot_begin", "BEGIN"))
 
 
-def _cause(error: DBAPIError) -> str:
+def _cause(error: Exception) -> str:
     """Return what the database said, its first line, and what to do where we know."""
-    said = (str(error.orig).strip() or type(error.orig).__name__).splitlines()[0]
+    original = error.orig if isinstance(error, DBAPIError) else error
+    said = (str(original).strip() or type(original).__name__).splitlines()[0]
     remedies = {
         "locked": "Another program holds it; try again when that has ended",
         "full": "Make room and run the same command again; nothing half-written was kept",

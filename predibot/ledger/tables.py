@@ -5,10 +5,11 @@ What the database can refuse by itself, it refuses: every rule below has a name.
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, MetaData, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, MetaData, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from predibot.ledger.instant import Instant
+from predibot.ledger.prose import Prose
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -67,7 +68,7 @@ class RunRow(Row, table=True):
     venue: str = _text()
     venue_name: str = _text()
     game: str = _text()
-    seed: int
+    seed: int = Field(sa_type=BigInteger)
     digest: str = _text()
     recipe_json: str = _text()
     overrides_json: str = _text()
@@ -76,7 +77,7 @@ class RunRow(Row, table=True):
     code_version: str = _text()
     created_at: datetime = _instant()
     voided_at: datetime | None = _instant(nullable=True)
-    void_reason: str | None = Field(default=None, sa_type=Text)
+    void_reason: str | None = Field(default=None, sa_type=Prose)
 
 
 class EventRow(Row, table=True):
@@ -179,7 +180,7 @@ class AttemptRow(Row, table=True):
     started_at: datetime = _instant()
     ended_at: datetime | None = _instant(nullable=True)
     outcome: str | None = Field(default=None, sa_type=Text)
-    message: str = Field(default="", sa_type=Text)
+    message: str = Field(default="", sa_type=Prose)
 
 
 class DecisionRow(Row, table=True):
@@ -202,8 +203,8 @@ class DecisionRow(Row, table=True):
     event_row: int | None = Field(default=None, foreign_key="events.id", index=True)
     status: str = _text()
     decided_at: datetime = _instant()
-    message: str = _text()
-    rationale: str = _text()
+    message: str = Field(sa_type=Prose)
+    rationale: str = Field(sa_type=Prose)
     notes_json: str = _text()
     unallocated_usd: float | None = None
     stated_unallocated_usd: float | None = None
@@ -227,7 +228,7 @@ class ForecastRow(Row, table=True):
     market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
     probability: float
     confidence: float | None = None
-    rationale: str = _text()
+    rationale: str = Field(sa_type=Prose)
     question_sha256: str = _text()
 
 

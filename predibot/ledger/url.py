@@ -9,7 +9,7 @@ from predibot.errors import UsageError
 
 DEFAULT_LEDGER = "sqlite:///runs/out/predibot.db"
 TAKEN = "--ledger takes sqlite and postgresql URLs"
-_SECRET_WORDS = ("password", "passwd", "secret", "token", "key")
+_SECRET_WORDS = ("password", "passwd", "pwd", "secret", "token", "key")
 
 
 def parse_ledger_url(text: str) -> URL:
@@ -24,6 +24,9 @@ def parse_ledger_url(text: str) -> URL:
         backend = url.get_backend_name()
     except (ArgumentError, ValueError):
         raise UsageError(f"{_example(text)}. {TAKEN}") from None
+    if "@" in (url.host or ""):
+        # Of a password with an @ the rest would be taken for the host, and shown.
+        raise UsageError(f"that ledger URL cannot be read; write an @ in its password as %40. {TAKEN}")
     if backend == "sqlite":
         return _sqlite(url)
     if backend in ("postgresql", "postgres"):
@@ -49,10 +52,13 @@ def sqlite_file(url: URL) -> Path | None:
 def _sqlite(url: URL) -> URL:
     if not url.database or url.database == ":memory:":
         raise UsageError(f"a ledger in memory would be lost; name a file, as in {DEFAULT_LEDGER}. {TAKEN}")
+    if url.database.startswith("file:") or url.host:
+        raise UsageError(f"the ledger's file cannot be read from {masked(url)!r}; write {DEFAULT_LEDGER}. {TAKEN}")
     return url.set(drivername="sqlite")
 
 
 def _example(text: str) -> str:
-    if "://" in text or "@" in text:
+    if "://" in text or "@" in text or "=" in text:
+        # It may hold a password in a place we do not know.
         return "that ledger URL cannot be read"
     return f"{text[:100]!r} is not a URL; for a file write sqlite:///{text[:100]}"

@@ -28,7 +28,7 @@ def upgrade() -> None:
         sa.Column("venue", sa.Text(), nullable=False),
         sa.Column("venue_name", sa.Text(), nullable=False),
         sa.Column("game", sa.Text(), nullable=False),
-        sa.Column("seed", sa.Integer(), nullable=False),
+        sa.Column("seed", sa.BigInteger(), nullable=False),
         sa.Column("digest", sa.Text(), nullable=False),
         sa.Column("recipe_json", sa.Text(), nullable=False),
         sa.Column("overrides_json", sa.Text(), nullable=False),
