@@ -5,11 +5,12 @@ from dataclasses import asdict
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("doctor", help="check python, ledger, folders, plug-ins, hosts and keys")(doctor)
+    app.command("doctor", cls=Command, help="check python, ledger, folders, plug-ins, hosts and keys")(doctor)
 
 
 def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:

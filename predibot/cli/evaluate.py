@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 if TYPE_CHECKING:
     from predibot.config import Settings
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("evaluate", help="print each bot's returns, Brier score and Sharpe beside the market's")(evaluate)
+    app.command("evaluate", cls=Command, help="score each bot beside the market: returns, Brier, Sharpe")(evaluate)
 
 
 def evaluate(
@@ -84,7 +85,7 @@ def _track(
 
 def _days(text: str) -> tuple[float, ...]:
     try:
-        days = tuple(float(part) for part in options.names(text))
+        days = tuple(dict.fromkeys(float(part) for part in text.split(",") if part.strip()))
     except ValueError:
         days = ()
     if not days or any(not 0 < day <= 3650 for day in days):

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("export", help="write decisions, forecasts, bets, fills, observations and resolutions")(export)
+    app.command("export", cls=Command, help="write decisions, bets, prices and more for other programs")(export)
 
 
 def export(

@@ -23,11 +23,17 @@ Recipe = Annotated[
 ]
 Venue = Annotated[
     str | None,
-    typer.Option("--venue", help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: the recipe's"),
+    typer.Option(
+        "--venue", metavar="VENUE", help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: the recipe's"
+    ),
 ]
 LookBackVenue = Annotated[
     str | None,
-    typer.Option("--venue", help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: that of the runs"),
+    typer.Option(
+        "--venue",
+        metavar="VENUE",
+        help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: that of the runs",
+    ),
 ]
 AsOf = Annotated[
     datetime | None,
@@ -43,12 +49,14 @@ Bots = Annotated[
     str | None,
     typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies"),
 ]
-Events = Annotated[int | None, typer.Option("--events", min=1, help="how many events to play")]
+Events = Annotated[int | None, typer.Option("--events", metavar="N", min=1, help="how many events to play")]
 EventId = Annotated[str | None, typer.Option("--event", metavar="ID", help="play this one event")]
 MinVolume = Annotated[
     float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
 ]
-MaxMarkets = Annotated[int | None, typer.Option("--max-markets", min=0, help="most markets of an event; 0 for all")]
+MaxMarkets = Annotated[
+    int | None, typer.Option("--max-markets", metavar="N", min=0, help="most markets of an event; 0 for all")
+]
 
 
 def wall_clock() -> datetime:
@@ -57,5 +65,10 @@ def wall_clock() -> datetime:
 
 
 def names(text: str | None) -> tuple[str, ...]:
-    """Return the names in a comma-separated list."""
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    """Return the names in a comma-separated list, which has at least one; nothing where none is given."""
+    if text is None:
+        return ()
+    found = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not found:
+        raise typer.BadParameter(f"{text!r} names nobody; write --bots market_price,random_bet")
+    return found

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("record", help="write a venue's raw answers as an archive to replay later")(record)
+    app.command("record", cls=Command, help="write a venue's raw answers as an archive to replay later")(record)
 
 
 def record(

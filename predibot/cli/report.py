@@ -3,11 +3,12 @@
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("report", help="print the stored runs and scores, asking no venue")(report)
+    app.command("report", cls=Command, help="print the stored runs and scores, asking no venue")(report)
 
 
 def report(

@@ -5,13 +5,14 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command, Group
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
-    group = typer.Typer(rich_markup_mode=None)
+    group = typer.Typer(cls=Group, rich_markup_mode=None)
     group.callback(invoke_without_command=True, help="list the runs, or take one out of all scores")(runs)
-    group.command("void", help="take a run out of all scores and free its slot; it stays on record")(void)
+    group.command("void", cls=Command, help="take a run out of all scores and free its slot; it stays on record")(void)
     app.add_typer(group, name="runs")
 
 
