@@ -23,11 +23,13 @@ def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:
 
     output.set_up_logs(verbose=False)
     checks = check_all(load_settings(), ledger or DEFAULT_LEDGER)
+    failed = [f"{check.name}: {check.seen}" for check in checks if check.verdict == "failed"]
     if json:
-        output.print_document({"checks": [asdict(check) for check in checks]})
+        error = {"error": {"kind": "CheckFailed", "message": "; ".join(failed)}} if failed else {}
+        output.print_document({**error, "checks": [asdict(check) for check in checks]})
     else:
         rows = tuple((check.verdict, check.name, plain(check.seen)) for check in checks)
         columns = (Column("verdict", "key"), Column("what", "key"), Column("seen", "text"))
         print_grid(output.report_console(), Grid("Doctor", columns, rows))
-    if any(check.verdict == "failed" for check in checks):
+    if failed:
         raise typer.Exit(1)

@@ -15,6 +15,13 @@ def _instant(text: str) -> datetime:
         raise typer.BadParameter(str(error)) from None
 
 
+def _stated(text: str | None) -> str | None:
+    """Refuse an empty text: where a variable of the shell is empty, the default is not what was meant."""
+    if text is not None and not text.strip():
+        raise typer.BadParameter("it is empty; give it a value, or leave it out")
+    return text
+
+
 Recipe = Annotated[
     str | None,
     typer.Argument(
@@ -24,7 +31,10 @@ Recipe = Annotated[
 Venue = Annotated[
     str | None,
     typer.Option(
-        "--venue", metavar="VENUE", help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: the recipe's"
+        "--venue",
+        metavar="VENUE",
+        callback=_stated,
+        help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: the recipe's",
     ),
 ]
 LookBackVenue = Annotated[
@@ -41,7 +51,9 @@ AsOf = Annotated[
 ]
 Ledger = Annotated[
     str | None,
-    typer.Option("--ledger", metavar="URL", help="sqlite or postgresql URL; left out: runs/out/predibot.db"),
+    typer.Option(
+        "--ledger", metavar="URL", callback=_stated, help="sqlite or postgresql URL; left out: runs/out/predibot.db"
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="say on stderr what is being done")]
@@ -50,7 +62,7 @@ Bots = Annotated[
     typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies"),
 ]
 Events = Annotated[int | None, typer.Option("--events", metavar="N", min=1, help="how many events to play")]
-EventId = Annotated[str | None, typer.Option("--event", metavar="ID", help="play this one event")]
+EventId = Annotated[str | None, typer.Option("--event", metavar="ID", callback=_stated, help="play this one event")]
 MinVolume = Annotated[
     float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
 ]

@@ -16,10 +16,16 @@ def register(app: typer.Typer) -> None:
 
 def record(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="the archive; made where it does not exist")],
-    venue: Annotated[str, typer.Option("--venue", help="polymarket or sandbox[:seed=7,...]")] = "polymarket",
+    venue: Annotated[
+        str, typer.Option("--venue", metavar="VENUE", help="polymarket or sandbox[:seed=7,...]")
+    ] = "polymarket",
     as_of: options.AsOf = None,
-    events: Annotated[int, typer.Option("--events", min=0, help="how many, most traded first; 0 for all")] = 100,
-    days: Annotated[float, typer.Option("--days", min=0.0, help="of price history, for markets that are new")] = 30.0,
+    events: Annotated[
+        int, typer.Option("--events", metavar="N", min=0, help="how many, most traded first; 0 for all")
+    ] = 100,
+    days: Annotated[
+        float, typer.Option("--days", metavar="DAYS", min=0.0, help="of price history, for markets that are new")
+    ] = 30.0,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
