@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -61,6 +62,9 @@ for module in (decide, track, evaluate, report, select, runs, record, export, de
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code: 0 done, 1 an error told, 2 misuse, 130 interrupted."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A terminal that knows no dash gets a question mark, not a crash.
+        sys.stdout.reconfigure(errors="replace")
     with ended_by_sigterm():
         return ended(lambda: _run(given), given)
 

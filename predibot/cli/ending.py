@@ -132,20 +132,22 @@ def _terminated(_signal: int, _frame: FrameType | None) -> None:
 
 def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
     """Tell an error where it belongs, on one line, and return the exit code."""
-    message = without_passwords(" ".join(message.split()))
-    if not as_json:
-        typer.echo(f"error: {message}", err=True)
-        return code
-    try:
-        _print_error(kind, message)
-    except OSError:
-        _discard_stdout()
-        typer.echo(f"error: {message}", err=True)
+    # Rich is imported by then, or costs a hundredth of a second.
+    from predibot.reports.text import plain
+
+    message = without_passwords(message)
+    if as_json:
+        try:
+            _print_error(kind, " ".join(message.split()))
+            return code
+        except OSError:
+            _discard_stdout()
+    typer.echo(f"error: {plain(message)}", err=True)
     return code
 
 
 def _print_error(kind: str, message: str) -> None:
-    typer.echo(json.dumps({"error": {"kind": kind, "message": message}}, ensure_ascii=False))
+    typer.echo(json.dumps({"error": {"kind": kind, "message": message}}))
     sys.stdout.flush()
 
 
