@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import predibot
-from tests.jobs.tiny import NOW, write_archive
+from tests.jobs.tiny import write_archive
+from tests.venues.payloads import NOW
 
 SLOW = '''"""Draws, slowly."""
 

@@ -1,7 +1,6 @@
 """Strategies that fail: each ends in a row that says what happened, and none takes another with it."""
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -76,7 +75,7 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def probed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+def probed(tmp_path_factory: pytest.TempPathFactory) -> Program:
     """Return the program with every probe."""
     settings = {"PREDIBOT_WORKERS": "40", "PREDIBOT_DECISION_DEADLINE_SECONDS": "1"}
     program = Program(tmp_path_factory.mktemp("probes"), settings)

@@ -9,7 +9,8 @@ from predibot.errors import RunConflict, UsageError
 from predibot.ledger.runs import list_runs, void_run
 from predibot.ledger.store import Store
 from predibot.recipe import Recipe
-from tests.jobs.tiny import DAY, NOW, canonical, decide_on, opened, recipe_of, request_of, statuses, write_archive
+from tests.jobs.tiny import DAY, canonical, decide_on, opened, recipe_of, request_of, statuses, write_archive
+from tests.venues.payloads import NOW
 
 KEY = "tiny@2026-02-13T00:00Z"
 HOUR = timedelta(hours=1)

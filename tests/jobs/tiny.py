@@ -15,8 +15,7 @@ from predibot.jobs.venues import OpenVenue, Purpose, open_venue
 from predibot.ledger.export import CANONICAL_TABLES, export_rows
 from predibot.ledger.store import Store
 from predibot.recipe import Recipe
-from predibot.recipe_file import RecipeText
-from predibot.recipe_text import parse_recipe
+from predibot.recipe_text import RecipeText, parse_recipe
 from predibot.venues.archive_layout import snapshot_name
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload
 
