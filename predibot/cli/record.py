@@ -31,8 +31,10 @@ def record(
 ) -> None:
     """Add a snapshot, later prices and resolutions to an archive."""
     from predibot.config import load_settings
+    from predibot.errors import VenueUnavailable
     from predibot.jobs.record import record as record_all
     from predibot.jobs.venues import open_venue
+    from predibot.reports.text import plain
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
@@ -49,6 +51,8 @@ def record(
             clock=options.wall_clock,
             listener=listener,
         )
+    if report.incomplete:
+        raise VenueUnavailable(f"{'; '.join(report.notes)}. The rest is written; run `predibot record` again")
     if json:
         output.print_document(
             {
@@ -69,4 +73,4 @@ def record(
         markup=False,
     )
     for note in report.notes:
-        console.print(f"note: {note}", markup=False)
+        console.print(f"note: {plain(note)}", soft_wrap=True)
