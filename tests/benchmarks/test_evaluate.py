@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sqlmodel import SQLModel
 
 from predibot.config import Settings
@@ -84,7 +85,7 @@ def _played(run: int, rng: np.random.Generator) -> list[int]:
     return [int(e) for e in rng.choice(EVENTS, size=EVENTS_A_RUN, replace=False)]
 
 
-def _markets(counts: Sequence[int]) -> Iterator[dict[str, Any]]:
+def _markets(counts: NDArray[np.int64]) -> Iterator[dict[str, Any]]:
     row = 0
     for e, count in enumerate(counts):
         for _ in range(count):
@@ -251,9 +252,11 @@ def test_track_follows_1_000_markets_of_the_sandbox(tmp_path: Path, capsys: pyte
     recipe = parse_recipe(RecipeText(text, "big", "big"))
     request = RunRequest(recipe.with_overrides(events=1000, max_markets=0, min_volume_24h_usd=0.0), recipe.digest)
     with Store.open(f"sqlite:///{tmp_path}/big.db") as store:
-        with open_venue(spec, settings, as_of=None, purpose="decide", clock=_clock) as opened:
-            with measured("decide", seconds):
-                decide(request, store=store, opened=opened, settings=settings, clock=_clock, listener=_nobody)
+        with (
+            measured("decide", seconds),
+            open_venue(spec, settings, as_of=None, purpose="decide", clock=_clock) as opened,
+        ):
+            decide(request, store=store, opened=opened, settings=settings, clock=_clock, listener=_nobody)
         with open_venue(spec, settings, as_of=None, purpose="look_back", clock=_clock) as opened:
             with measured("track", seconds):
                 report = track(store=store, opened=opened, settings=settings, listener=_nobody)
