@@ -4,7 +4,7 @@ import os
 import signal
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -12,45 +12,45 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
+from predibot.ledger.schema import HEAD
 from predibot.ledger.store import Store
+from predibot.ledger.tables import Row
 
 __all__ = ["Postgres", "address", "postgres", "store"]
 
 
 @dataclass
 class Postgres:
-    """A running server, with a database that already has the tables to copy others from."""
+    """A running server, with one database that has the tables and is emptied for each test."""
 
     address: str
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def empty(self) -> str:
         """Return the address of a new database without tables."""
-        return self._make("template0")
+        name = f"empty_{next(self.numbers)}"
+        self._run(self.address, f"CREATE DATABASE {name}")
+        return self._named(name)
 
     def fresh(self) -> str:
-        """Return the address of a new database with current tables."""
-        return self._make("with_tables")
+        """Return the address of a database with current tables and no rows, the same one each time."""
+        tables = ", ".join(Row.metadata.tables)
+        reset = f"TRUNCATE {tables} RESTART IDENTITY CASCADE; UPDATE alembic_version SET version_num = '{HEAD}'"
+        self._run(self._named("ledger"), reset)
+        return self._named("ledger")
 
     def prepare(self) -> None:
-        """Make the database that `fresh` copies, in a server that does not wait for the disk."""
-        self._run("ALTER SYSTEM SET fsync = off")
-        self._run("SELECT pg_reload_conf()")
-        self._run("CREATE DATABASE with_tables")
-        Store.open(self._named("with_tables")).close()
-
-    def _make(self, template: str) -> str:
-        name = f"ledger_{next(self.numbers)}"
-        self._run(f"CREATE DATABASE {name} TEMPLATE {template}")
-        return self._named(name)
+        """Make the database that `fresh` empties, in a server that does not wait for the disk."""
+        self._run(self.address, "ALTER SYSTEM SET fsync = off")
+        self._run(self.address, "SELECT pg_reload_conf()")
+        self._run(self.address, "CREATE DATABASE ledger")
+        Store.open(self._named("ledger")).close()
 
     def _named(self, name: str) -> str:
         return make_url(self.address).set(database=name).render_as_string(hide_password=False)
 
-    def _run(self, statement: str) -> None:
-        engine = create_engine(
-            make_url(self.address).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
-        )
+    def _run(self, address: str, statement: str) -> None:
+        engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
             connection.execute(text(statement))
         engine.dispose()
@@ -87,6 +87,3 @@ def store(address: str) -> Iterator[Store]:
     """Open an empty ledger, on each kind of database."""
     with Store.open(address) as opened:
         yield opened
-
-
-OpenLedger = Callable[[], Store]
