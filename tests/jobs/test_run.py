@@ -109,3 +109,14 @@ def test_an_event_can_be_named(store: Store, archive: Path) -> None:
     assert [event.id for event in report.events] == ["3"]
     with opened(archive, NOW) as venue, pytest.raises(UsageError, match="no event '99'"):
         venue.venue.event("99", NOW)
+
+
+def test_a_slot_freed_by_voiding_is_taken_again_also_beside_a_new_run(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    other = request_of(recipe_of(seed=7), new_run=True)
+    assert decide_on(store, archive, other).run.key == f"{KEY}+2"
+    with store.write() as connection:
+        void_run(connection, KEY, reason="wrong recipe", at=NOW)
+    again = decide_on(store, archive)
+    assert again.run.key == KEY
+    assert {decision.status for decision in again.decisions} == {"recorded"}
