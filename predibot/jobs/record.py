@@ -1,7 +1,7 @@
 """Recording: a live venue's raw answers, written as an archive that replays them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import as_completed, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ from predibot.errors import UsageError, VenueError
 from predibot.jobs.executor import DaemonThreadExecutor
 from predibot.jobs.venues import OpenVenue
 from predibot.venues.archive import Archive
-from predibot.venues.archive_layout import price_file, read_series, snapshot_instants
+from predibot.venues.archive_layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
 from predibot.venues.archive_write import merge_history, merge_resolutions, write_snapshot
 from predibot.venues.polymarket import Polymarket
 from predibot.venues.polymarket_parse import parse_event
@@ -75,12 +75,18 @@ def record(
     raw = _raw_events(venue, events, listener)
     # The list took a while to read: it is of the instant at which it was whole.
     now = clock() if venue.live else opened.now
-    snapshot = write_snapshot(folder, now, raw)
+    snapshot = _written(folder, now, raw)
     refs = {ref.id: ref for ref in (*known, *_refs_of(raw, now))}
     resolved, unread = _record_resolutions(folder, venue, list(refs.values()), now)
     points, failures = _record_histories(folder, venue, list(refs.values()), now, days, settings.workers, listener)
     notes = (*_shortened(unread), *_shortened(failures))
     return RecordReport(snapshot, len(raw), len(refs), points, resolved, notes, incomplete=bool(failures))
+
+
+def _written(folder: Path, now: datetime, raw: Sequence[object]) -> Path:
+    """Return where the snapshot is; the very same one may be there, when the rest of a recording is completed."""
+    path = snapshot_file(folder, now)
+    return path.parent if path.is_file() and read_json(folder, path) == raw else write_snapshot(folder, now, raw)
 
 
 def _raw_events(venue: Polymarket, events: int, listener: ProgressListener) -> list[object]:
@@ -152,6 +158,9 @@ def _record_histories(
                 raise error
             if in_a_row >= _MAX_FAILURES_IN_A_ROW:
                 failures.append(f"{len(tokens) - done} more price histories were not asked for")
+                executor.shutdown(cancel_futures=True)
+                # Those under way end at their deadline; their connections are to be closed after them.
+                wait([future for future in reading if not future.cancelled()])
                 break
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
