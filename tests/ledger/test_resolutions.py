@@ -79,3 +79,14 @@ def test_two_trackers_that_bring_the_same_revision_store_it_once(store: Store) -
         for _ in range(2):
             add_resolutions(connection, row.id, [revision(1, 1.0)], stored=0, seen_at=NOW)
         assert stored_resolutions(connection, "polymarket") == {row.id: (revision(1, 1.0),)}
+
+
+def test_of_two_revisions_of_one_instant_the_later_entry_stands() -> None:
+    first, second = revision(4, 0.0), revision(4, 1.0)
+    assert as_known((first, second), NOW + 4 * DAY) == second
+    assert unseen_revisions((first, second), (revision(1, 1.0),), NOW + 4 * DAY) == ()
+
+
+def test_an_early_revision_that_is_told_late_keeps_its_own_instant() -> None:
+    early, late = revision(1, 0.0), revision(5, 1.0)
+    assert unseen_revisions((late,), (early, late), NOW + 9 * DAY) == (early,)
