@@ -167,7 +167,9 @@ def _store_window(store: Store, window: _Window, points: Sequence[PricePoint]) -
     until = window.until if window.whole else max((point.at for point in points), default=window.start)
     with store.write() as connection:
         new = add_observations(connection, window.of.row, points, "history")
-        note_tracked(connection, window.of.row, start=window.start, until=until)
+        # An empty history may be one that was not answered; it is asked for again.
+        if points:
+            note_tracked(connection, window.of.row, start=window.start, until=until)
     return new
 
 
