@@ -105,7 +105,8 @@ def decide(
     with store.read() as connection:
         stored = stored_decisions(connection, run.stored.id)
     reports = _reports(stored, made, bots, run.events)
-    return DecideReport(run.stored, run.events, reports, run.notes, time.monotonic() - began)
+    notes = (*run.notes, *_remarks(reports))
+    return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began)
 
 
 def _prepare(
@@ -236,6 +237,16 @@ def _give_back(bench: Bench) -> None:
 
 def _key(job: DecideJob) -> _Key:
     return job.bot, job.subject.id
+
+
+def _remarks(reports: Sequence[DecisionReport]) -> list[str]:
+    """Return what the bots remarked on the decisions of this call."""
+    return [
+        f"{report.stored.bot} on {report.stored.subject_id}: {note}"
+        for report in reports
+        if report.made_here
+        for note in report.stored.notes
+    ]
 
 
 def _reports(
