@@ -82,9 +82,9 @@ def test_a_bot_that_abstains_stands_beside_the_market_on_the_same_decisions(
         '    """Say nothing."""\n\n    def decide(self, context):\n        return Abstention("no")\n'
     )
     folder = f"archive:{shared_data / NOVEMBER[1]}"
+    asked = ["decide", "--venue", folder, "--as-of", NOVEMBER[0], *LEDGER, "--bots", "market_price,shy"]
     subprocess.run(
-        [sys.executable, "-m", "predibot", "decide", "--venue", folder, "--as-of", NOVEMBER[0], *LEDGER]
-        + ["--bots", "market_price,shy"],
+        [sys.executable, "-m", "predibot", *asked],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PREDIBOT_STRATEGIES": str(tmp_path / "own")},
         check=True,
         capture_output=True,
