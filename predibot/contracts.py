@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from predibot.domain.budget import Spending
+from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Booking, Decision, Subject
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, Quote
@@ -45,6 +47,56 @@ class Context:
     game: Game
     rng: random.Random
     """Seeded by seed, recipe, slot, bot and subject."""
+
+
+class ChatModel(Protocol):
+    """A model that can be talked to; it retries by itself and keeps its deadline."""
+
+    @property
+    def name(self) -> str:
+        """Return the name recipes use, such as `openai/gpt-5`."""
+        ...
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return the model's answer to a conversation.
+
+        Raises:
+            ModelUnavailable: If no answer came within the deadline.
+            ModelRefused: If the provider refuses the request for good, such as a wrong key.
+        """
+        ...
+
+
+class Meter(Protocol):
+    """What a piece of work may still spend; reserved before, settled after."""
+
+    def reserve(self, worst: Spending) -> "Reservation":
+        """Set the worst case aside, at every level at once, or nothing at all.
+
+        Raises:
+            BudgetSpent: If it does not fit any more; the message names the limit.
+        """
+        ...
+
+    def spent(self) -> Spending:
+        """Return what is settled and reserved so far."""
+        ...
+
+
+class Reservation(Protocol):
+    """An amount that is set aside until the truth is known."""
+
+    def settle(self, actual: Spending) -> None:
+        """Replace what was set aside by what was spent, once."""
+        ...
+
+
+class TraceWriter(Protocol):
+    """Where everything an agent says, calls and is told is written down."""
+
+    def record(self, kind: str, **fields: object) -> None:
+        """Write one step down; secrets never get this far."""
+        ...
 
 
 class Strategy(Protocol):
@@ -160,15 +212,19 @@ class ProgressListener(Protocol):
 
 
 __all__ = [
+    "ChatModel",
     "Context",
     "EventSource",
     "Game",
+    "Meter",
     "PriceSource",
     "Progress",
     "ProgressListener",
+    "Reservation",
     "ResolutionPage",
     "ResolutionSource",
     "Strategy",
     "Subject",
+    "TraceWriter",
     "Venue",
 ]
