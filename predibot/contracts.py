@@ -10,7 +10,7 @@ from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Booking, Decision, Subject
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
-from predibot.domain.price import Instrument, PricePath, Quote
+from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 
 
@@ -38,6 +38,20 @@ class Game(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What an agent may call besides handing in its answer; every answer is text for a model."""
+
+    web_search: Callable[[str], str] | None = None
+    visit_webpage: Callable[[str, int, str | None], str] | None = None
+    """Address, part from 1, and what to look for, or None."""
+
+
+def no_history(_market_id: str) -> tuple[PricePoint, ...]:
+    """Return no prices: what a context knows of the past where nobody asked."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """All that a strategy sees when it decides."""
 
@@ -47,6 +61,17 @@ class Context:
     game: Game
     rng: random.Random
     """Seeded by seed, recipe, slot, bot and subject."""
+    venue: str = ""
+    """Whose instruments these are."""
+    model: ChatModel | None = None
+    """The one the bot names, metered; None where it names none."""
+    tools: Toolbox = Toolbox()
+    meter: Meter | None = None
+    trace: TraceWriter | None = None
+    history: Callable[[str], tuple[PricePoint, ...]] = no_history
+    """Daily prices of YES by market id up to now, oldest first; asked only when it is needed."""
+    deadline_seconds: float = 600.0
+    """How long the decision may take."""
 
 
 class ChatModel(Protocol):
