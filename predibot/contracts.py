@@ -37,43 +37,6 @@ class Game(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Toolbox:
-    """What an agent may call besides handing in its answer; every answer is text for a model."""
-
-    web_search: Callable[[str], str] | None = None
-    visit_webpage: Callable[[str, int, str | None], str] | None = None
-    """Address, part from 1, and what to look for, or None."""
-
-
-def no_history(_market_id: str) -> tuple[PricePoint, ...]:
-    """Return no prices: what a context knows of the past where nobody asked."""
-    return ()
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """All that a strategy sees when it decides."""
-
-    now: datetime
-    subject: Event
-    """With the markets the run plays, each with the quote it is shown."""
-    game: Game
-    rng: random.Random
-    """Seeded by seed, recipe, slot, bot and subject."""
-    venue: str = ""
-    """Whose instruments these are."""
-    model: ChatModel | None = None
-    """The one the bot names, metered; None where it names none."""
-    tools: Toolbox = Toolbox()
-    meter: Meter | None = None
-    trace: TraceWriter | None = None
-    history: Callable[[str], tuple[PricePoint, ...]] = no_history
-    """Daily prices of YES by market id up to now, oldest first; asked only when it is needed."""
-    deadline_seconds: float = 600.0
-    """How long the decision may take."""
-
-
 class ChatModel(Protocol):
     """A model that can be talked to; it retries by itself and keeps its deadline."""
 
@@ -122,6 +85,43 @@ class TraceWriter(Protocol):
     def record(self, kind: str, **fields: object) -> None:
         """Write one step down; secrets never get this far."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What an agent may call besides handing in its answer; every answer is text for a model."""
+
+    web_search: Callable[[str], str] | None = None
+    visit_webpage: Callable[[str, int, str | None], str] | None = None
+    """Address, part from 1, and what to look for, or None."""
+
+
+def no_history(_market_id: str) -> tuple[PricePoint, ...]:
+    """Return no prices: what a context knows of the past where nobody asked."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """All that a strategy sees when it decides."""
+
+    now: datetime
+    subject: Event
+    """With the markets the run plays, each with the quote it is shown."""
+    game: Game
+    rng: random.Random
+    """Seeded by seed, recipe, slot, bot and subject."""
+    venue: str = ""
+    """Whose instruments these are."""
+    model: ChatModel | None = None
+    """The one the bot names, metered; None where it names none."""
+    tools: Toolbox = Toolbox()
+    meter: Meter | None = None
+    trace: TraceWriter | None = None
+    history: Callable[[str], tuple[PricePoint, ...]] = no_history
+    """Daily prices of YES by market id up to now, oldest first; asked only when it is needed."""
+    deadline_seconds: float = 600.0
+    """How long the decision may take."""
 
 
 class Strategy(Protocol):
