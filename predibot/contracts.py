@@ -12,6 +12,7 @@ from predibot.domain.decision import Abstention, Booking, Decision, Subject
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
+from predibot.errors import ModelRefused
 
 
 class Game(Protocol):
@@ -101,6 +102,11 @@ def no_history(_market_id: str) -> tuple[PricePoint, ...]:
     return ()
 
 
+def no_model(name: str) -> ChatModel:
+    """Refuse to talk to a model: what a context does where nobody set one up."""
+    raise ModelRefused(f"no model can be reached from here, {name!r} was asked for")
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """All that a strategy sees when it decides."""
@@ -113,8 +119,8 @@ class Context:
     """Seeded by seed, recipe, slot, bot and subject."""
     venue: str = ""
     """Whose instruments these are."""
-    model: ChatModel | None = None
-    """The one the bot names, metered; None where it names none."""
+    model: Callable[[str], ChatModel] = no_model
+    """Models by name, metered by the bot's budget."""
     tools: Toolbox = Toolbox()
     meter: Meter | None = None
     trace: TraceWriter | None = None

@@ -6,13 +6,16 @@ what is said wrongly comes back as a complaint that a model can act on.
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.event import Event
 from predibot.errors import AnswerError
 
+MAX_REPAIRS = 3
+"""How often an answer may be handed in again after a complaint."""
 MAX_ANSWER_CHARACTERS = 100_000
 MAX_TEXT_CHARACTERS = 4_000
 MAX_MARKETS = 500
@@ -21,6 +24,21 @@ _PROBABILITY_NAMES = ("estimated_probability", "odds")
 """The second is the older name, which some prompts and models still use."""
 _FIELDS = ("market_id", *_PROBABILITY_NAMES, "bet", "confidence", "rationale")
 _ANSWER_FIELDS = ("market_decisions", "unallocated_capital", "rationale")
+
+
+Check = Callable[[Decision], None]
+"""Raises AnswerError where a decision breaks a rule of its game."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopResult:
+    """How talking to a model ended: with a decision that holds, or with the reason why there is none."""
+
+    decision: Decision | None
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Addresses that the model says it read by itself."""
 
 
 def parse_answer(answer: object, event: Event) -> Decision:
