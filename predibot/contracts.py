@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -107,6 +107,11 @@ def no_model(name: str) -> ChatModel:
     raise ModelRefused(f"no model can be reached from here, {name!r} was asked for")
 
 
+def calls_any_tools(_name: str) -> bool:
+    """Trust a model to call tools: what a context does where nobody asks it."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """All that a strategy sees when it decides."""
@@ -128,6 +133,10 @@ class Context:
     """Daily prices of YES by market id up to now, oldest first; asked only when it is needed."""
     deadline_seconds: float = 600.0
     """How long the decision may take."""
+    members: Mapping[str, Decision | None] = field(default_factory=dict)
+    """What other bots of the recipe decided on the subject, by bot; None for one that did not."""
+    calls_tools: Callable[[str], bool] = calls_any_tools
+    """Whether a model, by name, calls tools; asked of it once."""
 
 
 class Strategy(Protocol):

@@ -1,13 +1,14 @@
 """A model that searches by itself, and a second one that turns its report into a decision."""
 
+import time
 from dataclasses import dataclass, replace
 
 from predibot.agents.fence import Fence
-from predibot.agents.one_shot import run_one_shot
-from predibot.agents.prompt import extract_prompt, one_shot_prompt
+from predibot.agents.one_shot import refusal_of, run_one_shot
+from predibot.agents.prompt import extract_prompt, report_prompt
 from predibot.agents.taken import checked_by, decided
 from predibot.contracts import Context
-from predibot.domain.chat import ChatRequest, Message
+from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import BudgetSpent
 
@@ -30,14 +31,31 @@ class DeepResearch:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the report says, or an abstention with the reason."""
-        prompt = one_shot_prompt(context, price_blind=self.price_blind)
-        request = ChatRequest((Message("user", prompt),), max_output_tokens=MAX_REPORT_TOKENS)
+        began = time.monotonic()
+        fence = Fence.drawn(context.rng)
+        request = ChatRequest(
+            (Message("user", report_prompt(context, fence, price_blind=self.price_blind)),),
+            max_output_tokens=MAX_REPORT_TOKENS,
+        )
         try:
             report = context.model(self.model).chat(request, deadline_seconds=context.deadline_seconds)
         except BudgetSpent as error:
             return Abstention(f"{error}; no report was written")
-        if report.finish_reason == "refusal":
-            return Abstention(f"the model refused to answer: {report.refusal or report.message.text}"[:500])
-        extract = extract_prompt(context, Fence.drawn(context.rng), report.message.text)
-        result = run_one_shot(context.model(self.extract_model), extract, checked_by(context), context)
+        if reason := _unusable(report):
+            return Abstention(reason)
+        result = run_one_shot(
+            context.model(self.extract_model),
+            extract_prompt(context, fence, report.message.text),
+            checked_by(context),
+            context,
+            deadline_seconds=context.deadline_seconds - (time.monotonic() - began),
+            may_abstain=True,
+        )
         return decided(replace(result, sources=report.citations))
+
+
+def _unusable(report: ChatReply) -> str:
+    """Return why nothing can be taken out of a report, or no text."""
+    if report.finish_reason == "length":
+        return f"the report was cut off at {MAX_REPORT_TOKENS:,} tokens"
+    return refusal_of(report) or ("" if report.message.text.strip() else "the report is empty")

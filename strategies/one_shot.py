@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from predibot.agents.fence import Fence
 from predibot.agents.one_shot import run_one_shot
 from predibot.agents.prompt import one_shot_prompt
 from predibot.agents.taken import checked_by, decided
@@ -20,5 +21,5 @@ class OneShot:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the model answers, or an abstention with the reason."""
-        prompt = one_shot_prompt(context, price_blind=self.price_blind)
+        prompt = one_shot_prompt(context, Fence.drawn(context.rng), price_blind=self.price_blind)
         return decided(run_one_shot(context.model(self.model), prompt, checked_by(context), context))

@@ -5,47 +5,28 @@ decide: which tools are offered when, what counts as an answer, and when it ends
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
 
-from predibot.agents.answer import MAX_REPAIRS, Check, LoopResult, parse_answer
-from predibot.agents.compaction import compacted
-from predibot.agents.research import ERROR, Research
+from predibot.agents.answer import FINAL_ANSWER, MAX_REPAIRS, Check, LoopResult, parse_answer, read_json
+from predibot.agents.complaint import seen
+from predibot.agents.research import ERROR, VISIT, Research
+from predibot.agents.transcript import Transcript, cut
 from predibot.contracts import ChatModel, Context
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
 from predibot.domain.decision import Decision
-from predibot.errors import AnswerError, BudgetSpent, ModelError
+from predibot.errors import AnswerError, BudgetSpent, UsageError, VenueError
 
-if TYPE_CHECKING:
-    import smolagents
-
-FINAL_ANSWER = ToolSchema(
-    "final_answer",
-    "Hand in your decision, once, alone. It is checked; a complaint says what to mend.",
-    {
-        "type": "object",
-        "properties": {
-            "market_decisions": {
-                "type": "array",
-                "description": "One entry for every market.",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "market_id": {"type": "string"},
-                        "estimated_probability": {"type": "number", "description": "Of YES, between 0 and 1."},
-                        "bet": {"type": "number", "description": "Dollars: positive buys YES, negative NO, 0 none."},
-                        "confidence": {"type": "number", "description": "0 to 10."},
-                        "rationale": {"type": "string"},
-                    },
-                    "required": ["market_id", "estimated_probability", "bet", "confidence", "rationale"],
-                },
-            },
-            "unallocated_capital": {"type": "number", "description": "Dollars that are not bet."},
-        },
-        "required": ["market_decisions", "unallocated_capital"],
-    },
-)
+SYSTEM = Message("system", "You are a careful forecaster. Work by calling tools, several at once where that helps.")
+MAX_CALLS_A_TURN = 8
+LAST_SHARE = 0.15
+"""Of the time: when less is left, only the answer is taken."""
+MAX_REASON_CHARACTERS = 600
+_GIST_CHARACTERS = 700
+_READ = "(read; the board keeps what was found)"
+_TOLD = (UsageError, VenueError, AnswerError, TimeoutError, ConnectionError)
+"""What a tool may raise that the model is told of; everything else ends the loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +34,24 @@ class LoopLimits:
     """When the loop ends by itself."""
 
     max_steps: int = 12
+    """Turns of the model; in the last one, and in up to three repairs after it, only the answer is taken."""
     max_output_tokens: int = 4096
     deadline_seconds: float = 600.0
 
 
-@dataclass(slots=True)
-class _State:
-    """What the loop knows while it runs."""
-
-    limits: LoopLimits
-    research: Research
-    check: Check
-    context: Context
-    began: float = field(default_factory=time.monotonic)
-    calls: int = 0
-    repairs: int = 0
-    submit_only: str = ""
-    """Why nothing but the answer is taken any more; empty while everything is offered."""
-    ended: str = ""
-    """Why there will be no decision; empty while there may be one."""
-    decision: Decision | None = None
-
-    def left_seconds(self) -> float:
-        """Return how long the loop may still take."""
-        return self.limits.deadline_seconds - (time.monotonic() - self.began)
-
-
-class _Ended(Exception):
-    """Leaves smolagents' loop; the state says why."""
+class LoopEnded(Exception):
+    """Leaves the loop without a decision; the text says why."""
 
 
 def run_tools(
-    model: ChatModel, prompt: str, research: Research, check: Check, context: Context, limits: LoopLimits
+    model: ChatModel,
+    prompt: str,
+    research: Research,
+    check: Check,
+    context: Context,
+    limits: LoopLimits,
+    *,
+    clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
     """Return the decision a model comes to with its tools.
 
@@ -95,196 +62,243 @@ def run_tools(
         check: The rules of the game.
         context: The event, and where the trace goes.
         limits: Steps, tokens a call, seconds.
+        clock: Seconds that never go back.
 
     Raises:
         ModelError: If the model could not be reached, or refuses for good.
     """
-    # smolagents costs 0.3 s, which only bots that use it pay.
-    import smolagents
+    # Imports smolagents, which only bots that use it pay for.
+    from predibot.agents.tool_calling import step_through
 
-    state = _State(limits, research, check, context)
-    tools = {name: _guarded(state, _traced(name, call, context)) for name, (_, call) in research.tools().items()}
-    schemas = [schema for schema, _ in research.tools().values()]
-    offered = {**tools, FINAL_ANSWER.name: lambda arguments: _hand_in(state, arguments)}
-    agent = smolagents.ToolCallingAgent(
-        tools=[_smol_tool(name, call) for name, call in offered.items()],
-        model=_adapter(model, state, [*schemas, FINAL_ANSWER]),
-        # Ours ends first; theirs would make a free-text answer look like a decision.
-        max_steps=limits.max_steps + MAX_REPAIRS + 3,
-        verbosity_level=smolagents.LogLevel.OFF,
-        max_tool_threads=1,
-    )
-    agent.prompt_templates["system_prompt"] = "You are a careful forecaster. Call one tool at a time."
+    talk = Talk(model, research, check, context, limits, clock, clock())
+    talk.transcript.tell(prompt)
+    most_calls = (limits.max_steps + MAX_REPAIRS + 1) * MAX_CALLS_A_TURN
     try:
-        agent.run(prompt, return_full_result=True)
-    except smolagents.AgentError as error:
-        _reraise(error)
-    if state.decision is not None:
-        notes = ("under_researched",) if research.under_researched else ()
-        return LoopResult(state.decision, notes=notes)
-    return LoopResult(None, state.ended or "the model handed in no answer")
+        step_through(talk, [*research.tools(), FINAL_ANSWER.name], model_name=model.name, max_steps=most_calls)
+    except LoopEnded as ended:
+        return LoopResult(None, cut(str(ended), MAX_REASON_CHARACTERS))
+    return talk.result()
 
 
-def _reraise(error: BaseException) -> None:
-    """Raise what really happened, where it is more than the end of the loop."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, _Ended):
-            return
-        if isinstance(cause, ModelError):
-            raise cause
-        cause = cause.__cause__
-    raise error
+@dataclass(slots=True)
+class Talk:
+    """One conversation with a model: what was said, what waits, and how far it is."""
 
+    model: ChatModel
+    research: Research
+    check: Check
+    context: Context
+    limits: LoopLimits
+    clock: Callable[[], float]
+    began: float
+    transcript: Transcript = field(default_factory=Transcript)
+    waiting: deque[ToolCall] = field(default_factory=deque)
+    """Calls of the latest turn that are still to be made."""
+    replies: int = 0
+    repairs: int = 0
+    complaint: str = ""
+    """The latest about an answer that was handed in."""
+    submit_only: str = ""
+    """Why nothing but the answer is taken any more; empty while everything is offered."""
+    tight: bool = False
+    """Whether a limit of the budget was hit, so that as little as possible is sent."""
+    decision: Decision | None = None
 
-def _hand_in(state: _State, arguments: Mapping[str, object]) -> str:
-    """Take an answer that holds, or raise what to mend."""
-    missing = None if state.submit_only else state.research.missing()
-    if missing is not None and not _nothing_works(state):
-        raise AnswerError(missing)
-    try:
-        decision = parse_answer(arguments.get("answer", arguments), state.context.subject)
-        state.check(decision)
-    except AnswerError as error:
-        state.repairs += 1
-        if state.repairs > MAX_REPAIRS:
-            state.ended = f"no answer held after {MAX_REPAIRS} repairs; the last complaint: {error}"
-        raise
-    state.decision = decision
-    return "taken"
+    def next_call(self) -> ToolCall:
+        """Return the call that is to be made next, asking the model until it says one that can be made."""
+        while not self.waiting:
+            self._turn()
+        return self.waiting[0]
 
-
-def _guarded(state: _State, call: Callable[[Mapping[str, object]], str]) -> Callable[[Mapping[str, object]], str]:
-    """Return a tool that is not to be had any more once only the answer is taken."""
-
-    def guarded(arguments: Mapping[str, object]) -> str:
-        return f"{ERROR} only final_answer is taken now" if state.submit_only else call(arguments)
-
-    return guarded
-
-
-def _nothing_works(state: _State) -> bool:
-    """Return whether looking things up has failed so often that a decision is taken without."""
-    wanted = state.research.min_searches + state.research.min_pages
-    return state.research.tried >= max(3, wanted)
-
-
-def _traced(
-    name: str, call: Callable[[Mapping[str, object]], str], context: Context
-) -> Callable[[Mapping[str, object]], str]:
-    def called(arguments: Mapping[str, object]) -> str:
-        began = time.monotonic()
-        result = call(arguments)
-        if context.trace is not None:
-            seconds = time.monotonic() - began
-            context.trace.record("tool", name=name, arguments=dict(arguments), result=result, seconds=seconds)
+    def perform(self, call_id: str) -> str:
+        """Return what the waiting call returns, after writing it down."""
+        call = self.waiting.popleft()
+        arguments = read_json(call.arguments_json)
+        began = self.clock()
+        complaint: AnswerError | None = None
+        try:
+            result = self._made(call, arguments if isinstance(arguments, Mapping) else {})
+        except AnswerError as error:
+            complaint, result = error, f"{ERROR} {error}"
+        self.transcript.returned(call_id, result, gist=self._gist(call.name, result))
+        self._record("tool", name=call.name, arguments=arguments, result=result, seconds=self.clock() - began)
+        if complaint is not None:
+            raise complaint
         return result
 
-    return called
+    def result(self) -> LoopResult:
+        """Return how it ended."""
+        if self.decision is None:
+            return LoopResult(None, "the model handed in no answer")
+        return LoopResult(self.decision, notes=("under_researched",) if self.research.under_researched else ())
+
+    def take(self, answer: object) -> Decision:
+        """Return the decision of an answer that holds.
+
+        Raises:
+            AnswerError: If more is to be looked up first, or the answer does not
+                hold and may be mended.
+            LoopEnded: If it may not be mended any more.
+        """
+        missing = None if self.submit_only else self.research.missing()
+        if missing is not None:
+            raise AnswerError(missing)
+        try:
+            decision = parse_answer(answer, self.context.subject)
+            self.check(decision)
+        except AnswerError as error:
+            self.count_repair(str(error))
+            raise
+        self.decision = decision
+        return decision
+
+    def count_repair(self, complaint: str) -> None:
+        """Count an answer that did not hold, and end where there were too many."""
+        self.repairs += 1
+        self.complaint = complaint
+        if self.repairs > MAX_REPAIRS:
+            raise LoopEnded(f"no answer held after {MAX_REPAIRS} repairs; the last complaint: {complaint}")
+
+    def look_up(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Return what a tool returns, or one sentence that says why nothing."""
+        if self.submit_only:
+            return f"{ERROR} only final_answer is taken now"
+        _, tool = self.research.tools()[name]
+        try:
+            return tool(arguments)
+        except BudgetSpent as error:
+            self.submit_only = str(error)
+            return f"{ERROR} {error}"
+        except _TOLD as error:
+            return f"{ERROR} {cut(' '.join(str(error).split()), 300) or type(error).__name__}"
+
+    def reply(self, request: Callable[[], ChatRequest]) -> ChatReply:
+        """Return what the model answers, in submit-only mode once a limit is reached.
+
+        Args:
+            request: Makes what is asked; called again where the first does not
+                fit the budget.
+        """
+        self._look_at_the_limits()
+        try:
+            answer = self.model.chat(request(), deadline_seconds=self.left_seconds())
+        except BudgetSpent as error:
+            if self.tight:
+                raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}") from error
+            self.tight = True
+            self.submit_only = self.submit_only or str(error)
+            return self.reply(request)
+        self.replies += 1
+        if answer.finish_reason == "refusal":
+            raise LoopEnded(f"the model refused to answer: {answer.refusal or answer.message.text}")
+        return answer
+
+    def left_seconds(self) -> float:
+        """Return how long the loop may still take."""
+        return self.limits.deadline_seconds - (self.clock() - self.began)
+
+    def max_output_tokens(self) -> int:
+        """Return how long an answer may be; short where the budget is nearly spent."""
+        enough = 600 + 200 * len(self.context.subject.markets)
+        return min(self.limits.max_output_tokens, enough) if self.tight else self.limits.max_output_tokens
+
+    def _turn(self) -> None:
+        """Let the model speak once: its calls wait to be made, or it is told why they cannot be."""
+        answer = self.reply(self._request)
+        calls = self._with_own_ids(answer.message.tool_calls)
+        refused = self._refused(answer, calls)
+        if not refused:
+            self.transcript.said(answer.message.text, calls)
+            self.waiting.extend(calls)
+            return
+        self.transcript.said(answer.message.text)
+        self.transcript.tell(refused)
+        self._record("refused_turn", complaint=refused)
+        if any(call.name == FINAL_ANSWER.name for call in calls):
+            self.count_repair(refused)
+
+    def _refused(self, answer: ChatReply, calls: Sequence[ToolCall]) -> str:
+        """Return why none of the calls of a turn is made, or nothing."""
+        names = [call.name for call in calls]
+        offered = [tool.name for tool in self._offered()]
+        unknown = [name for name in names if name not in offered]
+        if answer.finish_reason == "length":
+            return f"Your reply was cut off at {self.max_output_tokens()} tokens. Be shorter, and call a tool."
+        if not calls:
+            return "Text alone is not read. Call a tool; to hand in your answer, call final_answer."
+        if unknown:
+            return f"There is no tool {seen(unknown[0])} now; call one of {', '.join(offered)}."
+        if len(calls) > MAX_CALLS_A_TURN:
+            return f"You made {len(calls)} calls at once; make at most {MAX_CALLS_A_TURN}."
+        if FINAL_ANSWER.name in names and len(calls) > 1:
+            return "Call final_answer alone; none of your calls was made."
+        return next(filter(None, map(_unreadable, calls)), "")
+
+    def _request(self) -> ChatRequest:
+        board = self.research.board_text()
+        messages = (SYSTEM, *self.transcript.sent(board, whole=not self.tight))
+        if not self.submit_only:
+            return ChatRequest(messages, self._offered(), None, self.max_output_tokens())
+        now = Message("user", f"Hand in your answer now, with what you know ({self.submit_only}).")
+        return ChatRequest((*messages, now), self._offered(), FINAL_ANSWER.name, self.max_output_tokens())
+
+    def _offered(self) -> tuple[ToolSchema, ...]:
+        tools = () if self.submit_only else tuple(schema for schema, _ in self.research.tools().values())
+        return (*tools, FINAL_ANSWER)
+
+    def _look_at_the_limits(self) -> None:
+        """Go over to submit-only mode near a limit, and end at it."""
+        limits = self.limits
+        if self.left_seconds() <= 0:
+            raise LoopEnded(f"no answer within {limits.deadline_seconds:g} seconds{self._after_complaint()}")
+        if self.replies >= limits.max_steps + MAX_REPAIRS:
+            more = f"{MAX_REPAIRS} more that were for the answer only"
+            raise LoopEnded(f"no answer within {limits.max_steps} steps and {more}{self._after_complaint()}")
+        if self.submit_only:
+            return
+        if self.replies >= limits.max_steps - 1:
+            self.submit_only = f"this is the last of {limits.max_steps} steps"
+        elif self.left_seconds() < LAST_SHARE * limits.deadline_seconds:
+            self.submit_only = f"the {limits.deadline_seconds:g} seconds are nearly over"
+
+    def _after_complaint(self) -> str:
+        return f"; the last complaint: {self.complaint}" if self.complaint else ""
+
+    def _with_own_ids(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """Return calls with the ids they came with, or new ones where those are missing or were used before."""
+        used = set(self.transcript.gists)
+        named = []
+        for number, call in enumerate(calls, start=1):
+            own = call.id if call.id and call.id not in used else f"turn_{self.replies}_call_{number}"
+            used.add(own)
+            named.append(replace(call, id=own))
+        return tuple(named)
+
+    def _made(self, call: ToolCall, arguments: Mapping[str, object]) -> str:
+        if call.name != FINAL_ANSWER.name:
+            return self.look_up(call.name, arguments)
+        self.take(arguments)
+        return "taken"
+
+    def _gist(self, name: str, result: str) -> str:
+        """Return what outlives its turn: of a page nothing, because the board keeps it, of a search the first."""
+        if name == VISIT.name and not result.startswith(ERROR):
+            return _READ
+        return self.research.fence.shortened(result, _GIST_CHARACTERS)
+
+    def _record(self, kind: str, **fields: object) -> None:
+        if self.context.trace is not None:
+            self.context.trace.record(kind, **fields)
 
 
-def _smol_tool(name: str, call: Callable[[Mapping[str, object]], str]) -> "smolagents.Tool":
-    """Return a tool that takes anything: what is wrong with arguments is said by us."""
-    import smolagents
-
-    names = ("query", "url", "part", "focus", "date", "line", "speaks", "market_decisions", "unallocated_capital")
-    anything = {
-        each: {"type": "any", "description": each, "nullable": True} for each in (*names, "answer", "rationale")
-    }
-
-    def forward(self: object, *texts: object, **arguments: object) -> str:
-        given = {"answer": texts[0]} if texts else {key: value for key, value in arguments.items() if value is not None}
-        return call(given)
-
-    attributes: dict[str, Any] = {
-        "name": name,
-        "description": name,
-        "inputs": anything,
-        "output_type": "string",
-        "skip_forward_signature_validation": True,
-        "forward": forward,
-    }
-    made: smolagents.Tool = type("AgentTool", (smolagents.Tool,), attributes)()
-    return made
-
-
-def _adapter(model: ChatModel, state: _State, schemas: Sequence[ToolSchema]) -> "smolagents.Model":
-    """Return our model in the form smolagents calls one."""
-    import smolagents
-
-    class Adapter(smolagents.Model):  # type: ignore[misc]
-        """Decides, call by call, what is sent and what is offered."""
-
-        def generate(self, messages: list[Any], **_: object) -> smolagents.ChatMessage:
-            reply = _next_reply(model, state, schemas, messages)
-            return _smol_message(reply)
-
-    return Adapter(model_id=model.name)
-
-
-def _next_reply(model: ChatModel, state: _State, schemas: Sequence[ToolSchema], messages: list[Any]) -> ChatReply:
-    _look_at_the_limits(state)
-    if state.ended:
-        raise _Ended(state.ended)
-    state.calls += 1
+def _unreadable(call: ToolCall) -> str:
+    """Return why a call's arguments cannot be read, or nothing."""
+    begin = cut(call.arguments_json, 200)
     try:
-        reply = model.chat(_request(state, schemas, messages), deadline_seconds=max(0.1, state.left_seconds()))
-    except BudgetSpent as error:
-        if state.submit_only:
-            state.ended = f"{error}; nothing was handed in"
-            raise _Ended(state.ended) from error
-        state.submit_only = str(error)
-        return _next_reply(model, state, schemas, messages)
-    if reply.finish_reason == "refusal":
-        state.ended = f"the model refused to answer: {reply.refusal or reply.message.text}"[:500]
-        raise _Ended(state.ended)
-    return reply
-
-
-def _look_at_the_limits(state: _State) -> None:
-    over = state.calls - state.limits.max_steps
-    if over > MAX_REPAIRS or state.left_seconds() <= 0:
-        state.ended = state.ended or f"no answer within {state.limits.max_steps} steps and {MAX_REPAIRS} repairs"
-    elif over >= -1 and not state.submit_only:
-        state.submit_only = f"the last of {state.limits.max_steps} steps"
-
-
-def _request(state: _State, schemas: Sequence[ToolSchema], messages: list[Any]) -> ChatRequest:
-    converted = [_message(message) for message in messages]
-    observations = [str(getattr(message.role, "value", message.role)) == "tool-response" for message in messages]
-    sent = compacted(converted, observations=observations, board=state.research.board_text())
-    if state.submit_only:
-        sent = (*sent, Message("user", f"Hand in your answer now, with what you know ({state.submit_only})."))
-        return ChatRequest(sent, (FINAL_ANSWER,), FINAL_ANSWER.name, state.limits.max_output_tokens)
-    return ChatRequest(sent, tuple(schemas), None, state.limits.max_output_tokens)
-
-
-def _message(message: Any) -> Message:
-    """Return one of smolagents' messages as ours; calls and their answers are plain text there."""
-    role = str(getattr(message.role, "value", message.role))
-    content = message.content
-    text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content or ())
-    if role == "system":
-        return Message("system", text)
-    return Message("assistant" if role in ("assistant", "tool-call") else "user", text)
-
-
-def _smol_message(reply: ChatReply) -> "smolagents.ChatMessage":
-    from smolagents.models import (
-        ChatMessage,
-        ChatMessageToolCall,
-        ChatMessageToolCallFunction,
-        MessageRole,
-        TokenUsage,
-    )
-
-    def call_of(call: ToolCall) -> ChatMessageToolCall:
-        function = ChatMessageToolCallFunction(name=call.name, arguments=call.arguments_json)
-        return ChatMessageToolCall(id=call.id, type="function", function=function)
-
-    return ChatMessage(
-        role=MessageRole.ASSISTANT,
-        content=reply.message.text or None,
-        tool_calls=[call_of(call) for call in reply.message.tool_calls] or None,
-        token_usage=TokenUsage(reply.usage.input_tokens or 0, reply.usage.output_tokens or 0),
-    )
+        found = read_json(call.arguments_json)
+    except AnswerError as error:
+        said = str(error).replace("the answer", "what you gave")
+        return f"{call.name} was not called: {said} It began: {begin}"
+    if isinstance(found, Mapping):
+        return ""
+    return f"{call.name} was not called: its arguments are {seen(found)}; give one JSON object."

@@ -3,48 +3,57 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urldefrag
 
 from predibot.agents.fence import Fence
 from predibot.contracts import Toolbox
 from predibot.domain.chat import ToolSchema
 
 ERROR = "error:"
+"""How a text begins that says why a tool returned nothing."""
 MAX_BOARD_LINES = 20
-_LINE_CHARACTERS = 240
+FAILED_TRIES = 3
+"""After so many different tries that returned nothing, a decision is taken without."""
+MAX_LINE_CHARACTERS = 240
+_READ_CHARACTERS = 160
 _WORDS = re.compile(r"\w+")
+_SPEAKS = ("for", "against", "unclear")
+
+Arguments = Mapping[str, object]
+Call = Callable[[Arguments], str]
 
 SEARCH = ToolSchema(
     "web_search",
-    "Search the web. Returns titles, addresses, dates and snippets; read a page before you rely on it.",
+    "Search the web: titles, addresses, dates, snippets. Read a page before you rely on it.",
     {
         "type": "object",
-        "properties": {"query": {"type": "string", "description": "What to search for, in a few words."}},
+        "properties": {"query": {"type": "string", "description": "A few words."}},
         "required": ["query"],
     },
 )
 VISIT = ToolSchema(
     "visit_webpage",
-    "Read a page as text. A long page comes in parts; with focus, the passages that matter come first.",
+    "Read a page as text. You see it whole only until your next call, so note what matters.",
     {
         "type": "object",
         "properties": {
-            "url": {"type": "string", "description": "The address, from a search result or a page."},
-            "part": {"type": "integer", "description": "Which part, from 1. Left out: 1."},
-            "focus": {"type": "string", "description": "What you are looking for, in a few words. May be left out."},
+            "url": {"type": "string"},
+            "part": {"type": "integer", "description": "Of a long page, from 1."},
+            "focus": {"type": "string", "description": "What you look for; those passages come first."},
         },
         "required": ["url"],
     },
 )
 NOTE = ToolSchema(
     "note_evidence",
-    "Pin one finding to the board that stays in view when older text is shortened.",
+    "Pin one finding to the board that stays in view. Call it together with your next search or visit.",
     {
         "type": "object",
         "properties": {
             "url": {"type": "string", "description": "Where you read it."},
-            "date": {"type": "string", "description": "When it was published, as far as you know."},
+            "date": {"type": "string", "description": "When it was published, if known."},
             "line": {"type": "string", "description": "What it says, in one line."},
-            "speaks": {"type": "string", "enum": ["for", "against", "unclear"], "description": "For or against YES."},
+            "speaks": {"type": "string", "enum": list(_SPEAKS), "description": "For or against YES."},
         },
         "required": ["url", "line", "speaks"],
     },
@@ -60,6 +69,10 @@ class Evidence:
     line: str
     speaks: str
 
+    def __str__(self) -> str:
+        """Return it as the model reads it."""
+        return f"- {self.speaks}: {self.line} ({self.date or 'no date'}, {self.url})"
+
 
 @dataclass(slots=True)
 class Research:
@@ -69,17 +82,19 @@ class Research:
     fence: Fence
     min_searches: int
     min_pages: int
-    queries: set[str] = field(default_factory=set)
-    """Different searches that returned something, their words in order of the alphabet."""
+    queries: set[frozenset[str]] = field(default_factory=set)
+    """Different searches that returned something, by their words."""
     pages: dict[str, str] = field(default_factory=dict)
-    """First words of each page that was read, by address."""
-    tried: int = 0
-    """Calls that returned nothing."""
+    """First words of each page that was read, by address without its fragment."""
+    empty_queries: set[frozenset[str]] = field(default_factory=set)
+    """Different searches that returned nothing."""
+    unread_pages: set[str] = field(default_factory=set)
+    """Addresses that returned nothing."""
     board: list[Evidence] = field(default_factory=list)
 
-    def tools(self) -> Mapping[str, tuple[ToolSchema, Callable[[Mapping[str, object]], str]]]:
+    def tools(self) -> Mapping[str, tuple[ToolSchema, Call]]:
         """Return the tools there are, by name."""
-        found: dict[str, tuple[ToolSchema, Callable[[Mapping[str, object]], str]]] = {}
+        found: dict[str, tuple[ToolSchema, Call]] = {}
         if self.toolbox.web_search is not None:
             found[SEARCH.name] = (SEARCH, self.search)
         if self.toolbox.visit_webpage is not None:
@@ -88,51 +103,66 @@ class Research:
             found[NOTE.name] = (NOTE, self.note)
         return found
 
-    def search(self, arguments: Mapping[str, object]) -> str:
+    def search(self, arguments: Arguments) -> str:
         """Return what a search found, fenced, or one sentence that says why nothing."""
         query = arguments.get("query")
-        if self.toolbox.web_search is None or not isinstance(query, str) or not query.strip():
-            return f"{ERROR} give a query as text"
+        words = frozenset(_WORDS.findall(query.casefold())) if isinstance(query, str) else frozenset()
+        if self.toolbox.web_search is None or not isinstance(query, str) or not words:
+            return f"{ERROR} give query as text with words in it"
+        # Until the search is over it counts as one that returned nothing, also where it raises.
+        self.empty_queries.add(words)
         text = self.toolbox.web_search(query)
-        if text.startswith(ERROR):
-            self.tried += 1
-            return text
-        self.queries.add(" ".join(sorted(_WORDS.findall(query.casefold()))))
+        if _is_nothing(text):
+            return text.strip() or f"{ERROR} the search returned nothing"
+        self.empty_queries.discard(words)
+        self.queries.add(words)
         return self.fence.around(text)
 
-    def visit(self, arguments: Mapping[str, object]) -> str:
+    def visit(self, arguments: Arguments) -> str:
         """Return a page's text, fenced, or one sentence that says why not."""
-        url, part, focus = arguments.get("url"), arguments.get("part", 1), arguments.get("focus")
+        url, part, focus = arguments.get("url"), arguments.get("part"), arguments.get("focus")
         if self.toolbox.visit_webpage is None or not isinstance(url, str) or not url.strip():
-            return f"{ERROR} give a url as text"
-        if part is None:
-            part = 1
+            return f"{ERROR} give url as text"
+        part = 1 if part is None else part
         if isinstance(part, bool) or not isinstance(part, int) or part < 1:
             return f"{ERROR} part is a whole number from 1"
-        text = self.toolbox.visit_webpage(url, part, focus if isinstance(focus, str) and focus.strip() else None)
-        if text.startswith(ERROR):
-            self.tried += 1
-            return text
-        self.pages.setdefault(url, " ".join(text.split())[:_LINE_CHARACTERS])
+        if not isinstance(focus, str | None):
+            return f"{ERROR} focus is text, or left out"
+        page = urldefrag(url.strip()).url
+        if page not in self.pages:
+            self.unread_pages.add(page)
+        text = self.toolbox.visit_webpage(url.strip(), part, focus or None)
+        if _is_nothing(text):
+            return text.strip() or f"{ERROR} the page is empty"
+        self.unread_pages.discard(page)
+        self.pages.setdefault(page, _one_line(text, _READ_CHARACTERS))
         return self.fence.around(text)
 
-    def note(self, arguments: Mapping[str, object]) -> str:
+    def note(self, arguments: Arguments) -> str:
         """Pin a finding to the board."""
-        url, line, speaks = (str(arguments.get(name, ""))[:_LINE_CHARACTERS] for name in ("url", "line", "speaks"))
-        if not line.strip() or speaks not in ("for", "against", "unclear"):
-            return f"{ERROR} give line as text, and speaks as for, against or unclear"
+        url, line, speaks = (arguments.get(name) for name in ("url", "line", "speaks"))
+        date = arguments.get("date") or ""
+        if not isinstance(url, str) or not isinstance(line, str) or not isinstance(date, str) or not line.strip():
+            return f"{ERROR} give url and line as text, and date too or leave it out"
+        if not isinstance(speaks, str) or speaks not in _SPEAKS:
+            return f"{ERROR} speaks is one of {', '.join(_SPEAKS)}"
         if len(self.board) >= MAX_BOARD_LINES:
             return f"{ERROR} the board is full; it holds {MAX_BOARD_LINES} lines"
-        self.board.append(Evidence(url, str(arguments.get("date", ""))[:40], line, speaks))
+        line = _one_line(line, MAX_LINE_CHARACTERS)
+        self.board.append(Evidence(_one_line(url, MAX_LINE_CHARACTERS), _one_line(date, 40), line, speaks))
         return "pinned"
 
     def missing(self) -> str | None:
-        """Return what is still to be looked up before a decision is taken, or None."""
+        """Return what is still to be looked up before a decision is taken, or None.
+
+        What there is no tool for, and what failed again and again, is not asked for.
+        """
         wanted = []
-        if self.toolbox.web_search is not None and len(self.queries) < self.min_searches:
-            wanted.append(f"{self.min_searches - len(self.queries)} more searches in different words")
-        if self.toolbox.visit_webpage is not None and len(self.pages) < self.min_pages:
-            wanted.append(f"{self.min_pages - len(self.pages)} more pages to read")
+        searches, pages = self.min_searches - len(self.queries), self.min_pages - len(self.pages)
+        if searches > 0 and self.toolbox.web_search is not None and len(self.empty_queries) < FAILED_TRIES:
+            wanted.append(f"search {searches} more times, in different words")
+        if pages > 0 and self.toolbox.visit_webpage is not None and len(self.unread_pages) < FAILED_TRIES:
+            wanted.append(f"read {pages} more pages")
         return f"not yet: {' and '.join(wanted)}, then hand in the answer" if wanted else None
 
     @property
@@ -141,11 +171,22 @@ class Research:
         return len(self.queries) < self.min_searches or len(self.pages) < self.min_pages
 
     def board_text(self) -> str:
-        """Return the board for the model, fenced because its lines come from the web; empty without lines."""
-        pinned = {each.url for each in self.board}
-        lines = [f"- {each.speaks}: {each.line} ({each.date or 'no date'}, {each.url})" for each in self.board]
-        lines += [f"- read: {words} ({url})" for url, words in self.pages.items() if url not in pinned]
-        if not lines:
-            return ""
-        shown = "\n".join(lines[-MAX_BOARD_LINES:])
-        return f"What was found so far:\n{self.fence.around(shown)}"
+        """Return the board for the model, fenced because its lines come from the web; empty without lines.
+
+        Pinned findings come first and all stay; below them the latest of the
+        pages nothing was pinned from.
+        """
+        pinned = {urldefrag(each.url).url for each in self.board}
+        read = [f"- read: {words} ({url})" for url, words in self.pages.items() if url not in pinned]
+        room = MAX_BOARD_LINES - len(self.board)
+        lines = [*map(str, self.board), *(read[-room:] if room else [])]
+        return f"What was found so far:\n{self.fence.around(chr(10).join(lines))}" if lines else ""
+
+
+def _is_nothing(text: str) -> bool:
+    return not text.strip() or text.startswith(ERROR)
+
+
+def _one_line(text: str, characters: int) -> str:
+    """Return the first characters of a text, on one line."""
+    return " ".join(text[: 4 * characters].split())[:characters]

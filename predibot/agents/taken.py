@@ -6,6 +6,9 @@ from predibot.agents.answer import Check, LoopResult
 from predibot.contracts import Context
 from predibot.domain.decision import Abstention, Decision
 
+MAX_SOURCES = 50
+MAX_SOURCE_CHARACTERS = 500
+
 
 def checked_by(context: Context) -> Check:
     """Return the check that a decision keeps the rules of the context's game at the quotes that were shown."""
@@ -18,8 +21,9 @@ def checked_by(context: Context) -> Check:
 
 
 def decided(result: LoopResult) -> Decision | Abstention:
-    """Return the decision with its notes, or an abstention with the reason."""
+    """Return the decision with its notes and the addresses a model gave, or an abstention with the reason."""
     if result.decision is None:
         return Abstention(result.reason)
-    sources = tuple(f"source: {url}" for url in result.sources)
+    given = (" ".join(url.split())[:MAX_SOURCE_CHARACTERS] for url in result.sources[:MAX_SOURCES])
+    sources = tuple(f"source: {url}" for url in given if url)
     return replace(result.decision, notes=(*result.decision.notes, *result.notes, *sources))
