@@ -81,7 +81,7 @@ class SearchHttp:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise SearchFailed(f"{name} answered packed, which it was asked not to")
         body = b""
-        for piece in response.iter_raw():
+        for piece in response.iter_bytes():
             body += piece
             if len(body) > self.max_body_bytes:
                 raise SearchFailed(f"{name} answered more than {self.max_body_bytes:,} bytes")
