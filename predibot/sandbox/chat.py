@@ -28,6 +28,8 @@ def answer_chat(path: str, body: bytes | None, *, now_seconds: int) -> Reply:
         return _error(400, "the body is no JSON")
     if not isinstance(asked, dict) or not _are_messages(asked.get("messages")):
         return _error(400, "messages is a list of objects, and not empty")
+    if not _are_tools(asked.get("tools")):
+        return _error(400, "tools is a list of functions with a name")
     if asked.get("stream"):
         return _error(400, "the sandbox does not stream; leave stream out")
     name = str(asked.get("model", "")).removeprefix("openai/").removeprefix("sandbox/")
@@ -141,6 +143,15 @@ def _models() -> Reply:
 def _are_messages(messages: object) -> bool:
     """Return whether these are messages."""
     return isinstance(messages, list) and bool(messages) and all(isinstance(each, dict) for each in messages)
+
+
+def _are_tools(tools: object) -> bool:
+    """Return whether these are tools, or none."""
+    if tools is None:
+        return True
+    rows = tools if isinstance(tools, list) else [tools]
+    functions = [row.get("function") if isinstance(row, dict) else None for row in rows]
+    return all(isinstance(function, dict) and isinstance(function.get("name"), str) for function in functions)
 
 
 def _error(status: int, message: str) -> Reply:

@@ -147,7 +147,7 @@ class _Memory:
             found=tuple(
                 dict.fromkeys(Found(rest.partition(" ")[2], rest.partition(" ")[0]) for rest in words["Found"])
             ),
-            notes=tuple(dict.fromkeys(_noted(rest) for rest in words["Noted"])),
+            notes=tuple(dict.fromkeys(note for rest in words["Noted"] for note in _noted(rest))),
             orders=tuple(dict.fromkeys(words["Told"])),
             last=acts[-1] if acts else "",
         )
@@ -156,10 +156,15 @@ class _Memory:
 _NAMES = {"Search": "search", "Read": "read", "Answer": "answer", "Found": "", "Noted": "", "Told": ""}
 
 
-def _noted(line: str) -> Noted:
-    """Return a note from its own line."""
-    market_id, chance, at = line.split()
-    return Noted(market_id, float(chance), datetime.fromisoformat(at).replace(tzinfo=UTC))
+def _noted(line: str) -> Iterator[Noted]:
+    """Yield the note in one of its own lines, nothing where it is none."""
+    try:
+        market_id, chance, at = line.split()
+        note = Noted(market_id, float(chance), datetime.fromisoformat(at).replace(tzinfo=UTC))
+    except ValueError:
+        return
+    if 0.0 <= note.chance <= 1.0:
+        yield note
 
 
 def _text(content: object) -> str:
