@@ -6,6 +6,7 @@ either becomes an `Answer` or is refused as unreadable.
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -16,6 +17,7 @@ from predibot.domain.chat import ChatReply, ChatRequest, Cost, FinishReason, Mes
 
 MAX_CITATIONS = 200
 MAX_URL_CHARACTERS = 2_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",
     "eos": "stop",
@@ -82,16 +84,24 @@ def request_body(request: ChatRequest, model: str) -> dict[str, object]:
 
 def _written(message: Message) -> dict[str, object]:
     """Return the JSON of one message."""
-    written: dict[str, object] = {"role": message.role, "content": message.text}
+    written: dict[str, object] = {"role": message.role, "content": _sendable(message.text)}
     if message.tool_calls:
-        written["content"] = message.text or None
-        written["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments_json}}
-            for call in message.tool_calls
-        ]
+        written["content"] = written["content"] or None
+        written["tool_calls"] = [_written_call(call) for call in message.tool_calls]
     if message.tool_call_id is not None:
         written["tool_call_id"] = message.tool_call_id
     return written
+
+
+def _written_call(call: ToolCall) -> dict[str, object]:
+    """Return the JSON of one tool call."""
+    function = {"name": _sendable(call.name), "arguments": _sendable(call.arguments_json)}
+    return {"id": _sendable(call.id), "type": "function", "function": function}
+
+
+def _sendable(text: str) -> str:
+    """Return a text that is Unicode: half a surrogate pair, which web pages and models do write, is replaced."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def _schema(tool: ToolSchema) -> dict[str, object]:

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -89,6 +90,8 @@ class OpenAICompatibleModel:
         self._monotonic = monotonic
         self._refused_parameters: frozenset[str] = frozenset()
         self._client = _opened(transport, key)
+        # Whoever drops the model drops its connections, tidily.
+        weakref.finalize(self, self._client.close)
         # Neither the password nor the query of an address is anybody's to see.
         self._shown = f"POST {self._url.scheme}://{self._url.netloc.decode()}{self._url.path}"
 
@@ -148,7 +151,7 @@ class OpenAICompatibleModel:
         """Return the whole body, as long as it comes in time and is not too long."""
         pieces: list[bytes] = []
         length = 0
-        for piece in response.iter_raw():
+        for piece in response.iter_bytes():
             length += len(piece)
             if length > self._max_reply_bytes:
                 raise ModelRefused(
@@ -172,15 +175,15 @@ class OpenAICompatibleModel:
 
     def _decoded(self, body: bytes) -> object:
         """Return the JSON of an answer, without the key wherever the server put it."""
+        seen = one_line(masked_text(body[:2_000].decode("utf-8", "replace"), self._key))
         try:
             value = masked(json.loads(body), self._key)
         except (ValueError, RecursionError) as error:
-            seen = masked_text(body[:2_000].decode("utf-8", "replace"), self._key)
-            if body.strip() and body.lstrip()[:1] != b"{":
-                raise ModelRefused(
-                    f"{self._shown} answered no JSON but {one_line(seen)!r}; see whether the base URL is right"
-                ) from None
-            raise AnswerLost(f"{self._shown} answered JSON that is not whole ({type(error).__name__})") from None
+            value = None
+            if not body.strip() or body.lstrip()[:1] == b"{":
+                raise AnswerLost(f"{self._shown} answered JSON that is not whole ({type(error).__name__})") from None
+        if not isinstance(value, dict):
+            raise ModelRefused(f"{self._shown} answered no object but {seen!r}; see whether the base URL is right")
         failure = error_of(value)
         if failure is None:
             return value
