@@ -88,82 +88,78 @@ def make_web_search(
         with `error:`.
     """
 
+    desk = _Desk(tuple(providers), policy, clock, cache, meter)
+
     def web_search(query: str) -> str:
         """Search the web. Returns titles, addresses, dates and snippets; read a page before you rely on it."""
         wanted = _plain(query, MAX_QUERY_CHARACTERS)
         if not wanted:
             return "error: the query is empty; give a few words"
         tally = _Tally()
-        shown = _first_results(providers, policy, clock, cache, meter, wanted, tally)
+        shown = desk.first_results(wanted, tally)
         if trace is not None:
             _record(trace, wanted, shown, tally)
-        return _said(wanted, shown, tally, policy)
+        return _said(wanted, shown, tally)
 
     return web_search
 
 
-def _first_results(
-    providers: Sequence[SearchProvider],
-    policy: SearchPolicy,
-    clock: Callable[[], datetime],
-    cache: SearchCache | None,
-    meter: Meter | None,
-    query: str,
-    tally: _Tally,
-) -> tuple[SearchResult, ...]:
-    """Return what the first provider has that may be shown; the tally says what else happened."""
-    if policy.before is not None and (complaint := replay_complaint(providers)) is not None:
-        tally.failures.append(complaint)
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """Goes from provider to provider for one agent."""
+
+    providers: tuple[SearchProvider, ...]
+    policy: SearchPolicy
+    clock: Callable[[], datetime]
+    cache: SearchCache | None
+    meter: Meter | None
+
+    def first_results(self, query: str, tally: _Tally) -> tuple[SearchResult, ...]:
+        """Return what the first provider has that may be shown; the tally says what else happened."""
+        is_replay = self.policy.before is not None
+        if is_replay and (complaint := replay_complaint(self.providers)) is not None:
+            tally.failures.append(complaint)
+            return ()
+        for provider in self.providers:
+            if is_replay and not provider.dates_results:
+                continue
+            try:
+                answer = self._answer(provider, query, tally)
+            except SearchFailed as failure:
+                tally.failures.append(str(failure))
+                continue
+            tally.has_answer = True
+            shown = _allowed(answer.results, self.policy, tally.dropped)
+            if shown:
+                return shown[: self.policy.count]
         return ()
-    for provider in providers:
-        if policy.before is not None and not provider.dates_results:
-            continue
+
+    def _answer(self, provider: SearchProvider, query: str, tally: _Tally) -> SearchAnswer:
+        """Return a provider's answer, from the cache or from itself."""
+        window = _window(self.policy, self.clock())
+        known = self.cache.get(provider.name, query, window) if self.cache is not None else None
+        if known is not None:
+            tally.costs_usd.append(0.0)
+            return known
+        worst = Spending(usd=provider.usd_per_call or 0.0, searches=1)
+        reservation = self.meter.reserve(worst) if self.meter is not None else None
+        actual = worst
         try:
-            answer = _answer(provider, policy, clock, cache, meter, query, tally)
+            # More than are shown, because some will be dropped.
+            answer = provider.search(query, before=self.policy.before, count=min(20, 2 * self.policy.count))
+            actual = Spending(usd=worst.usd if answer.cost_usd is None else answer.cost_usd, searches=1)
+            tally.costs_usd.append(answer.cost_usd)
         except SearchFailed as failure:
-            tally.failures.append(str(failure))
-            continue
-        tally.has_answer = True
-        shown = _allowed(answer.results, policy, tally.dropped)
-        if shown:
-            return shown[: policy.count]
-    return ()
-
-
-def _answer(
-    provider: SearchProvider,
-    policy: SearchPolicy,
-    clock: Callable[[], datetime],
-    cache: SearchCache | None,
-    meter: Meter | None,
-    query: str,
-    tally: _Tally,
-) -> SearchAnswer:
-    """Return a provider's answer, from the cache or from itself."""
-    window = _window(policy, clock())
-    known = cache.get(provider.name, query, window) if cache is not None else None
-    if known is not None:
-        tally.costs_usd.append(0.0)
-        return known
-    worst = Spending(usd=provider.usd_per_call or 0.0, searches=1)
-    reservation = meter.reserve(worst) if meter is not None else None
-    actual = worst
-    try:
-        # More than are shown, because some will be dropped.
-        answer = provider.search(query, before=policy.before, count=min(20, 2 * policy.count))
-        actual = Spending(usd=worst.usd if answer.cost_usd is None else answer.cost_usd, searches=1)
-        tally.costs_usd.append(answer.cost_usd)
-    except SearchFailed as failure:
-        # An answer that was lost may have been charged all the same.
-        actual = worst if failure.was_asked else Spending()
-        tally.costs_usd.append(provider.usd_per_call if failure.was_asked else 0.0)
-        raise
-    finally:
-        if reservation is not None:
-            reservation.settle(actual)
-    if cache is not None:
-        cache.put(provider.name, query, window, answer)
-    return answer
+            # An answer that was lost may have been charged all the same.
+            actual = worst if failure.was_asked else Spending()
+            tally.costs_usd.append(provider.usd_per_call if failure.was_asked else 0.0)
+            raise
+        finally:
+            if reservation is not None:
+                reservation.settle(actual)
+        if self.cache is not None:
+            self.cache.put(provider.name, query, window, answer)
+        return answer
 
 
 def _window(policy: SearchPolicy, now: datetime) -> str:
@@ -202,7 +198,7 @@ def _why_not(result: SearchResult, policy: SearchPolicy) -> str:
     return ""
 
 
-def _said(query: str, shown: Sequence[SearchResult], tally: _Tally, policy: SearchPolicy) -> str:
+def _said(query: str, shown: Sequence[SearchResult], tally: _Tally) -> str:
     """Return what a model is told."""
     counts = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.dropped.items()))
     dropped = f" ({sum(tally.dropped.values())} dropped: {counts})" if counts else ""

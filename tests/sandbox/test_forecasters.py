@@ -281,3 +281,12 @@ def test_a_memory_that_was_tampered_with_does_not_break_the_endpoint(own: str) -
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": own}]
     body = json.dumps({"model": "sharp", "messages": messages}).encode()
     assert answer_chat("/chat/completions", body, now_seconds=0).status in (200, 400)
+
+
+@pytest.mark.parametrize("name", ["sharp", "noisy", "gullible"])
+def test_another_port_changes_no_decision(desk: Desk, world: World, name: str) -> None:
+    numbers = events(world, 3)
+    first = [desk.decide(name, number, judge=overstaked) for number in numbers]
+    with SandboxServer(World.from_seed(7), now=SANDBOX_OPENS_AT) as other:
+        again = Desk(other, desk.client)
+        assert [again.decide(name, number, judge=overstaked) for number in numbers] == first
