@@ -3,8 +3,6 @@
 import threading
 from collections.abc import Callable
 
-from predibot.agents.failure import MAX_ASKED_TRIES, TryAgain
-
 FAILURES = 5
 REST_SECONDS = 20.0
 PROBE_WAIT_SECONDS = 1.0
@@ -19,16 +17,14 @@ class Breaker:
     try, and what becomes of it closes or opens the breaker again.
     """
 
-    def __init__(self, provider: str, *, failures: int, rest_seconds: float, monotonic: Callable[[], float]) -> None:
+    def __init__(self, *, failures: int, rest_seconds: float, monotonic: Callable[[], float]) -> None:
         """Make a closed breaker.
 
         Args:
-            provider: Whom it is about, for the message.
             failures: How many in a row open it.
             rest_seconds: How long it then stays open.
             monotonic: A clock in seconds that never goes back.
         """
-        self._provider = provider
         self._failures = failures
         self._rest_seconds = rest_seconds
         self._monotonic = monotonic
@@ -37,25 +33,20 @@ class Breaker:
         self._open_until: float | None = None
         self._probing = False
 
-    def admit(self) -> None:
+    def admit(self) -> float:
         """Let a call through, which must then say `succeeded`, `failed` or `abandoned`.
 
-        Raises:
-            TryAgain: If the provider is left alone now; it says for how long.
+        Returns:
+            Zero if it may go; else the seconds after which to ask again.
         """
         with self._lock:
             if self._open_until is None:
-                return
+                return 0.0
             left_seconds = self._open_until - self._monotonic()
             if left_seconds <= 0.0 and not self._probing:
                 self._probing = True
-                return
-            raise TryAgain(
-                f"{self._provider} failed {self._in_a_row} times in a row and is left alone for a while",
-                wait_seconds=max(left_seconds, PROBE_WAIT_SECONDS),
-                tries=MAX_ASKED_TRIES,
-                ill=False,
-            )
+                return 0.0
+            return max(left_seconds, PROBE_WAIT_SECONDS)
 
     def succeeded(self) -> None:
         """Note that the provider answered, be it with a refusal."""
@@ -96,6 +87,6 @@ class Breakers:
         with self._lock:
             if provider not in self._breakers:
                 self._breakers[provider] = Breaker(
-                    provider, failures=self._failures, rest_seconds=self._rest_seconds, monotonic=self._monotonic
+                    failures=self._failures, rest_seconds=self._rest_seconds, monotonic=self._monotonic
                 )
             return self._breakers[provider]

@@ -2,9 +2,9 @@
 
 from predibot.errors import ModelError, ModelRefused, ModelUnavailable
 
-MAX_TRIES = 6
+MAX_TRIES = 8
 MAX_ASKED_TRIES = 20
-"""Where somebody says when to come back, the deadline is what ends it."""
+"""Where it is a matter of waiting, the deadline is what ends it."""
 MAX_CONNECT_TRIES = 3
 """A host that cannot be reached at all is given up sooner."""
 MAX_LOST_TRIES = 3
@@ -83,7 +83,7 @@ def failure_of_status(status: int, said: str, *, key_name: str, wait_seconds: fl
         return TryAgain(
             said,
             wait_seconds=wait_seconds,
-            tries=MAX_TRIES if wait_seconds is None else MAX_ASKED_TRIES,
+            tries=MAX_TRIES if wait_seconds is None and status != 429 else MAX_ASKED_TRIES,
             ill=status >= 500,
         )
     return RequestRefused(f"{said}; {_to_mend(status, lowered, key_name)}", status)

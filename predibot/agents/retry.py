@@ -65,6 +65,7 @@ class Retry:
 
         def attempt() -> ChatReply:
             nonlocal lost_tries
+            self._wait_for(breaker, provider, deadline)
             try:
                 with _watched(breaker):
                     return once(max(0.001, deadline - self._monotonic()))
@@ -89,6 +90,16 @@ class Retry:
         retries = int(retrying.statistics["attempt_number"]) - 1
         return replace(reply, seconds=self._monotonic() - started, retries=retries)
 
+    def _wait_for(self, breaker: Breaker, provider: str, deadline: float) -> None:
+        """Wait until the breaker lets this call through, if that is before the deadline."""
+        while (wait_seconds := breaker.admit()) > 0.0:
+            # Those who waited for the same instant should not all come back at it.
+            wait_seconds *= self._rng.uniform(1.0, 1.25)
+            if self._monotonic() + wait_seconds >= deadline:
+                said = f"{provider} failed again and again and is left alone for a while"
+                raise TryAgain(said, wait_seconds=wait_seconds, tries=1, ill=False)
+            self._sleep(wait_seconds)
+
     def _wait_seconds(self, state: RetryCallState) -> float:
         """Return how long to wait before the next try: what the provider asks for, else longer each time."""
         failure = state.outcome.exception() if state.outcome else None
@@ -110,7 +121,6 @@ class Retry:
 @contextmanager
 def _watched(breaker: Breaker) -> Iterator[None]:
     """Tell the breaker how a try went."""
-    breaker.admit()
     try:
         yield
     except TryAgain as failure:

@@ -124,7 +124,7 @@ def test_a_digest_is_of_all_that_is_asked_and_of_nothing_else() -> None:
 
 def test_a_conversation_is_reserved_by_what_the_provider_counted() -> None:
     page = ChatRequest((Message("user", "word " * 4_000),))
-    model, budget, trace, _ = metered(reply_of(input_tokens=4_000), reply_of())
+    model, _, trace, _ = metered(reply_of(input_tokens=4_000), reply_of())
     model.chat(page, deadline_seconds=30.0)
     model.chat(replace(page, messages=(*page.messages, Message("user", "go on"))), deadline_seconds=30.0)
     first, second = (step["worst"]["tokens"] for step in steps_of(trace))  # type: ignore[index] # JSON

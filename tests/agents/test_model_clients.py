@@ -151,13 +151,20 @@ def test_retry_after_is_honoured(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("failure", "tries", "lost"),
-    [(error(500), MAX_TRIES, 0), (error(429), MAX_TRIES, 0), (cut(), MAX_LOST_TRIES, MAX_LOST_TRIES)],
+    [(error(500), MAX_TRIES, 0), (error(503), MAX_TRIES, 0), (cut(), MAX_LOST_TRIES, MAX_LOST_TRIES)],
 )
 def test_what_never_passes_is_given_up(client: Client, failure: Said, tries: int, lost: int) -> None:
     with chat_server(failure) as server:
         with pytest.raises(GivenUp, match=f"given up after {tries} tries") as caught:
             client(server, retry_of(Clock())).chat(HELLO, deadline_seconds=60.0)
         assert (len(server.asked), caught.value.lost_tries) == (tries, lost)
+
+
+def test_a_rate_limit_without_a_word_is_asked_until_the_deadline(client: Client) -> None:
+    clock = Clock()
+    with chat_server(error(429)) as server, pytest.raises(GivenUp):
+        client(server, retry_of(clock)).chat(HELLO, deadline_seconds=100.0)
+    assert 80.0 < clock.seconds < 100.0
 
 
 def test_a_wait_beyond_the_deadline_is_not_waited(client: Client) -> None:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from predibot.agents.budget import Budget
+from predibot.agents.failure import MAX_TRIES
 from predibot.agents.metered import MeteredModel
 from predibot.agents.probe import ToolProbe
 from predibot.domain.budget import Limits
@@ -42,7 +43,7 @@ def test_many_at_once_ask_once() -> None:
 
 @pytest.mark.parametrize("failure", [error(401), error(503)])
 def test_a_failure_is_no_answer_and_is_not_remembered(failure: Said) -> None:
-    with chat_server(*[failure] * (1 if failure.status == 401 else 6), tool_call()) as server:
+    with chat_server(*[failure] * (1 if failure.status == 401 else MAX_TRIES), tool_call()) as server:
         model, probe = light(server, retry_of(Clock())), ToolProbe()
         with pytest.raises((ModelRefused, ModelUnavailable)):
             probe.supports_tools(model)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.breaker import Breaker
-from predibot.agents.failure import MAX_ASKED_TRIES, AnswerLost, GivenUp, RequestRefused, TryAgain
+from predibot.agents.breaker import PROBE_WAIT_SECONDS, Breaker
+from predibot.agents.failure import MAX_ASKED_TRIES, MAX_TRIES, AnswerLost, GivenUp, RequestRefused, TryAgain
 from predibot.agents.retry import LONGEST_WAIT_SECONDS, asked_wait_seconds
 from predibot.domain.chat import ChatReply
 from tests.agents.clients import Clock, reply_of, retry_of
@@ -72,7 +72,7 @@ def test_waits_grow_and_differ() -> None:
     with pytest.raises(GivenUp):
         retry_of(clock).call(always(TryAgain("busy")), provider="p", deadline_seconds=1_000.0)
     assert clock.waits == sorted(clock.waits)
-    assert len(set(clock.waits)) == 5
+    assert len(set(clock.waits)) == MAX_TRIES - 1
 
 
 def test_a_rate_limit_that_says_when_is_asked_until_the_deadline() -> None:
@@ -112,7 +112,7 @@ def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: 
 
 def breaker_of(clock: Clock) -> Breaker:
     """Return a breaker that opens at the second failure, for ten seconds."""
-    return Breaker("p", failures=2, rest_seconds=10.0, monotonic=clock.monotonic)
+    return Breaker(failures=2, rest_seconds=10.0, monotonic=clock.monotonic)
 
 
 def test_a_breaker_opens_after_failures_in_a_row_only() -> None:
@@ -120,11 +120,9 @@ def test_a_breaker_opens_after_failures_in_a_row_only() -> None:
     for happened in (breaker.failed, breaker.succeeded, breaker.failed):
         breaker.admit()
         happened()
-    breaker.admit()
+    assert breaker.admit() == 0.0
     breaker.failed()
-    with pytest.raises(TryAgain, match="failed 2 times in a row") as caught:
-        breaker.admit()
-    assert caught.value.wait_seconds == 10.0
+    assert breaker.admit() == 10.0
 
 
 @pytest.mark.parametrize("comes_back", [True, False])
@@ -134,16 +132,12 @@ def test_after_its_rest_one_call_finds_out_for_all(comes_back: bool) -> None:
     breaker.failed()
     breaker.failed()
     clock.seconds = 10.0
-    breaker.admit()
-    with pytest.raises(TryAgain):
-        breaker.admit()
+    assert (breaker.admit(), breaker.admit()) == (0.0, PROBE_WAIT_SECONDS)
     if comes_back:
         breaker.succeeded()
-        breaker.admit()
     else:
         breaker.failed()
-        with pytest.raises(TryAgain):
-            breaker.admit()
+    assert breaker.admit() == (0.0 if comes_back else 10.0)
 
 
 def test_a_probe_that_is_abandoned_leaves_the_place_to_another() -> None:
@@ -152,17 +146,34 @@ def test_a_probe_that_is_abandoned_leaves_the_place_to_another() -> None:
     breaker.failed()
     breaker.failed()
     clock.seconds = 10.0
-    breaker.admit()
+    assert breaker.admit() == 0.0
     breaker.abandoned()
-    breaker.admit()
+    assert breaker.admit() == 0.0
 
 
 def test_a_call_outlives_an_open_breaker_if_its_deadline_allows() -> None:
     clock = Clock()
     retry = retry_of(clock, failures=2)
     once = failing(TryAgain("down"), TryAgain("down"), TryAgain("down"))
-    assert retry.call(once, provider="p", deadline_seconds=120.0).message.text == "yes"
+    reply = retry.call(once, provider="p", deadline_seconds=120.0)
+    assert (reply.message.text, reply.retries) == ("yes", 3)
     assert clock.seconds >= 40.0
+
+
+def test_many_who_wait_for_a_provider_are_as_patient_as_their_deadline() -> None:
+    clock = Clock()
+    retry = retry_of(clock, failures=1)
+    with pytest.raises(GivenUp):
+        retry.call(always(TryAgain("down", tries=1)), provider="p", deadline_seconds=5.0)
+    waits_before = len(clock.waits)
+
+    def probe(seconds: float) -> ChatReply:
+        with pytest.raises(GivenUp, match="left alone"):
+            retry.call(failing(), provider="p", deadline_seconds=100.0)
+        return reply_of()
+
+    assert retry.call(probe, provider="p", deadline_seconds=300.0).retries == 0
+    assert len(clock.waits) - waits_before > MAX_ASKED_TRIES
 
 
 def test_breakers_are_one_a_provider() -> None:
