@@ -173,12 +173,14 @@ def _sharp(conversation: Conversation, market: AskedMarket) -> float:
 def _noisy(conversation: Conversation, market: AskedMarket) -> float:
     """Return the price with what was read and a good deal of chance mixed in."""
     noise = NormalDist().inv_cdf(draw(conversation.seed, "noisy", market.id))
-    return _chance(0.5 * _odds(_read_chance(conversation, market)) + 0.5 * _odds(_price(market)) + 0.9 * noise)
+    return _chance(0.4 * _odds(_read_chance(conversation, market)) + 0.6 * _odds(_price(market)) + 0.9 * noise)
 
 
 def _overconfident(conversation: Conversation, market: AskedMarket) -> float:
-    """Return what pages say, taken to extremes."""
-    return _chance(4.0 * _odds(0.5 * _read_chance(conversation, market) + 0.5 * _price(market)))
+    """Return a first thought, some of it read, taken to extremes."""
+    noise = NormalDist().inv_cdf(draw(conversation.seed, "overconfident", market.id))
+    thought = 0.2 * _odds(_read_chance(conversation, market)) + 0.8 * _odds(_price(market)) + 0.7 * noise
+    return _chance(4.0 * thought)
 
 
 def _lazy(conversation: Conversation, market: AskedMarket) -> float:
