@@ -3,12 +3,11 @@
 import itertools
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
-    from bs4.element import Tag
 
 MAX_HTML_CHARACTERS = 3_000_000
 MAX_TAGS = 40_000
@@ -59,7 +58,7 @@ def main_text(html: str, url: str) -> str:
     html = _XML_DECLARATION.sub("", _bounded(html), count=1)
     if not html.strip():
         return ""
-    return cleaned(_by_trafilatura(html, url)) or cleaned("\n".join(_all_blocks(html)))
+    return cleaned(_by_trafilatura(html, url)) or cleaned("\n".join(all_blocks(html)))
 
 
 def page_title(html: str) -> str:
@@ -96,25 +95,40 @@ def _bounded(html: str) -> str:
 
 def _by_trafilatura(html: str, url: str) -> str:
     # Costs 0.3 s to import, and only agents that read pages need it.
-    from trafilatura import extract
+    from trafilatura import extract, load_html
 
     for library in ("trafilatura", "htmldate", "courlan", "charset_normalizer", "justext", "readability"):
         hush(library)
     try:
-        return extract(html, url=url, include_comments=False, include_tables=True) or ""
+        tree = load_html(html)
+        if tree is None:
+            return ""
+        for element in tree.xpath("//body//*[@hidden or @style]"):
+            if _is_hidden(element.attrib):
+                element.drop_tree()
+        return extract(tree, url=url, include_comments=False, include_tables=True) or ""
     except _FAILURES:
         return ""
 
 
-def _all_blocks(html: str) -> Iterator[str]:
+def _is_hidden(attributes: Mapping[str, object]) -> bool:
+    """Return whether an element is not shown to people, where instructions to agents are put.
+
+    Looked for below the body only: some sites hide the whole until a script has run.
+    """
+    return "hidden" in attributes or _HIDDEN.search(str(attributes.get("style") or "")) is not None
+
+
+def all_blocks(html: str) -> Iterator[str]:
     """Yield the text of every block in the page's main part, in one walk over it."""
     from bs4.element import NavigableString, Tag
 
     soup = _soup(html)
     if soup is None:
         return
-    for tag in soup.find_all(_is_no_text):
-        tag.extract()
+    for tag in (soup.body or soup).find_all(True):
+        if tag.name in _NEVER_TEXT or _is_hidden(tag.attrs):
+            tag.extract()
     root = soup.find("article") or soup.find("main") or soup.body or soup
     block: list[str] = []
     for node in root.descendants:
@@ -124,14 +138,6 @@ def _all_blocks(html: str) -> Iterator[str]:
         elif type(node) is NavigableString:
             block.append(" ".join(node.split()))
     yield " ".join(block)
-
-
-def _is_no_text(tag: "Tag") -> bool:
-    """Return whether a tag is not shown to people, or is a tool of the site."""
-    if tag.name in _NEVER_TEXT:
-        return True
-    style = str(tag.get("style") or "")
-    return tag.has_attr("hidden") or tag.get("aria-hidden") == "true" or _HIDDEN.search(style) is not None
 
 
 def _soup(html: str) -> "BeautifulSoup | None":

@@ -69,7 +69,8 @@ def target_of(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Tar
     if "@" in parts.netloc:
         raise AddressRefused("an address with a user name in it is not fetched; leave out what stands before the @")
     host = _host(parts, text)
-    port = _port(parts, text) or DEFAULT_PORTS[scheme]
+    stated = _port(parts, text)
+    port = DEFAULT_PORTS[scheme] if stated is None else stated
     if (host, port) not in allowed_private:
         _require_public_name(host)
         if port not in DEFAULT_PORTS.values():
@@ -131,7 +132,8 @@ def _host(parts: SplitResult, text: str) -> str:
     host = (parts.hostname or "").removesuffix(".")
     if parts.netloc.startswith("["):
         address = parsed(host)
-        if not isinstance(address, IPv6Address) or address.scope_id is not None:
+        after = parts.netloc.partition("]")[2]
+        if not isinstance(address, IPv6Address) or address.scope_id is not None or after[:1] not in ("", ":"):
             raise AddressRefused(f"{seen(text)} names no possible address in brackets")
         return str(address)
     try:
