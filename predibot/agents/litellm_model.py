@@ -42,28 +42,31 @@ class LiteLLMModel:
         retry: Retry,
         base_url: str | None = None,
         key_name: str | None = None,
+        sent_name: str | None = None,
         price: Price | None = None,
         try_seconds: float = TRY_SECONDS,
     ) -> None:
         """Set it up; nothing is imported or looked up yet.
 
         Args:
-            name: As litellm calls it, such as `openai/gpt-5`.
+            name: As recipes call it, such as `openai/gpt-5`.
             keys: Where keys are found.
             retry: The retry layer.
             base_url: Another address, for names that start with `openai/`.
                 It gets no key unless `key_name` says which, and litellm's table
                 knows nothing of its prices.
             key_name: The setting that holds the key, where it is not the usual one.
+            sent_name: As litellm calls it, where recipes call it something else.
             price: As the recipe states it.
             try_seconds: The longest a single try may take.
 
         Raises:
             UsageError: If a base URL is given for a provider that might be redirected elsewhere.
         """
-        if base_url is not None and not name.startswith("openai/"):
-            raise UsageError(f"a base URL is for names that start with openai/, not for {name!r}; name it so")
         self._name = name
+        self._sent_name = name if sent_name is None else sent_name
+        if base_url is not None and not self._sent_name.startswith("openai/"):
+            raise UsageError(f"a base URL is for names that start with openai/, not for {name!r}; name it so")
         self._keys = keys
         self._retry = retry
         self._base_url = base_url
@@ -87,7 +90,7 @@ class LiteLLMModel:
             ModelUnavailable: If no answer came within the deadline.
             ModelRefused: If the provider refuses the request for good.
         """
-        provider = provider_of(self._name)
+        provider = provider_of(self._sent_name)
         names = (self._key_name,) if self._key_name else () if self._base_url else key_names(provider)
         key = find_key(names, self._keys)
         return self._retry.call(
@@ -100,7 +103,7 @@ class LiteLLMModel:
         """Return the answer of a single try."""
         seconds = min(seconds, self._try_seconds)
         litellm = loaded_litellm()
-        arguments = _arguments_for(request, self._name, seconds) | self._access(key)
+        arguments = _arguments_for(request, self._sent_name, seconds) | self._access(key)
         failure: ModelError
         try:
             response = in_time(lambda: litellm.completion(**arguments), seconds)
@@ -133,7 +136,7 @@ class LiteLLMModel:
             said = f"{self._name} answered an error: {one_line(words)}"
             raise failure_of_status(502 if status is None else status, said, key_name=self._usual_key_name())
         try:
-            answer = read_answer(value, self._name)
+            answer = read_answer(value, self._sent_name)
         except Unreadable as error:
             raise AnswerLost(f"{self._name} answered what is no chat completion: {error}") from None
         hidden = getattr(response, "_hidden_params", None) or {}
@@ -144,7 +147,7 @@ class LiteLLMModel:
     def _table_usd(self, answer: Answer, hidden: Mapping[str, Any]) -> float | None:
         """Return what litellm's table makes of the usage, where the table can be believed."""
         counted = answer.usage.input_tokens is not None and answer.usage.output_tokens is not None
-        if self._base_url is not None or not counted or table_price(self._name) is None:
+        if self._base_url is not None or not counted or table_price(self._sent_name) is None:
             return None
         return known_usd(hidden.get("response_cost"))
 
@@ -169,7 +172,7 @@ class LiteLLMModel:
 
     def _usual_key_name(self) -> str:
         """Return the setting that should hold the key, for messages."""
-        return self._key_name or key_names(provider_of(self._name))[0]
+        return self._key_name or key_names(provider_of(self._sent_name))[0]
 
 
 def provider_of(name: str) -> str:

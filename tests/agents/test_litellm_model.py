@@ -8,7 +8,7 @@ import pytest
 
 from predibot.agents.litellm_library import table_price
 from predibot.agents.litellm_model import LiteLLMModel, provider_of
-from predibot.agents.model import open_model, worst_price
+from predibot.agents.model import ClientName, open_model, worst_price
 from predibot.agents.openai_model import OpenAICompatibleModel
 from predibot.agents.price import Price
 from predibot.domain.chat import Cost
@@ -152,3 +152,11 @@ def test_a_base_url_takes_the_light_client_and_no_key_that_is_not_named() -> Non
 def test_litellm_takes_a_base_url_only_where_it_follows_no_redirects() -> None:
     with pytest.raises(UsageError, match="openai/"):
         LiteLLMModel("anthropic/claude", base_url="http://localhost/v1", keys={}, retry=retry_of(Clock()))
+
+
+@pytest.mark.parametrize("client", ["light", "litellm"])
+def test_a_server_is_asked_by_the_name_it_knows(client: ClientName) -> None:
+    with chat_server(completion()) as server:
+        model = open_model("sandbox/sharp", keys={}, retry=retry_of(Clock()), base_url=server.base_url, client=client)
+        model.chat(HELLO, deadline_seconds=60.0)
+        assert (model.name, server.asked[0].body["model"]) == ("sandbox/sharp", "sandbox/sharp")
