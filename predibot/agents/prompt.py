@@ -150,17 +150,22 @@ def _event_text(context: Context, *, price_blind: bool) -> str:
     said = {event.description: "those of the event"}
     parts = [f"event: {one_line(event.title)}"]
     if event.description:
-        parts.append(f"rules of the event: {bounded(event.description, MAX_RULES_CHARACTERS)}")
+        parts.append(f"rules of the event: {_rules(event.description)}")
     for market in event.markets:
         lines = _market_lines(market)
         if market.description:
             known = said.get(market.description)
-            lines.append(f"rules: {known or bounded(market.description, MAX_RULES_CHARACTERS)}")
+            lines.append(f"rules: {known or _rules(market.description)}")
             said.setdefault(market.description, f"those of market {market.id}")
         if not price_blind:
             lines += _price_lines(market, context.history(market.id))
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _rules(text: str) -> str:
+    """Return rules with their further lines indented, so that none looks like another market."""
+    return bounded(text, MAX_RULES_CHARACTERS).replace("\n", "\n  ")
 
 
 def _market_lines(market: Market) -> list[str]:

@@ -10,7 +10,10 @@ POOLING_RULES: tuple[PoolingRule, ...] = ("median", "trimmed_mean", "log_odds")
 TRIMMED_SHARE = 0.2
 """What `trimmed_mean` leaves out at each end, rounded down to whole forecasts."""
 MIN_PROBABILITY = 0.001
-"""Logarithms of odds are taken between this and one minus this: one sure forecast shall not decide alone."""
+"""What goes into `log_odds` and comes out of it stays between this and one minus this.
+
+One forecast that is sure shall not decide alone, nor many be pooled to certainty.
+"""
 
 
 def pooled(rule: PoolingRule, probabilities: Sequence[float], *, extremising: float = 1.0) -> float:
@@ -59,12 +62,14 @@ def _trimmed_mean(ordered: Sequence[float]) -> float:
 
 
 def _log_odds(probability: float) -> float:
-    bounded = min(max(probability, MIN_PROBABILITY), 1.0 - MIN_PROBABILITY)
-    return math.log(bounded / (1.0 - bounded))
+    within = _bounded(probability)
+    return math.log(within / (1.0 - within))
 
 
 def _probability(log_odds: float) -> float:
-    """Return the probability with these odds, also where they are too large for `exp`."""
-    if log_odds >= 0:
-        return 1.0 / (1.0 + math.exp(-log_odds))
-    return 1.0 - 1.0 / (1.0 + math.exp(log_odds))
+    # Beyond 700 `exp` overflows, and the bound is reached at 7.
+    return _bounded(1.0 / (1.0 + math.exp(-max(-700.0, log_odds))))
+
+
+def _bounded(probability: float) -> float:
+    return min(max(probability, MIN_PROBABILITY), 1.0 - MIN_PROBABILITY)
