@@ -1,5 +1,6 @@
 """The date of a page: when it was published and last changed, and how sure that is."""
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -24,9 +25,7 @@ _PUBLISHED = frozenset({
 _MODIFIED = frozenset({"article:modified_time", "og:updated_time", "datemodified", "last-modified", "dcterms.modified"})
 _META = re.compile(r"<(?:meta|time)\b[^>]{1,600}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
-_JSON_LD = re.compile(
-    r"<script\b[^>]{0,200}?application/ld\+json[^>]{0,200}>(.{1,200000}?)</script>", re.IGNORECASE | re.DOTALL
-)
+_JSON_LD = re.compile(r"<script\b[^>]{0,200}?application/ld\+json[^>]{0,200}>", re.IGNORECASE)
 _ARTICLE = re.compile(r"article|posting|report|webpage|review", re.IGNORECASE)
 _MAX_JSON_LD = 20
 _MAX_DEPTH = 6
@@ -128,9 +127,9 @@ def _in_meta(html: str) -> Iterator[tuple[str, Dated]]:
 
 def _in_json_ld(html: str) -> Iterator[tuple[str, Dated]]:
     """Yield what the page's linked data say about articles."""
-    for match in list(_JSON_LD.finditer(html))[:_MAX_JSON_LD]:
+    for start in itertools.islice(_JSON_LD.finditer(html), _MAX_JSON_LD):
         try:
-            value = json.loads(match.group(1))
+            value = json.loads(html[start.end() : html.index("</script", start.end())])
         except (ValueError, RecursionError):
             continue
         for thing in _things(value, _MAX_DEPTH):

@@ -55,7 +55,7 @@ def main_text(html: str, url: str) -> str:
     Returns:
         Text without control and invisible characters; empty if there is none.
     """
-    html = _XML_DECLARATION.sub("", _bounded(html), count=1)
+    html = _XML_DECLARATION.sub("", bounded(html), count=1)
     if not html.strip():
         return ""
     return cleaned(_by_trafilatura(html, url)) or cleaned("\n".join(all_blocks(html)))
@@ -63,7 +63,7 @@ def main_text(html: str, url: str) -> str:
 
 def page_title(html: str) -> str:
     """Return the title of a page on one line; empty if it has none."""
-    soup = _soup(_bounded(html))
+    soup = _soup(bounded(html))
     if soup is None:
         return ""
     stated = soup.find("meta", attrs={"property": "og:title"})
@@ -84,7 +84,7 @@ def hush(name: str) -> None:
         logger.addHandler(logging.NullHandler())
 
 
-def _bounded(html: str) -> str:
+def bounded(html: str) -> str:
     """Return as much of a page as is read."""
     text = html[:MAX_HTML_CHARACTERS].replace("\x00", "")
     if text.count("<") <= MAX_TAGS:

@@ -10,7 +10,7 @@ from predibot.tools._body import decoded
 from predibot.tools._deadline import Deadline, in_time
 from predibot.tools._page_date import PageDate, date_of_headers, date_of_html
 from predibot.tools._page_error import PageUnreadable
-from predibot.tools._page_text import cleaned, main_text, page_title
+from predibot.tools._page_text import bounded, cleaned, main_text, page_title
 from predibot.tools._pdf_text import pdf_text
 from predibot.tools._safe_fetch import Page
 
@@ -47,7 +47,7 @@ def reading_of(page: Page, monotonic: Callable[[], float]) -> Reading:
     characters, _charset = decoded(page.body, page.charset)
     if page.content_type == "text/plain":
         return _reading(page, "", cleaned(characters), date_of_headers(page.last_modified_at))
-    return _bounded(partial(_of_html, page, characters))
+    return _bounded(partial(_of_html, page, bounded(characters)))
 
 
 def _of_html(page: Page, html: str) -> Reading:

@@ -1,5 +1,6 @@
 """The tool that reads a web page: safely fetched, as text, in parts a model can afford."""
 
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -94,6 +95,8 @@ class _Visitor:
         self._fetch = fetch
         self._trace = trace
         self._readings: OrderedDict[str, Reading] = OrderedDict()
+        # Agents call several tools of one turn at once.
+        self._lock = threading.Lock()
 
     def visit(self, url: str, part: int, focus: str | None) -> str:
         """Return a part of a page, or why there is none."""
@@ -110,14 +113,16 @@ class _Visitor:
         """Return a page's text, fetched once."""
         if not isinstance(url, str) or not url.strip():
             raise AddressRefused("there is no address; write one, beginning with https://")
-        known = self._readings.get(url)
+        with self._lock:
+            known = self._readings.get(url)
         if known is None:
             known = reading_of(self._fetch(url), time.monotonic)
             _require_past(known, self._policy.as_of)
+        with self._lock:
             self._readings[url] = known
-        self._readings.move_to_end(url)
-        while len(self._readings) > KEPT_READINGS:
-            self._readings.popitem(last=False)
+            self._readings.move_to_end(url)
+            while len(self._readings) > KEPT_READINGS:
+                self._readings.popitem(last=False)
         return known
 
     def _record(self, kind: str, **fields: object) -> None:
