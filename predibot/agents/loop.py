@@ -76,8 +76,13 @@ def run_tools(
     try:
         step_through(talk, [*research.tools(), FINAL_ANSWER.name], model_name=model.name, max_steps=most_calls)
     except LoopEnded as ended:
-        return LoopResult(None, cut(str(ended), MAX_REASON_CHARACTERS))
+        return ended_with(ended)
     return talk.result()
+
+
+def ended_with(ended: LoopEnded) -> LoopResult:
+    """Return that there is no decision, and why."""
+    return LoopResult(None, cut(str(ended), MAX_REASON_CHARACTERS))
 
 
 @dataclass(slots=True)
@@ -121,7 +126,7 @@ class Talk:
         except AnswerError as error:
             complaint, result = error, f"{ERROR} {error}"
         self.transcript.returned(call_id, result, gist=self._gist(call.name, result))
-        self._record("tool", name=call.name, arguments=arguments, result=result, seconds=self.clock() - began)
+        self.record("tool", name=call.name, arguments=arguments, result=result, seconds=self.clock() - began)
         if complaint is not None:
             raise complaint
         return result
@@ -202,6 +207,11 @@ class Talk:
         enough = 600 + 200 * len(self.context.subject.markets)
         return min(self.limits.max_output_tokens, enough) if self.tight else self.limits.max_output_tokens
 
+    def record(self, kind: str, **fields: object) -> None:
+        """Write a step down, where there is a trace."""
+        if self.context.trace is not None:
+            self.context.trace.record(kind, **fields)
+
     def _turn(self) -> None:
         """Let the model speak once: its calls wait to be made, or it is told why they cannot be."""
         answer = self.reply(self._request)
@@ -213,7 +223,7 @@ class Talk:
             return
         self.transcript.said(answer.message.text)
         self.transcript.tell(refused)
-        self._record("refused_turn", complaint=refused)
+        self.record("refused_turn", complaint=refused)
         if any(call.name == FINAL_ANSWER.name for call in calls):
             self.count_repair(refused)
 
@@ -285,10 +295,6 @@ class Talk:
         if name == VISIT.name and not result.startswith(ERROR):
             return _READ
         return self.research.fence.shortened(result, _GIST_CHARACTERS)
-
-    def _record(self, kind: str, **fields: object) -> None:
-        if self.context.trace is not None:
-            self.context.trace.record(kind, **fields)
 
 
 def _unreadable(call: ToolCall) -> str:
