@@ -162,6 +162,7 @@ class Talk:
         self.repairs += 1
         self.complaint = complaint
         if self.repairs > MAX_REPAIRS:
+            self.record("gave_up", complaint=complaint)
             raise LoopEnded(f"no answer held after {MAX_REPAIRS} repairs; the last complaint: {complaint}")
 
     def look_up(self, name: str, arguments: Mapping[str, object]) -> str:
@@ -186,7 +187,7 @@ class Talk:
         """
         self._look_at_the_limits()
         try:
-            answer = self.model.chat(request(), deadline_seconds=self.left_seconds())
+            answer = self.model.chat(request(), deadline_seconds=max(0.1, self.left_seconds()))
         except BudgetSpent as error:
             if self.tight:
                 raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}") from error

@@ -164,8 +164,9 @@ def _event_text(context: Context, *, price_blind: bool) -> str:
 
 
 def _rules(text: str) -> str:
-    """Return rules with their further lines indented, so that none looks like another market."""
-    return bounded(text, MAX_RULES_CHARACTERS).replace("\n", "\n  ")
+    """Return rules without empty lines, the further ones indented, so that none looks like another market."""
+    lines = (line.strip() for line in bounded(text, MAX_RULES_CHARACTERS).splitlines())
+    return "\n  ".join(line for line in lines if line)
 
 
 def _market_lines(market: Market) -> list[str]:
