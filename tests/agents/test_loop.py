@@ -301,6 +301,14 @@ def test_a_spent_budget_leads_to_a_forced_short_answer() -> None:
     assert "limit of $0.10 would be passed" in model.told()
 
 
+def test_what_is_sent_for_the_short_answer_is_short_too() -> None:
+    looked = research(toolbox(page=lambda *_: "rain " * 5_000))
+    model = ScriptedModel([("visit_webpage", {"url": "http://a.example"}), GOOD], before=spent_after(1))
+    assert run(model, looked).decision is not None
+    assert max(len(message.text) for message in model.requests[1].messages[2:]) < 1_000
+    assert "read: rain rain" in model.requests[1].messages[-2].text
+
+
 def test_a_budget_that_not_even_an_answer_fits_in_is_an_abstention_with_its_reason() -> None:
     def nothing_fits(_request: ChatRequest) -> None:
         raise BudgetSpent("the run's limit of 10 steps would be passed")

@@ -60,6 +60,14 @@ def test_the_same_failure_again_is_no_reason_to_give_up() -> None:
     assert looked.missing() is not None
 
 
+def test_a_search_that_returns_something_at_last_is_no_failure_any_more() -> None:
+    answers = iter(["error: busy"] * FAILED_TRIES + ["found"] * FAILED_TRIES)
+    looked = research(toolbox(lambda _query: next(answers)), searches=FAILED_TRIES + 1, pages=0)
+    for number in [*range(FAILED_TRIES)] * 2:
+        looked.search({"query": f"rain {number}"})
+    assert looked.missing() == "not yet: search 1 more times, in different words, then hand in the answer"
+
+
 def test_failed_pages_do_not_excuse_searches() -> None:
     looked = research(toolbox(page=lambda *_: "error: timed out"))
     for number in range(FAILED_TRIES):
