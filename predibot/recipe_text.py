@@ -26,7 +26,8 @@ _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(day
 _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "password", "passwords", "apikey", "apikeys"})
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
-_ARCHIVE = "archive:"
+_WITH_MORE = ("archive:", "sandbox:")
+"""Venues that take a folder or options."""
 _NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
 
 
@@ -234,9 +235,9 @@ def _game(game: str, where: _Where) -> str:
 
 
 def _venue(venue: str, where: _Where) -> str:
-    if venue in ("polymarket", "sandbox") or (venue.startswith(_ARCHIVE) and venue != _ARCHIVE):
+    if venue in ("polymarket", "sandbox") or any(venue.startswith(kind) and venue != kind for kind in _WITH_MORE):
         return venue
-    known = ("polymarket", "sandbox", f"{_ARCHIVE}<folder>")
+    known = ("polymarket", "sandbox", "archive:<folder>")
     raise where.error(("venue",), f"unknown venue {venue[:40]!r}. {did_you_mean(venue.partition(':')[0], known)}")
 
 

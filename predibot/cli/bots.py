@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("bots", help="list the strategies and their arguments")(bots)
+    app.command("bots", cls=Command, help="list the strategies and their arguments")(bots)
 
 
 def bots(json: options.Json = False) -> None:

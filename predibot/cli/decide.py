@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 if TYPE_CHECKING:
     from predibot.config import Settings
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("decide", help="let every bot of a recipe decide on the top trending events")(decide)
+    app.command("decide", cls=Command, help="let every bot of a recipe decide on the top trending events")(decide)
 
 
 def decide(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 if TYPE_CHECKING:
     from predibot.jobs.decide import DecideReport
@@ -23,7 +24,7 @@ On real markets, with a network:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("demo", help="run the main job over a simulated world and print the report")(demo)
+    app.command("demo", cls=Command, help="run the main job over a simulated world and print the report")(demo)
 
 
 def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:

@@ -5,11 +5,12 @@ from dataclasses import asdict
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("doctor", help="check python, ledger, folders, plug-ins, hosts and keys")(doctor)
+    app.command("doctor", cls=Command, help="check python, ledger, folders, plug-ins, hosts and keys")(doctor)
 
 
 def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:
@@ -22,11 +23,13 @@ def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:
 
     output.set_up_logs(verbose=False)
     checks = check_all(load_settings(), ledger or DEFAULT_LEDGER)
+    failed = [f"{check.name}: {check.seen}" for check in checks if check.verdict == "failed"]
     if json:
-        output.print_document({"checks": [asdict(check) for check in checks]})
+        error = {"error": {"kind": "CheckFailed", "message": "; ".join(failed)}} if failed else {}
+        output.print_document({**error, "checks": [asdict(check) for check in checks]})
     else:
         rows = tuple((check.verdict, check.name, plain(check.seen)) for check in checks)
         columns = (Column("verdict", "key"), Column("what", "key"), Column("seen", "text"))
         print_grid(output.report_console(), Grid("Doctor", columns, rows))
-    if any(check.verdict == "failed" for check in checks):
+    if failed:
         raise typer.Exit(1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 if TYPE_CHECKING:
     from predibot.config import Settings
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("evaluate", help="print each bot's returns, Brier score and Sharpe beside the market's")(evaluate)
+    app.command("evaluate", cls=Command, help="score each bot beside the market: returns, Brier, Sharpe")(evaluate)
 
 
 def evaluate(
@@ -37,8 +38,9 @@ def evaluate(
     from predibot.config import load_settings
     from predibot.jobs.evaluate import evaluate as evaluate_all
     from predibot.jobs.evaluate import spec_of_ledger
-    from predibot.jobs.recipes import recipe_name
+    from predibot.jobs.recipes import asked_about
     from predibot.jobs.venues import look_back_at, venue_name
+    from predibot.ledger.runs import list_runs
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal import print_evaluation
@@ -46,19 +48,22 @@ def evaluate(
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
-    days = _days(horizons)
+    days, bot_names = _days(horizons), options.names(bots)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         spec = spec_of_ledger(store, venue)
+        with store.read() as connection:
+            name = asked_about(recipe, bot_names, list_runs(connection))
+        if name is not None:
+            output.say(f"recipe: {name}")
         at = look_back_at(spec, as_of, options.wall_clock)
-        notes = () if no_track else _track(store, spec, at, settings, listener)
+        notes: tuple[str, ...] = ()
+        if not no_track:
+            notes = _track(store, spec, at, settings, listener)
+            # Quotes that were taken just now count too.
+            at = look_back_at(spec, as_of, options.wall_clock)
         evaluation = evaluate_all(
-            store=store,
-            venue_name=venue_name(spec),
-            as_of=at,
-            recipe=recipe_name(recipe),
-            bots=options.names(bots),
-            horizons_days=days,
+            store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, horizons_days=days
         )
     view = EvaluationView(evaluation.as_of, evaluation.cards, (*notes, *evaluation.notes))
     if json:
@@ -84,7 +89,7 @@ def _track(
 
 def _days(text: str) -> tuple[float, ...]:
     try:
-        days = tuple(float(part) for part in options.names(text))
+        days = tuple(dict.fromkeys(float(part) for part in text.split(",") if part.strip()))
     except ValueError:
         days = ()
     if not days or any(not 0 < day <= 3650 for day in days):

@@ -7,19 +7,24 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("export", help="write decisions, forecasts, bets, fills, observations and resolutions")(export)
+    app.command("export", cls=Command, help="write decisions, bets, prices and more for other programs")(export)
 
 
 def export(
     folder: Annotated[
         Path | None, typer.Argument(metavar="FOLDER", help="one file a table there; left out: JSON lines on stdout")
     ] = None,
-    file_format: Annotated[str, typer.Option("--format", help="csv, jsonl or parquet; for files in FOLDER")] = "csv",
-    table: Annotated[list[str] | None, typer.Option("--table", help="only this table; may be repeated")] = None,
+    file_format: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="of the files: csv (if left out), jsonl or parquet")
+    ] = None,
+    table: Annotated[
+        list[str] | None, typer.Option("--table", metavar="TABLE", help="only this table; may be repeated")
+    ] = None,
     canonical: Annotated[
         bool,
         typer.Option("--canonical", help="rows by natural key, without what may differ between two equal ledgers"),
@@ -28,7 +33,6 @@ def export(
     json: options.Json = False,
 ) -> None:
     """Write the ledger's rows; two ledgers that hold the same have equal canonical exports, byte for byte."""
-    from predibot.errors import UsageError
     from predibot.jobs.export import FORMATS, export_files, export_lines, tables_of
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
@@ -38,16 +42,18 @@ def export(
     known = tables_of(canonical=canonical)
     for name in table or ():
         if name not in known:
-            raise UsageError(f"no table {name!r}. {did_you_mean(name, known)}")
+            raise typer.BadParameter(f"no table {name!r}. {did_you_mean(name, known)}")
+    kind = next((each for each in FORMATS if each == (file_format or "csv")), None)
+    if kind is None:
+        raise typer.BadParameter(f"no format {file_format!r}. {did_you_mean(str(file_format), FORMATS)}")
+    if folder is None and file_format not in (None, "jsonl"):
+        raise typer.BadParameter(f"--format {file_format} is for files; name a FOLDER for them")
     chosen = tuple(name for name in known if not table or name in table)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
         output.say(f"ledger: {store.address}")
         if folder is None:
             _print_rows(export_lines(store, chosen, canonical=canonical), as_document=json)
             return
-        kind = next((each for each in FORMATS if each == file_format), None)
-        if kind is None:
-            raise UsageError(f"no format {file_format!r}. {did_you_mean(file_format, FORMATS)}")
         written = export_files(store, folder, chosen, kind, canonical=canonical)
     if json:
         output.print_document({"files": {str(path): rows for path, rows in written.items()}})

@@ -15,6 +15,13 @@ def _instant(text: str) -> datetime:
         raise typer.BadParameter(str(error)) from None
 
 
+def _stated(text: str | None) -> str | None:
+    """Refuse an empty text: where a variable of the shell is empty, the default is not what was meant."""
+    if text is not None and not text.strip():
+        raise typer.BadParameter("it is empty; give it a value, or leave it out")
+    return text
+
+
 Recipe = Annotated[
     str | None,
     typer.Argument(
@@ -23,11 +30,20 @@ Recipe = Annotated[
 ]
 Venue = Annotated[
     str | None,
-    typer.Option("--venue", help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: the recipe's"),
+    typer.Option(
+        "--venue",
+        metavar="VENUE",
+        callback=_stated,
+        help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: the recipe's",
+    ),
 ]
 LookBackVenue = Annotated[
     str | None,
-    typer.Option("--venue", help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: that of the runs"),
+    typer.Option(
+        "--venue",
+        metavar="VENUE",
+        help="polymarket, archive:FOLDER or sandbox[:seed=7,...]; left out: that of the runs",
+    ),
 ]
 AsOf = Annotated[
     datetime | None,
@@ -35,7 +51,9 @@ AsOf = Annotated[
 ]
 Ledger = Annotated[
     str | None,
-    typer.Option("--ledger", metavar="URL", help="sqlite or postgresql URL; left out: runs/out/predibot.db"),
+    typer.Option(
+        "--ledger", metavar="URL", callback=_stated, help="sqlite or postgresql URL; left out: runs/out/predibot.db"
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="say on stderr what is being done")]
@@ -43,12 +61,14 @@ Bots = Annotated[
     str | None,
     typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies"),
 ]
-Events = Annotated[int | None, typer.Option("--events", min=1, help="how many events to play")]
-EventId = Annotated[str | None, typer.Option("--event", metavar="ID", help="play this one event")]
+Events = Annotated[int | None, typer.Option("--events", metavar="N", min=1, help="how many events to play")]
+EventId = Annotated[str | None, typer.Option("--event", metavar="ID", callback=_stated, help="play this one event")]
 MinVolume = Annotated[
     float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
 ]
-MaxMarkets = Annotated[int | None, typer.Option("--max-markets", min=0, help="most markets of an event; 0 for all")]
+MaxMarkets = Annotated[
+    int | None, typer.Option("--max-markets", metavar="N", min=0, help="most markets of an event; 0 for all")
+]
 
 
 def wall_clock() -> datetime:
@@ -57,5 +77,10 @@ def wall_clock() -> datetime:
 
 
 def names(text: str | None) -> tuple[str, ...]:
-    """Return the names in a comma-separated list."""
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    """Return the names in a comma-separated list, which has at least one; nothing where none is given."""
+    if text is None:
+        return ()
+    found = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not found:
+        raise typer.BadParameter(f"{text!r} names nobody; write --bots market_price,random_bet")
+    return found

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +16,22 @@ if TYPE_CHECKING:
     from predibot.contracts import Progress, ProgressListener
 
 
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_BAR_TEXT_CELLS = 40
+
+
 def say(text: str) -> None:
     """Print a line for the person at the terminal, on stderr."""
     typer.echo(text, err=True)
 
 
 def print_document(document: Any) -> None:
-    """Print one JSON document on stdout; NaN in it would be a mistake of ours and raises."""
-    typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    """Print one JSON document on stdout; NaN in it would be a mistake of ours and raises.
+
+    It is ASCII, so that no title can write on the screen what it likes, and no
+    terminal or pipe is too old for it.
+    """
+    typer.echo(json.dumps(document, allow_nan=False))
 
 
 def report_console() -> "Console":
@@ -34,14 +43,36 @@ def report_console() -> "Console":
 
 def set_up_logs(*, verbose: bool) -> None:
     """Send warnings to stderr, and with `verbose` also what is being done; secrets never get this far."""
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING,
-        stream=sys.stderr,
-        format="%(levelname)s %(name)s: %(message)s" if verbose else "%(message)s",
-        force=True,
-    )
+    handler = _Stderr()
+    handler.setFormatter(_LogLine(verbose=verbose))
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[handler], force=True)
     for chatty in ("httpx", "httpcore", "alembic"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+class _Stderr(logging.Handler):
+    """Prints on what stderr is at that moment: a progress bar takes its place for a while."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record."""
+        say(self.format(record))
+
+
+class _LogLine(logging.Formatter):
+    """A record as text that can only be read; of an exception, without `verbose`, the last line."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        super().__init__("%(levelname)s %(name)s: %(message)s" if verbose else "%(message)s")
+        self._verbose = verbose
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record without control characters, lines aside."""
+        return _CONTROL.sub("\ufffd", super().format(record))
+
+    def formatException(self, ei: Any) -> str:
+        """Return the traceback, or what it ends with."""
+        whole = super().formatException(ei)
+        return whole if self._verbose else f"{whole.splitlines()[-1]} (add -v to see where)"
 
 
 @contextmanager
@@ -54,6 +85,8 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
+    from predibot.reports.text import plain
+
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
@@ -61,7 +94,8 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
         def listen(step: "Progress") -> None:
             if step.stage not in tasks:
                 tasks[step.stage] = bar.add_task(step.stage, total=step.total)
-            bar.update(tasks[step.stage], completed=step.done, total=step.total, description=step.text or step.stage)
+            said = plain(step.text or step.stage, _BAR_TEXT_CELLS)
+            bar.update(tasks[step.stage], completed=step.done, total=step.total, description=said)
 
         yield listen
 

@@ -6,26 +6,35 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("record", help="write a venue's raw answers as an archive to replay later")(record)
+    app.command("record", cls=Command, help="write a venue's raw answers as an archive to replay later")(record)
 
 
 def record(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="the archive; made where it does not exist")],
-    venue: Annotated[str, typer.Option("--venue", help="polymarket or sandbox[:seed=7,...]")] = "polymarket",
+    venue: Annotated[
+        str, typer.Option("--venue", metavar="VENUE", help="polymarket or sandbox[:seed=7,...]")
+    ] = "polymarket",
     as_of: options.AsOf = None,
-    events: Annotated[int, typer.Option("--events", min=0, help="how many, most traded first; 0 for all")] = 100,
-    days: Annotated[float, typer.Option("--days", min=0.0, help="of price history, for markets that are new")] = 30.0,
+    events: Annotated[
+        int, typer.Option("--events", metavar="N", min=0, help="how many, most traded first; 0 for all")
+    ] = 100,
+    days: Annotated[
+        float, typer.Option("--days", metavar="DAYS", min=0.0, help="of price history, for markets that are new")
+    ] = 30.0,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Add a snapshot, later prices and resolutions to an archive."""
     from predibot.config import load_settings
+    from predibot.errors import VenueUnavailable
     from predibot.jobs.record import record as record_all
     from predibot.jobs.venues import open_venue
+    from predibot.reports.text import plain
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
@@ -42,6 +51,8 @@ def record(
             clock=options.wall_clock,
             listener=listener,
         )
+    if report.incomplete:
+        raise VenueUnavailable(f"{'; '.join(report.notes)}. The rest is written; run `predibot record` again")
     if json:
         output.print_document(
             {
@@ -62,4 +73,4 @@ def record(
         markup=False,
     )
     for note in report.notes:
-        console.print(f"note: {note}", markup=False)
+        console.print(f"note: {plain(note)}", soft_wrap=True)

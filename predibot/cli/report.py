@@ -1,24 +1,32 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
+from typing import Annotated
+
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("report", help="print the stored runs and scores, asking no venue")(report)
+    app.command("report", cls=Command, help="print the stored runs and scores, asking no venue")(report)
 
 
 def report(
+    recipe: Annotated[
+        str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe; left out: all runs")
+    ] = None,
     venue: options.LookBackVenue = None,
     as_of: options.AsOf = None,
+    bots: options.Bots = None,
     ledger: options.Ledger = None,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Print every run, then each bot's scorecard."""
     from predibot.jobs.evaluate import evaluate, spec_of_ledger
+    from predibot.jobs.recipes import asked_about
     from predibot.jobs.venues import look_back_at, venue_name
     from predibot.ledger.runs import list_runs
     from predibot.ledger.store import Store
@@ -28,13 +36,16 @@ def report(
     from predibot.reports.views import EvaluationView
 
     output.set_up_logs(verbose=verbose)
+    bot_names = options.names(bots)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
         output.say(f"ledger: {store.address}")
-        with store.read() as connection:
-            rows = [run_row(summary) for summary in list_runs(connection)]
         spec = spec_of_ledger(store, venue)
+        with store.read() as connection:
+            runs = list_runs(connection)
+        name = asked_about(recipe, bot_names, runs)
+        rows = [run_row(summary) for summary in runs if name in (None, summary.run.recipe)]
         at = look_back_at(spec, as_of, options.wall_clock)
-        evaluation = evaluate(store=store, venue_name=venue_name(spec), as_of=at)
+        evaluation = evaluate(store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names)
     view = EvaluationView(evaluation.as_of, evaluation.cards, evaluation.notes)
     if json:
         output.print_document({"runs": [row.document() for row in rows], **view.document()})

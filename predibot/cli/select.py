@@ -5,11 +5,12 @@ from typing import Any
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("select", help="show the events a run would play, and why each other one is passed over")(select)
+    app.command("select", cls=Command, help="show which events a run would play, and why not the others")(select)
 
 
 def select(

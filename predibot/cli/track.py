@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.command import Command
 
 if TYPE_CHECKING:
     from predibot.jobs.track import TrackReport
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("track", help="collect new prices and resolutions of every market the ledger knows")(track)
+    app.command("track", cls=Command, help="collect new prices and resolutions of the ledger's markets")(track)
 
 
 def track(

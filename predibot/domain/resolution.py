@@ -31,9 +31,11 @@ class Resolution:
 
 
 def as_known(revisions: Sequence[Resolution], as_of: datetime) -> Resolution | None:
-    """Return the last revision that was effective at an instant, or None."""
-    known = [revision for revision in revisions if revision.effective_at <= as_of]
-    return max(known, key=lambda revision: revision.effective_at, default=None)
+    """Return the last revision that was effective at an instant, or None; of equal instants the later entry."""
+    known = [
+        (revision.effective_at, entry) for entry, revision in enumerate(revisions) if revision.effective_at <= as_of
+    ]
+    return revisions[max(known)[1]] if known else None
 
 
 def unseen_revisions(
@@ -45,19 +47,17 @@ def unseen_revisions(
     corrects is effective from when it was first seen, the `as_of`.
 
     Args:
-        stored: What is known, any order.
+        stored: What is known, in the order in which it was stored.
         reported: What the venue says now, oldest first; often the last one only.
         as_of: The instant the venue was asked about.
     """
-    known, unseen = list(stored), []
+    known, unseen = list(stored), list[Resolution]()
     for revision in reported:
-        before = as_known(known, as_of)
-        superseded = revision is not reported[-1] and any(
-            (each.payout_yes, each.effective_at) == (revision.payout_yes, revision.effective_at) for each in known
-        )
-        if superseded or (before is not None and before.payout_yes == revision.payout_yes):
+        is_current = revision is reported[-1]
+        before = as_known(known, as_of if is_current else revision.effective_at)
+        if before is not None and before.payout_yes == revision.payout_yes:
             continue
-        if before is not None and revision.effective_at <= before.effective_at:
+        if is_current and before is not None and revision.effective_at <= before.effective_at:
             revision = replace(revision, effective_at=as_of)
         known.append(revision)
         unseen.append(revision)

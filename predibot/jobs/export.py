@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from predibot.errors import UsageError
-from predibot.ledger.export import CANONICAL_TABLES, TABLES, export_rows
+from predibot.ledger.export import CANONICAL_TABLES, TABLES, export_columns, export_rows
 from predibot.ledger.store import Store
 
 Format = Literal["csv", "jsonl", "parquet"]
@@ -46,7 +46,7 @@ def export_files(
                 rows = [dict(row) for row in export_rows(connection, table, canonical=canonical)]
                 path = folder / f"{table}.{file_format}"
                 unfinished = path.with_name(f".unfinished-{path.name}")
-                write(unfinished, rows)
+                write(unfinished, export_columns(table, canonical=canonical), rows)
                 unfinished.replace(path)
                 written[path] = len(rows)
     except OSError as error:
@@ -54,22 +54,21 @@ def export_files(
     return written
 
 
-def _write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        if rows:
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
+        writer = csv.DictWriter(file, fieldnames=columns)
+        writer.writeheader()
+        writer.writerows(rows)
 
 
-def _write_jsonl(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def _write_jsonl(path: Path, _columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n" for row in rows)
 
 
-def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
     # pyarrow costs 0.1 s and 100 MB, which only this pays.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.Table.from_pylist(list(rows)), path)
+    pq.write_table(pa.table({name: [row[name] for row in rows] for name in columns}), path)

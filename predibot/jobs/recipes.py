@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from predibot.errors import UsageError
+from predibot.ledger.runs import RunSummary
 from predibot.recipe import Recipe
 from predibot.recipe_file import load_recipe
+from predibot.spelling import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,26 @@ def asked_recipe(argument: str | None, *, overrides: Mapping[str, Any], bots: Se
     )
 
 
-def recipe_name(argument: str | None) -> str | None:
-    """Return the name under which a recipe's runs are stored; None for all runs."""
-    return None if argument is None else load_recipe(argument, Path()).name
+def asked_about(recipe: str | None, bots: Sequence[str], runs: Sequence[RunSummary]) -> str | None:
+    """Return the name of a recipe whose runs somebody asks about; None for all runs.
+
+    Args:
+        recipe: A name under which runs are stored, or a recipe's file or name.
+        bots: Names of bots, of which some run must have each.
+        runs: Those of the ledger.
+
+    Raises:
+        UsageError: If there is no such recipe, or no run of it, or no run with such a bot.
+    """
+    name = recipe
+    if recipe is not None and all(summary.run.recipe != recipe for summary in runs):
+        name = load_recipe(recipe, Path()).name
+    asked = [summary for summary in runs if name in (None, summary.run.recipe)]
+    if not asked and runs:
+        known = sorted({summary.run.recipe for summary in runs})
+        raise UsageError(f"the ledger has no run of recipe {name!r}. It has runs of {', '.join(known)}")
+    playing = {bot for summary in asked for bot in summary.bots}
+    for bot in bots:
+        if bot not in playing:
+            raise UsageError(f"no bot {bot!r} in these runs. {did_you_mean(bot, playing)}")
+    return name

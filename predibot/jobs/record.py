@@ -1,7 +1,7 @@
 """Recording: a live venue's raw answers, written as an archive that replays them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import as_completed, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,12 +14,14 @@ from predibot.errors import UsageError, VenueError
 from predibot.jobs.executor import DaemonThreadExecutor
 from predibot.jobs.venues import OpenVenue
 from predibot.venues.archive import Archive
-from predibot.venues.archive_layout import price_file, read_series, snapshot_instants
+from predibot.venues.archive_layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
 from predibot.venues.archive_write import merge_history, merge_resolutions, write_snapshot
 from predibot.venues.polymarket import Polymarket
 from predibot.venues.polymarket_parse import parse_event
 
 _SHOWN = 3
+_MAX_FAILURES_IN_A_ROW = 5
+"""After so many the venue is taken to be out of reach, and nobody waits for the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class RecordReport:
     resolutions: int
     """New or corrected ones."""
     notes: tuple[str, ...]
+    incomplete: bool
+    """Whether prices could not be read; what could is written."""
 
 
 def record(
@@ -71,11 +75,18 @@ def record(
     raw = _raw_events(venue, events, listener)
     # The list took a while to read: it is of the instant at which it was whole.
     now = clock() if venue.live else opened.now
-    snapshot = write_snapshot(folder, now, raw)
+    snapshot = _written(folder, now, raw)
     refs = {ref.id: ref for ref in (*known, *_refs_of(raw, now))}
-    resolved = _record_resolutions(folder, venue, list(refs.values()), now)
-    points, notes = _record_histories(folder, venue, list(refs.values()), now, days, settings.workers, listener)
-    return RecordReport(snapshot, len(raw), len(refs), points, resolved, tuple(notes))
+    resolved, unread = _record_resolutions(folder, venue, list(refs.values()), now)
+    points, failures = _record_histories(folder, venue, list(refs.values()), now, days, settings.workers, listener)
+    notes = (*_shortened(unread), *_shortened(failures))
+    return RecordReport(snapshot, len(raw), len(refs), points, resolved, notes, incomplete=bool(failures))
+
+
+def _written(folder: Path, now: datetime, raw: Sequence[object]) -> Path:
+    """Return where the snapshot is; the very same one may be there, when the rest of a recording is completed."""
+    path = snapshot_file(folder, now)
+    return path.parent if path.is_file() and read_json(folder, path) == raw else write_snapshot(folder, now, raw)
 
 
 def _raw_events(venue: Polymarket, events: int, listener: ProgressListener) -> list[object]:
@@ -104,12 +115,18 @@ def _refs(events: Iterable[Event]) -> list[MarketRef]:
     return [market.ref for event in events for market in event.markets]
 
 
-def _record_resolutions(folder: Path, venue: Polymarket, refs: Sequence[MarketRef], now: datetime) -> int:
-    found = venue.resolutions(refs, as_of=now).found
+def _record_resolutions(
+    folder: Path, venue: Polymarket, refs: Sequence[MarketRef], now: datetime
+) -> tuple[int, list[str]]:
+    """Write what is settled, and return how many resolutions were new and what could not be read."""
+    page = venue.resolutions(refs, as_of=now)
     rows: Mapping[str, Resolution] = {
-        ref.condition_id: found[ref.id][-1] for ref in refs if ref.id in found and ref.condition_id is not None
+        ref.condition_id: page.found[ref.id][-1]
+        for ref in refs
+        if ref.id in page.found and ref.condition_id is not None
     }
-    return merge_resolutions(folder, rows, seen_at=now) if rows else 0
+    unread = [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
+    return (merge_resolutions(folder, rows, seen_at=now) if rows else 0), unread
 
 
 def _record_histories(
@@ -126,21 +143,33 @@ def _record_histories(
     executor = DaemonThreadExecutor(workers)
     first = now - timedelta(days=days)
     reading = {executor.submit(venue.raw_history, token, _last(folder, token) or first, now): token for token in tokens}
-    new, failures = 0, list[str]()
+    new, failures, in_a_row = 0, list[str](), 0
     try:
         for done, future in enumerate(as_completed(reading), start=1):
             listener(Progress("record", done, len(tokens), "price histories"))
             error = future.exception()
             if error is None:
+                in_a_row = 0
                 new += merge_history(folder, reading[future], future.result())
             elif isinstance(error, VenueError):
+                in_a_row += 1
                 failures.append(f"prices of {reading[future]} could not be read: {error}")
             else:
                 raise error
+            if in_a_row >= _MAX_FAILURES_IN_A_ROW:
+                failures.append(f"{len(tokens) - done} more price histories were not asked for")
+                executor.shutdown(cancel_futures=True)
+                # Those under way end at their deadline; their connections are to be closed after them.
+                wait([future for future in reading if not future.cancelled()])
+                break
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
+    return new, failures
+
+
+def _shortened(failures: Sequence[str]) -> list[str]:
     left = len(failures) - _SHOWN
-    return new, failures[:_SHOWN] + ([f"{left} more price histories could not be read"] if left > 0 else [])
+    return [*failures[:_SHOWN], *([f"{left} more could not be read"] if left > 0 else [])]
 
 
 def _last(folder: Path, token_id: str) -> datetime | None:

@@ -61,8 +61,10 @@ def open_run(
     fitting = [run for run in held if _fits(run, request, opened)]
     if fitting and not request.new_run:
         return _resumed(store, fitting[-1], opened)
-    if held and not request.new_run:
-        raise RunConflict(_conflict(held[-1], request, opened))
+    # Where the slot's own key is free, because its run was voided, it is taken again.
+    first = next((run for run in held if run.key == run_key(request.recipe.name, slot_at)), None)
+    if first is not None and not request.new_run:
+        raise RunConflict(_conflict(first, request, opened))
     plan = _plan(
         request,
         opened,

@@ -75,6 +75,8 @@ def track(*, store: Store, opened: OpenVenue, settings: Settings, listener: Prog
         refs = market_refs(connection, venue.name)
         stored = stored_resolutions(connection, venue.name)
     settled, resolution_notes = _track_resolutions(store, venue, refs, stored, as_of)
+    with store.read() as connection:
+        stored = stored_resolutions(connection, venue.name)
     ended = {row: last for row, revisions in stored.items() if (last := as_known(revisions, as_of)) is not None}
     windows = [window for each in known for window in _windows(each, as_of, ended.get(each.market_row))]
     points, failures = _track_histories(store, venue, windows, settings.workers, listener)
@@ -114,16 +116,18 @@ def _track_resolutions(
 
 def _windows(each: Followed, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:
     """Yield the stretches of history that are missing, the earlier one first."""
-    settled = ended is not None and ended.settled_at <= as_of
-    if each.tracked_from is None or each.tracked_until is None:
-        if as_of > each.wanted_from:
-            yield _Window(each, each.wanted_from, as_of, whole=settled)
-        return
-    if each.wanted_from < min(each.tracked_from, as_of):
-        yield _Window(each, each.wanted_from, min(each.tracked_from, as_of), whole=True)
     # From its settlement on the price of a market is its payout.
-    if as_of > each.tracked_until and not (ended and ended.settled_at <= each.tracked_until):
-        yield _Window(each, max(each.tracked_from, each.tracked_until - _OVERLAP), as_of, whole=settled)
+    settled = ended is not None and ended.settled_at <= as_of
+    until = ended.settled_at if ended is not None and settled else as_of
+    begin, end = each.tracked_from, each.tracked_until
+    if begin is None or end is None:
+        if until > each.wanted_from:
+            yield _Window(each, each.wanted_from, until, whole=settled)
+        return
+    if each.wanted_from < min(begin, until):
+        yield _Window(each, each.wanted_from, min(begin, until), whole=True)
+    if until > end:
+        yield _Window(each, max(begin, end - _OVERLAP), until, whole=settled)
 
 
 def _track_histories(
@@ -163,7 +167,9 @@ def _store_window(store: Store, window: _Window, points: Sequence[PricePoint]) -
     until = window.until if window.whole else max((point.at for point in points), default=window.start)
     with store.write() as connection:
         new = add_observations(connection, window.of.row, points, "history")
-        note_tracked(connection, window.of.row, start=window.start, until=until)
+        # An empty history may be one that was not answered; it is asked for again.
+        if points:
+            note_tracked(connection, window.of.row, start=window.start, until=until)
     return new
 
 

@@ -36,6 +36,12 @@ def export_rows(connection: Connection, table: str, *, canonical: bool = False) 
     yield from sorted(kept, key=lambda row: [(value is not None, str(value)) for value in row.values()])
 
 
+def export_columns(table: str, *, canonical: bool = False) -> tuple[str, ...]:
+    """Return the names of a table's columns, also where it has no rows."""
+    names = (column.name for column in _STATEMENTS[table]().selected_columns)
+    return tuple(name for name in names if not (canonical and name in _NOT_CANONICAL))
+
+
 def _plain(value: Any) -> Any:
     return format_instant(value) if isinstance(value, datetime) else value
 

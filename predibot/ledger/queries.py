@@ -159,13 +159,23 @@ def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datet
 
 def _observations(connection: Connection, venue: str, as_of: datetime) -> Floats:
     """Return market row, instant, price of YES; of equal instants track's own quote comes last."""
+    priced = _rows(
+        connection,
+        select(instruments.c.id, instruments.c.market_row)
+        .where(instruments.c.venue == venue, instruments.c.side == "YES")
+        .order_by(instruments.c.id),
+        2,
+    )
+    # Alone, the table is read in the order in which it lies, and nothing is sorted.
     statement = (
-        select(instruments.c.market_row, observations.c.at, observations.c.price)
-        .join(instruments, instruments.c.id == observations.c.instrument_row)
-        .where(instruments.c.venue == venue, instruments.c.side == "YES", observations.c.at <= as_of)
+        select(observations.c.instrument_row, observations.c.at, observations.c.price)
+        .where(observations.c.at <= as_of)
         .order_by(observations.c.instrument_row, observations.c.at, observations.c.source)
     )
-    return _rows(connection, statement, 3)
+    found = _rows(connection, statement, 3)
+    found = found[np.isin(found[:, 0], priced[:, 0])]
+    found[:, 0] = priced[np.searchsorted(priced[:, 0], found[:, 0]), 1]
+    return found
 
 
 def _known(values: Floats) -> Floats:

@@ -63,19 +63,27 @@ def _back_up(connection: Connection, version: str) -> str:
     file = sqlite_file(connection.engine.url)
     if file is None:
         return "PostgreSQL keeps the old tables if the upgrade fails"
+    try:
+        copy = _copied(file, version)
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerUnusable(
+            f"{file} is of version {version} and was not upgraded, because it could not be copied beside itself: "
+            f"{error}. Make room there, or make the folder writable"
+        ) from error
+    return f"a copy of it as it was is {copy.name}"
+
+
+def _copied(file: Path, version: str) -> Path:
+    """Copy what is committed, which the exclusive transaction that is open here does not disturb."""
     copy = _free_name(file, version)
-    # Reads what is committed, so the exclusive transaction that is open here does not disturb it.
     address = f"{file.absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
             source.backup(target)
-    except sqlite3.Error as error:
+    except sqlite3.Error:
         copy.unlink(missing_ok=True)
-        raise LedgerUnusable(
-            f"{file} is of version {version} and was not upgraded, because it could not be copied to {copy}: {error}. "
-            "Make room there, or make the folder writable"
-        ) from error
-    return f"a copy of it as it was is {copy.name}"
+        raise
+    return copy
 
 
 def _free_name(file: Path, version: str) -> Path:

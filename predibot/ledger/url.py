@@ -28,7 +28,7 @@ def parse_ledger_url(text: str) -> URL:
         # Of a password with an @ the rest would be taken for the host, and shown.
         raise UsageError(f"that ledger URL cannot be read; write an @ in its password as %40. {TAKEN}")
     if backend == "sqlite":
-        return _sqlite(url)
+        return _sqlite(url, text)
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     raise UsageError(f"no ledger can be kept in {masked(url)!r}. {TAKEN}")
@@ -49,11 +49,13 @@ def sqlite_file(url: URL) -> Path | None:
     return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
 
 
-def _sqlite(url: URL) -> URL:
+def _sqlite(url: URL, text: str) -> URL:
     if not url.database or url.database == ":memory:":
         raise UsageError(f"a ledger in memory would be lost; name a file, as in {DEFAULT_LEDGER}. {TAKEN}")
-    if url.database.startswith("file:") or url.host:
-        raise UsageError(f"the ledger's file cannot be read from {masked(url)!r}; write {DEFAULT_LEDGER}. {TAKEN}")
+    if url.database.startswith("file:") or url.host or "?" in text:
+        raise UsageError(
+            f"a SQLite ledger is a file without options, as in {DEFAULT_LEDGER}; no host, no `file:`, no `?`. {TAKEN}"
+        )
     return url.set(drivername="sqlite")
 
 

@@ -93,7 +93,10 @@ def volume_usd(value: float | None) -> str:
         >>> volume_usd(1234567.8)
         '$1,234,568'
     """
-    return MISSING if value is None else f"${value:,.0f}"
+    if value is None:
+        return MISSING
+    # No market trades a quadrillion: such a figure is a mistake of the venue's, and is kept short.
+    return f"${value:,.0f}" if abs(value) < 1e15 else f"${value:.3g}"
 
 
 def _no_negative_zero(written: str) -> str:

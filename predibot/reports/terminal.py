@@ -96,8 +96,8 @@ def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
             plain(row.run.venue),
             figures.count(row.bots),
             figures.count(row.events),
-            *(figures.count(row.statuses.get(status, 0)) for status in ("recorded", "refused", "failed", "abstained")),
-            "" if row.void_reason is None else f"void: {plain(row.void_reason, _TITLE_CELLS)}",
+            figures.count(row.statuses.get("recorded", 0)),
+            ", ".join(_remarks_on(row)),
         )
         for row in rows
     )
@@ -105,12 +105,22 @@ def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
         Column("run", "key"),
         Column("as of", "key"),
         Column("venue", "text"),
-        *(Column(header) for header in ("bots", "events", "recorded", "refused", "failed", "abstained")),
+        *(Column(header) for header in ("bots", "events", "recorded")),
         Column("", "text"),
     )
-    if not any(row[-1] for row in cells):
-        columns, cells = columns[:-1], tuple(row[:-1] for row in cells)
-    print_grid(console, Grid(f"Runs: {len(rows)}", columns, cells))
+    # Nothing to remark on is no column.
+    width = len(columns) if any(row[-1] for row in cells) else len(columns) - 1
+    shown = tuple(row[:width] for row in cells)
+    print_grid(console, Grid(f"Runs: {len(rows)}", columns[:width], shown))
+
+
+def _remarks_on(row: RunRow) -> Iterator[str]:
+    """Yield what a run has besides recorded decisions, and why it counts no more."""
+    for status in ("refused", "failed", "abstained"):
+        if count := row.statuses.get(status, 0):
+            yield f"{figures.count(count)} {status}"
+    if row.void_reason is not None:
+        yield f"void: {plain(row.void_reason, _TITLE_CELLS)}"
 
 
 def _decisions_grid(cards: Sequence[Scorecard]) -> Grid:

@@ -250,7 +250,7 @@ class Polymarket:
         skipped: list[Skip] = []
         ids = list(dict.fromkeys(ref.id for ref in markets))
         for begin in range(0, len(ids), MARKETS_PER_REQUEST):
-            for payload in self._settled_markets(ids[begin : begin + MARKETS_PER_REQUEST]):
+            for payload in self._all_settled(ids[begin : begin + MARKETS_PER_REQUEST]):
                 resolution = parse_resolution(payload, first_seen_at=self._first_seen_at(as_of))
                 if isinstance(resolution, Skip):
                     skipped.append(resolution)
@@ -279,6 +279,21 @@ class Polymarket:
         if payload_id(payload) != event_id:
             raise VenueChanged(f"asked for event {event_id}, got {wire.seen(payload)}; update predibot")
         return payload
+
+    def _all_settled(self, ids: Sequence[str]) -> Iterator[object]:
+        """Yield the market objects of those that are closed.
+
+        A page may hold fewer than were asked for: what it leaves out is asked
+        for again, until none of that comes.
+        """
+        while ids:
+            payloads = self._settled_markets(ids)
+            yield from payloads
+            answered = {payload_id(payload) for payload in payloads}
+            left = [market_id for market_id in ids if market_id not in answered]
+            if len(left) == len(ids):
+                return
+            ids = left
 
     def _settled_markets(self, ids: Sequence[str]) -> list[object]:
         """Return the market objects of those that are closed, and those whose id cannot be read, to be skipped."""

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,14 @@ class Said:
 
 
 Predibot = Callable[..., Said]
+
+
+def said_here(*arguments: str) -> Said:
+    """Run the program in the current folder, where there is no fixture to do it."""
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main(arguments)
+    return Said(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture

@@ -187,3 +187,9 @@ def test_a_key_that_looks_like_a_secret_is_refused_anywhere_and_its_value_kept_b
 @pytest.mark.parametrize("key", ["max_tokens", "keyboard", "monkey", "tokens"])
 def test_a_key_that_only_contains_such_letters_is_no_secret(key: str) -> None:
     assert "looks like a secret" not in mistake(f"{key} = 1\n{BOT}")
+
+
+@pytest.mark.parametrize("venue", ["sandbox:seed=7,events=30", "archive:recorded/2026"])
+def test_a_venue_may_come_with_a_folder_or_options(venue: str) -> None:
+    text = f'venue = "{venue}"\n[[bots]]\nstrategy = "market_price"\n'
+    assert parse_recipe(RecipeText(text, "runs/x.toml", "x")).venue == venue

@@ -177,7 +177,8 @@ def test_a_long_title_is_shortened_and_the_figures_beside_it_are_not() -> None:
 def test_runs_are_listed_and_a_void_one_says_why() -> None:
     console = screen(120)
     print_runs(console, [RunRow(RUN, 2, 10, {"recorded": 19, "refused": 1}, "a wrong recipe")])
-    assert re.search(r"daily/2026-02-13 +2026-02-13T19:30Z +archive +2 +10 +19 +1 +0 +0 +void: a wrong", shown(console))
+    expected = r"daily/2026-02-13 +2026-02-13T19:30Z +archive +2 +10 +19 +1 refused, void: a wrong"
+    assert re.search(expected, shown(console))
 
 
 def test_no_runs_are_said() -> None:

@@ -1,0 +1,170 @@
+"""How a command ends: its exit code, and its last words where they are not its result."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
+from typing import Any
+
+import typer
+
+from predibot.errors import PredibotError
+
+FAILED, MISUSE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+
+_MISUSE: Any = typer.BadParameter.__base__
+"""The error of a wrong command line; typer carries its own click and does not name this one."""
+
+_RESUMABLE = ("decide", "track", "evaluate", "record")
+"""What goes on where it was stopped; the other commands start over."""
+
+_PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")
+_SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
+
+
+class Terminated(KeyboardInterrupt):
+    """The system asked the program to end; it ends as it does on Ctrl-C."""
+
+
+def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code: 0 done, 1 an error told, 2 misuse, 130 interrupted, 143 terminated.
+
+    With `--json` stdout gets exactly one document, whatever happens.
+    """
+    as_json = "--json" in arguments
+    try:
+        with _Crash(as_json=as_json):
+            code = command()
+            # A reader who has gone, or a full disk, is to be met here and not at the very end.
+            sys.stdout.flush()
+            return code
+    except PredibotError as error:
+        return _told(error.kind, str(error), FAILED, as_json=as_json)
+    except _MISUSE as error:
+        return _told("UsageError", _misuse(error), MISUSE, as_json=as_json)
+    except BrokenPipeError:
+        # The reader has seen enough, as `head` does.
+        _discard_stdout()
+        return 0
+    except SystemExit as error:
+        # Rich ends the program where a pipe is closed.
+        if isinstance(error.__context__, BrokenPipeError):
+            return 0
+        raise
+    except OSError as error:
+        return _told(type(error).__name__, _refused_by_system(error), FAILED, as_json=as_json)
+    except KeyboardInterrupt as error:
+        terminated = isinstance(error, Terminated)
+        said = go_on(arguments, "terminated" if terminated else "interrupted")
+        typer.echo(said, err=True)
+        if as_json:
+            _print_error("Terminated" if terminated else "Interrupted", said)
+        return TERMINATED if terminated else INTERRUPTED
+
+
+@contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C would; in a thread, where no handler can be set, change nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def go_on(arguments: Sequence[str], what: str) -> str:
+    """Return how to go on after a command was stopped, as a line that can be pasted; passwords are `***`."""
+    line = f"predibot {shlex.join(_masked_arguments(arguments))}"
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    if command not in _RESUMABLE:
+        return f"{what}. To start over, run again: {line}"
+    unless = " (without --new-run if `predibot runs` shows the new run)" if "--new-run" in arguments else ""
+    return f"{what}: what is recorded is kept. To go on, run again{unless}: {line}"
+
+
+def without_passwords(text: str) -> str:
+    """Return a text in which whatever looks like a password of a URL is `***`."""
+    return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
+
+
+def _masked_arguments(arguments: Sequence[str]) -> list[str]:
+    masked = [without_passwords(word) for word in arguments]
+    for index, word in enumerate(arguments):
+        if word == "--ledger" and index + 1 < len(arguments):
+            masked[index + 1] = _masked_ledger(arguments[index + 1])
+    return masked
+
+
+def _masked_ledger(url: str) -> str:
+    """Return a ledger's URL without its password; one that is malformed is not shown at all."""
+    masked = without_passwords(url)
+    return "***" if masked == url and "@" in url else masked
+
+
+class _Crash:
+    """Gives stdout its one document where a mistake of ours ends the program; the traceback goes on to stderr."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        """Print the document if what happened is nothing that `ended` tells of."""
+        foreseen = isinstance(error, (PredibotError, _MISUSE, OSError))
+        if self._as_json and isinstance(error, Exception) and not foreseen:
+            _print_error(type(error).__name__, f"a mistake of predibot's own: {without_passwords(str(error))}")
+
+
+def _terminated(_signal: int, _frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
+    """Tell an error where it belongs, on one line, and return the exit code."""
+    # Rich is imported by then, or costs a hundredth of a second.
+    from predibot.reports.text import plain
+
+    message = without_passwords(message)
+    if as_json:
+        try:
+            _print_error(kind, " ".join(message.split()))
+            return code
+        except OSError:
+            _discard_stdout()
+    typer.echo(f"error: {plain(message)}", err=True)
+    return code
+
+
+def _print_error(kind: str, message: str) -> None:
+    typer.echo(json.dumps({"error": {"kind": kind, "message": message}}))
+    sys.stdout.flush()
+
+
+def _misuse(error: Any) -> str:
+    """Return what is wrong with a command line, and where to look; click says the first part."""
+    said = str(error.format_message()).rstrip(".")
+    path = error.ctx.command_path if error.ctx is not None else "predibot"
+    return f"{said}{'' if said.endswith('?') else '.'} See `{path} --help`"
+
+
+def _refused_by_system(error: OSError) -> str:
+    where = f"{error.filename} cannot be used" if error.filename else "output cannot be written"
+    return f"{where}: {error.strerror or error}. Look at the path, its permissions and the room on the disk"
+
+
+def _discard_stdout() -> None:
+    """Send what is still to be written nowhere, so that closing stdout at the end cannot fail."""
+    # There is no file descriptor where somebody else put an object in stdout's place.
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

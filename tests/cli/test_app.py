@@ -1,0 +1,221 @@
+"""The program: its help, its exit codes, its last words, and what it imports."""
+
+import ast
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from predibot import errors
+from predibot.cli.app import app, main
+from predibot.cli.ending import ended, go_on
+from tests.acceptance.conftest import Predibot
+from tests.cli.conftest import WORLD
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMANDS = (
+    "decide",
+    "track",
+    "evaluate",
+    "report",
+    "select",
+    "record",
+    "export",
+    "demo",
+    "init",
+    "bots",
+    "doctor",
+    "runs",
+)
+HEAVY = ("litellm", "smolagents", "sqlmodel", "sqlalchemy", "numpy", "httpx", "pydantic", "pyarrow", "alembic")
+SLOW = f"{WORLD},fault=slow,seconds=20"
+
+
+def _started(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> "subprocess.Popen[str]":
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "predibot", *arguments]
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, bufsize=1
+    )
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        f"import sys; from predibot.cli import main; main(['--help']); print([m for m in {HEAVY} if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_is_there_and_every_help_is_a_whole_lower_case_phrase() -> None:
+    group: Any = get_command(app)
+    assert set(group.commands) == set(COMMANDS)
+    for name, command in [*group.commands.items(), ("void", group.commands["runs"].commands["void"])]:
+        texts = [command.help, *(param.help for param in command.params)]
+        assert all(text and text[0].islower() and not text.endswith(".") for text in texts), (name, texts)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, "runs void"])
+def test_help_fits_and_cuts_nothing_off(predibot: Predibot, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = predibot(*command.split(), "--help")
+    assert said.code == 0
+    assert not any(line.endswith("...") for line in said.out.splitlines() if not line.startswith("Usage:"))
+    assert "show this message and exit" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["decde"], "No such command 'decde'. Did you mean 'decide'? See `predibot --help`"),
+        (["select", "--events", "x"], "See `predibot select --help`"),
+        (["select", "--as-of", "soon"], "'soon' is not an instant; write it like 2026-02-13T19:30:00Z"),
+        (["decide", "--venue", ""], "it is empty; give it a value, or leave it out"),
+        (["runs", "void"], "Missing"),
+    ],
+)
+def test_misuse_exits_with_2_and_one_line_or_one_document(
+    predibot: Predibot, arguments: list[str], message: str
+) -> None:
+    said = predibot(*arguments)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert said.err.startswith("error: ") and message in said.err
+    as_json = predibot(*arguments, "--json")
+    assert (as_json.code, as_json.err, as_json.document["error"]["kind"]) == (2, "", "UsageError")
+
+
+def test_without_a_command_the_help_is_shown_as_misuse(predibot: Predibot) -> None:
+    said = predibot()
+    assert (said.code, said.out) == (2, "")
+    assert "Commands:" in said.err
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://bob:s3cr3t@127.0.0.1:1/x",
+        "postgresql://bob:s3cr3t@127.0.0.1:1/x?password=s3cr3t",
+        "postgresql://bob:a@s3cr3t@127.0.0.1:1/x",
+        "mysql://bob:s3cr3t@h/x",
+        "bob:s3cr3t@h/x",
+    ],
+)
+@pytest.mark.parametrize("command", ["decide", "runs", "doctor", "export"])
+def test_passwords_are_never_shown(predibot: Predibot, monkeypatch: pytest.MonkeyPatch, command: str, url: str) -> None:
+    monkeypatch.setenv("PREDIBOT_GAMMA_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("PREDIBOT_CLOB_URL", "http://127.0.0.1:1")
+    options = ("--venue", WORLD, "-v") if command == "decide" else ()
+    for json_ in ((), ("--json",)):
+        said = predibot(command, *options, *json_, "--ledger", url)
+        assert said.code == 1
+        assert "s3cr3t" not in said.out + said.err
+    assert "s3cr3t" not in go_on([command, "--ledger", url], "interrupted")
+    assert "s3cr3t" not in go_on([command, f"--ledger={url}"], "interrupted") or "://" not in url
+
+
+def test_how_to_go_on_can_be_pasted() -> None:
+    said = go_on(["decide", "my runs/x.toml", "--ledger", "sqlite:///a b.db"], "interrupted")
+    assert said.endswith("run again: predibot decide 'my runs/x.toml' --ledger 'sqlite:///a b.db'")
+    assert "To start over" in go_on(["select"], "interrupted")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stop", "code", "word"),
+    [
+        (["decide", "--venue", SLOW], signal.SIGINT, 130, "interrupted"),
+        (["decide", "--venue", SLOW, "--json"], signal.SIGTERM, 143, "terminated"),
+        (["record", "my archive", "--venue", f"{SLOW},path=/prices"], signal.SIGINT, 130, "interrupted"),
+    ],
+)
+def test_a_signal_stops_within_a_second_and_says_how_to_go_on(
+    tmp_path: Path, arguments: list[str], stop: signal.Signals, code: int, word: str
+) -> None:
+    process = _started(tmp_path, *arguments, "-v")
+    assert process.stderr is not None
+    seen = process.stderr.readline()
+    time.sleep(1.5)
+    began = time.monotonic()
+    process.send_signal(stop)
+    out, err = process.communicate(timeout=30)
+    # A second is promised on a machine with nothing else to do.
+    assert time.monotonic() - began < 3
+    assert process.returncode == code, seen + err
+    assert f"{word}: what is recorded is kept. To go on, run again: predibot {arguments[0]} " in err
+    if "--json" in arguments:
+        assert json.loads(out)["error"]["kind"] == "Terminated"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_behind_stdout_is_one_line(decided: Predibot, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        process = _started(tmp_path, "runs", "--json", stdout=full.fileno())
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err.splitlines()[-1].startswith("error: output cannot be written: No space left on device")
+
+
+def test_a_reader_who_leaves_early_is_no_error(decided: Predibot, tmp_path: Path) -> None:
+    for command in (["export"], ["bots"]):
+        process = _started(tmp_path, *command)
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
+        assert "Error" not in process.stderr.read()
+        process.stderr.close()
+
+
+def test_main_works_in_a_thread_and_puts_the_signal_handler_back(predibot: Predibot) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    codes: list[int] = []
+    thread = threading.Thread(target=lambda: codes.append(main(["--version"])))
+    thread.start()
+    thread.join()
+    assert (codes, predibot("--version").code) == ([0], 0)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_mistake_of_ours_still_leaves_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    def command() -> int:
+        raise ZeroDivisionError("by zero, at bob:x://bob:s3cr3t@h")
+
+    with pytest.raises(ZeroDivisionError):
+        ended(command, ["select", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["error"]["kind"] == "ZeroDivisionError"
+    assert "s3cr3t" not in document["error"]["message"]
+
+
+def test_output_is_plain_in_a_pipe_and_whatever_the_terminal_can(decided: Predibot, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "predibot", "evaluate", "--no-track"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=60)
+    assert b"\x1b" not in done.stdout and b"Returns" in done.stdout
+
+
+def test_every_error_is_raised_somewhere() -> None:
+    classes = {
+        name for name, kind in vars(errors).items() if isinstance(kind, type) and kind.__module__ == errors.__name__
+    }
+    parents = {parent.__name__ for name in classes for parent in getattr(errors, name).__bases__}
+    made: set[str] = set()
+    for path in (ROOT / "predibot").rglob("*.py"):
+        calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+        made |= {node.func.id for node in calls if isinstance(node.func, ast.Name)}
+    assert classes - made <= parents
+
+
+def test_every_command_is_in_the_readme() -> None:
+    text = (ROOT / "README.md").read_text()
+    missing = [command for command in COMMANDS if not re.search(rf"\bpredibot {command}\b|`{command}`", text)]
+    assert missing == []

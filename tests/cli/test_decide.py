@@ -1,0 +1,105 @@
+"""`predibot decide`: its document, its options, and what it leaves behind."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import Predibot
+from tests.cli.conftest import WORLD
+
+RUN = ["key", "recipe", "slot", "as_of", "venue", "game"]
+TOTALS = ["recorded", "refused", "failed", "abstained", "skipped", "cost_usd", "cost_known_usd", "seconds"]
+
+
+def test_the_document_has_the_keys_of_the_contract_in_their_order(predibot: Predibot) -> None:
+    said = predibot("decide", "--venue", WORLD, "--json")
+    document = said.document
+    assert list(document) == ["run", "selected", "passed_over", "decisions", "totals", "notes"]
+    assert (list(document["run"]), list(document["totals"])) == (RUN, TOTALS)
+    assert list(document["selected"][0]) == ["event_id", "title", "markets", "volume_1wk_usd"]
+    assert list(document["passed_over"][0]) == ["event_id", "title", "rule", "reason"]
+    decision = document["decisions"][0]
+    assert list(decision) == ["bot", "event_id", "status", "bets", "unallocated_usd", "cost_usd", "message"]
+    assert list(decision["bets"][0]) == ["market_id", "bet_usd", "probability", "confidence", "price_yes"]
+    assert said.out.count("\n") == 1
+
+
+def test_recipe_and_ledger_are_told_on_stderr(predibot: Predibot) -> None:
+    said = predibot("decide", "--venue", WORLD, "--events", "1")
+    assert said.err == "recipe: the packaged recipe 'daily'\nledger: sqlite:///runs/out/predibot.db\n"
+    assert "bets recorded on 1 event" in said.out
+
+
+def test_the_daily_recipe_has_the_two_baselines(predibot: Predibot) -> None:
+    decisions = predibot("decide", "--venue", WORLD, "--events", "1", "--json").document["decisions"]
+    assert [decision["bot"] for decision in decisions] == ["market_price", "random_bet"]
+
+
+def test_deciding_again_skips_what_is_decided(decided: Predibot) -> None:
+    totals = decided("decide", "--venue", WORLD, "--events", "3", "--json").document["totals"]
+    assert (totals["recorded"], totals["skipped"]) == (0, 6)
+
+
+def test_other_settings_in_the_same_slot_are_named(decided: Predibot) -> None:
+    said = decided("decide", "--venue", WORLD, "--events", "4", "--json")
+    error = said.document["error"]
+    assert (said.code, error["kind"]) == (1, "RunConflict")
+    assert "selection.events is 4, was 3" in error["message"]
+    assert "--new-run" in error["message"]
+
+
+def test_a_new_run_stands_beside_the_first(decided: Predibot) -> None:
+    said = decided("decide", "--venue", WORLD, "--events", "4", "--new-run", "--json")
+    assert said.document["run"]["key"].endswith("+2")
+
+
+def test_a_dry_run_opens_no_ledger_and_stores_nothing(predibot: Predibot, tmp_path: Path) -> None:
+    arguments = ("decide", "--dry-run", "--venue", WORLD, "--bots", "favourite,underdog", "--events", "2")
+    said = predibot(*arguments, "--ledger", "postgresql://nobody@127.0.0.1:1/x", "--json")
+    assert said.code == 0
+    assert said.document["bots"] == ["favourite", "underdog"]
+    assert (said.document["decisions"], said.document["dry_run"]) == (4, True)
+    assert "would decide: favourite, underdog on 2 events, 4 decisions" in predibot(*arguments).out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_narrow_the_selection(predibot: Predibot) -> None:
+    whole = predibot("select", "--venue", WORLD, "--json").document["selected"]
+    chosen = whole[1]["event_id"]
+    one = predibot("decide", "--venue", WORLD, "--event", chosen, "--max-markets", "1", "--json").document
+    assert [(event["event_id"], event["markets"]) for event in one["selected"]] == [(chosen, 1)]
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_the_past_of_a_live_venue_is_an_error(predibot: Predibot, json: tuple[str, ...]) -> None:
+    said = predibot("decide", "--venue", "polymarket", "--as-of", "2026-01-01", *json)
+    assert said.code == 1
+    assert "answers for now, not for 2026-01-01T00:00Z" in (said.out if json else said.err)
+
+
+@pytest.mark.parametrize(
+    ("bots", "code", "message"),
+    [("market_price,nonsense", 1, "no bot or strategy 'nonsense'"), (",", 2, "',' names nobody"), ("", 2, "''")],
+)
+def test_bots_that_do_not_exist_are_refused(predibot: Predibot, bots: str, code: int, message: str) -> None:
+    said = predibot("decide", "--venue", WORLD, "--bots", bots)
+    assert said.code == code
+    assert message in said.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "message"),
+    [
+        ('gmae = "x"\n[[bots]]\nstrategy = "market_price"', "runs/daily.toml, line 1: unknown key 'gmae'"),
+        ('[[bots]]\nstrategy = "market_price"\napi_key = "sk-1"', "runs/daily.toml, line 3: 'api_key' looks like"),
+    ],
+)
+def test_a_mistake_in_a_recipe_names_file_and_line_and_no_secret(
+    predibot: Predibot, tmp_path: Path, recipe: str, message: str
+) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/daily.toml").write_text(recipe)
+    said = predibot("decide", "-v")
+    assert said.code == 1
+    assert said.err.startswith(f"error: {message}")
+    assert "sk-1" not in said.err

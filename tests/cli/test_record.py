@@ -1,0 +1,69 @@
+"""`predibot record`: an archive that replays what the venue itself would have said."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import Predibot
+from tests.cli.conftest import WORLD
+
+DAYS = ("2026-01-05T12:00:00Z", "2026-01-07T12:00:00Z", "2026-01-13T12:00:00Z")
+LAST = "2026-01-13T12:00:00Z"
+
+
+@pytest.fixture
+def recorded(predibot: Predibot) -> Predibot:
+    """Return the program beside an archive of three snapshots of the sandbox."""
+    for at in DAYS:
+        assert predibot("record", "archive", "--venue", WORLD, "--as-of", at, "--days", "1").code == 0
+    return predibot
+
+
+def test_every_call_adds_a_snapshot_and_says_what_is_new(predibot: Predibot, tmp_path: Path) -> None:
+    document = predibot("record", "archive", "--venue", WORLD, "--days", "1", "--json").document
+    assert list(document) == ["snapshot", "events", "markets", "new_points", "new_resolutions", "notes"]
+    assert (tmp_path / document["snapshot"] / "events.json").is_file()
+
+
+def test_an_archive_replays_the_selection_and_the_numbers_of_its_venue(recorded: Predibot) -> None:
+    played = [_played(recorded, venue, "sqlite:///" + name) for venue, name in _VENUES]
+    (selected, card), replayed = played
+    assert replayed == (selected, card)
+    assert card["horizons"]["1"]["n"] > 0 < card["settled"]
+
+
+_VENUES = [(WORLD, "sandbox.db"), ("archive:archive", "archive.db")]
+
+
+def _played(predibot: Predibot, venue: str, ledger: str) -> tuple[Any, Any]:
+    at = ("--as-of", DAYS[0], "--venue", venue, "--ledger", ledger, "--json")
+    decided = predibot("decide", "--bots", "market_price", *at).document
+    # Tracked when it was recorded: of a settled market a venue tells no more than twelve-hourly prices.
+    predibot("track", "--as-of", DAYS[1], *at[2:])
+    card = predibot("evaluate", "--as-of", LAST, *at[2:]).document["bots"][0]
+    # Sums go in the order of row numbers, which is not that of another ledger.
+    return decided["selected"], json.loads(json.dumps(card), parse_float=lambda text: round(float(text), 9))
+
+
+def test_prices_that_were_not_recorded_are_missing_and_never_made_up(recorded: Predibot, tmp_path: Path) -> None:
+    for path in (tmp_path / "archive/prices").iterdir():
+        path.unlink()
+    _, card = _played(recorded, "archive:archive", "sqlite:///bare.db")
+    assert card["horizons"]["1"]["mean_return"] is None
+    notes = recorded("evaluate", "--as-of", LAST, "--ledger", "sqlite:///bare.db", "--json").document["notes"]
+    assert any("without a price 1 day after" in note for note in notes)
+
+
+def test_a_recording_is_not_recorded_again(recorded: Predibot) -> None:
+    said = recorded("record", "copy", "--venue", "archive:archive")
+    assert said.code == 1
+    assert said.err == "error: archive:archive is a recording already; record from polymarket or a sandbox\n"
+
+
+def test_a_file_in_the_place_of_the_folder_is_an_error(predibot: Predibot, tmp_path: Path) -> None:
+    (tmp_path / "archive").write_text("mine")
+    said = predibot("record", "archive", "--venue", WORLD)
+    assert said.code == 1
+    assert "cannot be written" in said.err

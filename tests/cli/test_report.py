@@ -1,0 +1,21 @@
+"""`predibot report`: runs and scores that are stored."""
+
+import pytest
+
+from tests.acceptance.conftest import Predibot
+
+
+def test_runs_and_scores_are_printed_without_a_venue(decided: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
+    decided("track")
+    monkeypatch.setenv("PREDIBOT_GAMMA_URL", "http://127.0.0.1:1")
+    document = decided("report", "--json").document
+    assert list(document) == ["runs", "as_of", "bots", "notes"]
+    assert {**document, "runs": None} == {**decided("evaluate", "--json").document, "runs": None}
+    text = decided("report").out
+    assert "Runs: 1" in text and "Returns:" in text
+
+
+def test_recipe_and_bots_choose_what_is_shown(decided: Predibot) -> None:
+    document = decided("report", "daily", "--bots", "market_price", "--json").document
+    assert ([card["bot"] for card in document["bots"]], len(document["runs"])) == (["market_price"], 1)
+    assert decided("report", "--bots", "nobody").code == 1

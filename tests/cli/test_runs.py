@@ -1,0 +1,46 @@
+"""`predibot runs`: the list, and taking one out of all scores."""
+
+import pytest
+
+from tests.acceptance.conftest import Predibot
+from tests.cli.conftest import WORLD
+
+KEY = "daily@2026-01-05T00:00Z"
+
+
+def test_runs_are_listed(decided: Predibot) -> None:
+    (run,) = decided("runs", "--json").document["runs"]
+    assert (run["key"], run["bots"], run["events"], run["recorded"]) == (KEY, 2, 3, 6)
+    assert KEY in decided("runs").out
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_void_run_is_kept_on_record_and_its_slot_is_free(decided: Predibot, before: bool) -> None:
+    options = ("--ledger", "sqlite:///runs/out/predibot.db", "--json")
+    void = ("void", KEY, "--reason", "a slip")
+    said = decided("runs", *options, *void) if before else decided("runs", *void, *options)
+    assert said.document == {"voided": KEY, "reason": "a slip"}
+    assert decided("decide", "--venue", WORLD, "--events", "5").code == 0
+    old, new = decided("runs", "--json").document["runs"]
+    assert (old["void_reason"], new["void_reason"]) == ("a slip", None)
+    assert decided("evaluate", "--no-track", "--json").document["bots"][0]["decisions"] == 5
+
+
+def test_options_before_void_choose_the_ledger(decided: Predibot) -> None:
+    said = decided("runs", "--ledger", "sqlite:///other.db", "void", KEY, "--reason", "x")
+    assert said.code == 1
+    assert "no ledger at other.db" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((KEY, "--reason", " "), 1, "error: a run is voided for a reason"),
+        (("daily@nowhere", "--reason", "x"), 1, f"error: no run holds the key 'daily@nowhere'. The latest are: {KEY}"),
+        ((KEY,), 2, "error: Missing option '--reason'. See `predibot runs void --help`"),
+    ],
+)
+def test_what_cannot_be_voided_is_said(decided: Predibot, arguments: tuple[str, ...], code: int, message: str) -> None:
+    said = decided("runs", "void", *arguments)
+    assert said.code == code
+    assert message in said.err

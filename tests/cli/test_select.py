@@ -1,0 +1,81 @@
+"""`predibot select`: what is chosen, why not the rest, and titles that only read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.acceptance.conftest import Predibot
+from tests.cli.conftest import WORLD
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07\u202eevil\u2066 [bold]x[/bold] \x9b31m\x00\n:smile: \ud800"
+
+
+def _market(number: int, **fields: Any) -> dict[str, Any]:
+    return {
+        "id": str(number),
+        "conditionId": f"0x{number:064x}",
+        "question": HOSTILE,
+        "outcomes": '["Yes", "No"]',
+        "outcomePrices": '["0.4", "0.6"]',
+        "clobTokenIds": f'["{number}1", "{number}2"]',
+        "closed": False,
+        "endDate": "2026-02-01T00:00:00Z",
+        **fields,
+    }
+
+
+def _archive(folder: Path, *events: dict[str, Any]) -> str:
+    snapshot = folder / "archive/snapshots/2026-01-01T000000Z"
+    snapshot.mkdir(parents=True)
+    whole = [{"slug": "s", "endDate": "2026-02-01T00:00:00Z", "closed": False, **event} for event in events]
+    (snapshot / "events.json").write_text(json.dumps(whole))
+    return f"archive:{folder / 'archive'}"
+
+
+def test_chosen_and_passed_over_events_are_shown_with_rule_and_reason(predibot: Predibot) -> None:
+    said = predibot("select", "--venue", WORLD, "--json")
+    assert list(said.document) == ["as_of", "venue", "selected", "passed_over", "notes"]
+    rules = {event["rule"] for event in said.document["passed_over"]}
+    assert rules <= {"unusable markets", "open", "ends_within_days", "exclude", "min_volume_24h_usd", "events"}
+    text = predibot("select", "--venue", WORLD).out
+    assert all(event["event_id"] in text for key in ("selected", "passed_over") for event in said.document[key])
+
+
+def test_nothing_is_stored(predibot: Predibot, tmp_path: Path) -> None:
+    predibot("select", "--venue", WORLD)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_hostile_title_can_only_be_read(predibot: Predibot, tmp_path: Path) -> None:
+    venue = _archive(tmp_path, {"id": "1", "title": HOSTILE, "markets": [_market(1)]})
+    for command in ("select", "decide"):
+        for said in (predibot(command, "--venue", venue), predibot(command, "--venue", venue, "--json")):
+            assert said.code == 0, said.err
+            assert not set("\x1b\x07\x9b\x00\u202e\u2066") & set(said.out + said.err)
+    assert "[bold]x[/bold]" in predibot("select", "--venue", venue).out
+
+
+def test_absurd_numbers_are_skipped_or_shown_and_never_crash(predibot: Predibot, tmp_path: Path) -> None:
+    absurd = [
+        _market(2, outcomePrices='["1e300", "-5"]', bestBid=1e300),
+        _market(3, volume1wk=1e308),
+        _market(4, volume1wk="1e400", bestBid="NaN"),
+        _market(5, outcomes='["A", "B", "C"]'),
+    ]
+    venue = _archive(tmp_path, {"id": "2", "title": "huge", "volume1wk": 1e308, "markets": absurd})
+    said = predibot("select", "--venue", venue, "--json")
+    assert said.code == 0
+    assert [event["event_id"] for event in said.document["selected"]] == ["2"]
+    assert any("could not be read" in note for note in said.document["notes"])
+
+
+def test_ten_thousand_markets_are_read_and_one_event_of_them_is_skipped_with_a_reason(
+    predibot: Predibot, tmp_path: Path
+) -> None:
+    markets = [_market(number) for number in range(1, 10_001)]
+    parts = [{"id": str(n), "title": "many", "markets": markets[n * 2500 : (n + 1) * 2500]} for n in range(4)]
+    said = predibot(
+        "select", "--venue", _archive(tmp_path, {"id": "7", "title": "all", "markets": markets}, *parts), "--json"
+    )
+    assert [event["markets"] for event in said.document["selected"]] == [20, 20, 20, 20]
+    assert any("event 7 could not be read" in note for note in said.document["notes"])

@@ -1,0 +1,25 @@
+"""What job tests may ask for."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.jobs.program import SLOW, Program
+from tests.jobs.tiny import write_archive
+from tests.ledger.databases import address, postgres, store
+
+__all__ = ["address", "archive", "postgres", "program", "store"]
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """Return the folder of a tiny archive."""
+    return write_archive(tmp_path / "archive")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """Return the program with a tiny archive and a strategy that takes its time."""
+    made = Program(tmp_path, {"PREDIBOT_WORKERS": "2"})
+    made.strategy("slow", SLOW)
+    return made

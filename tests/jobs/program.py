@@ -1,0 +1,94 @@
+"""The program as a process of its own, which can be killed and interrupted."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import predibot
+from tests.jobs.tiny import write_archive
+from tests.venues.payloads import NOW
+
+SLOW = '''"""Draws, slowly."""
+
+import time
+from dataclasses import dataclass
+
+from predibot.strategies.random_bet import RandomBet
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """Draw slowly."""
+
+    seconds: float = 0.04
+
+    def decide(self, context):
+        """Return a drawn decision, late."""
+        time.sleep(self.seconds)
+        return RandomBet().decide(context)
+'''
+
+
+@dataclass
+class Program:
+    """Starts `python -m predibot` in a folder with a tiny archive, strategies of its own and settings of its own."""
+
+    folder: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Write the archive and make the folder of strategies."""
+        write_archive(self.folder / "archive")
+        (self.folder / "probes").mkdir(exist_ok=True)
+
+    def strategy(self, name: str, text: str) -> None:
+        """Put a strategy into the folder."""
+        (self.folder / "probes" / f"{name}.py").write_text(text, encoding="utf-8")
+
+    def decide(self, *more: str, ledger: str = "sqlite:///ledger.db") -> "subprocess.Popen[str]":
+        """Start to decide on the archive."""
+        as_of = NOW.isoformat()
+        return self.start("decide", "--venue", "archive:archive", "--as-of", as_of, "--ledger", ledger, "--json", *more)
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        """Start a command."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PREDIBOT_")}
+        own = {
+            "PYTHONPATH": str(Path(predibot.__file__).parents[1]),
+            "PREDIBOT_STRATEGIES": str(self.folder / "probes"),
+            "PREDIBOT_LEASE_SECONDS": "600",
+        }
+        return subprocess.Popen(
+            [sys.executable, "-m", "predibot", *arguments],
+            cwd=self.folder,
+            env={**kept, **own, **self.settings},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def ledger(self) -> str:
+        """Return the address of the ledger file."""
+        return f"sqlite:///{self.folder}/ledger.db"
+
+
+def document_of(process: "subprocess.Popen[str]", *, seconds: float = 60.0) -> Any:
+    """Wait for a process, and return the document it printed."""
+    out, err = process.communicate(timeout=seconds)
+    assert process.returncode == 0, err
+    return json.loads(out)
+
+
+def wait_until(true: Callable[[], bool], *, seconds: float = 30.0) -> None:
+    """Wait until something is true."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "it never came true"
+        time.sleep(0.01)

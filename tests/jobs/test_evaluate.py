@@ -1,0 +1,96 @@
+"""Evaluating: what the ledger says of a tiny archive, and that an instant sees nothing later than itself."""
+
+from pathlib import Path
+
+import pytest
+
+from predibot.errors import UsageError
+from predibot.jobs.evaluate import Evaluation, evaluate, spec_of_ledger
+from predibot.ledger.runs import void_run
+from predibot.ledger.store import Store
+from predibot.scoring.scorecard import Scorecard
+from tests.jobs.tiny import DAY, LATER, decide_on, recipe_of, request_of, track_on, write_archive
+from tests.venues.payloads import NOW
+
+
+def card_of(store: Store, bot: str = "market_price", *, days: float = 30) -> Scorecard:
+    """Return the scorecard of a bot."""
+    return next(card for card in evaluation_of(store, days=days).cards if card.bot == bot)
+
+
+def evaluation_of(store: Store, *, days: float = 30, recipe: str | None = None) -> Evaluation:
+    """Evaluate so many days after `NOW`."""
+    return evaluate(store=store, venue_name="polymarket", as_of=NOW + days * DAY, recipe=recipe)
+
+
+def test_the_numbers_of_the_tiny_archive_are_those_done_by_hand(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    track_on(store, archive)
+    card = card_of(store)
+    assert (card.decisions, card.forecasts, card.settled, card.void) == (3, 4, 2, 1)
+    # Market 1 paid YES at 0.41, market 22, corrected, YES at 0.70.
+    assert card.brier == pytest.approx((0.59**2 + 0.30**2) / 2)
+    day = card.horizons["1"]
+    # NO of 1 at 0.59 falls to 0.54; half on NO of 2 at 0.80 to 0.81, half on YES of 22 at 0.70 to 0.72; YES of 3.
+    gains = [0.54 / 0.59 - 1, 0.5 * (0.81 / 0.80 - 1) + 0.5 * (0.72 / 0.70 - 1), 0.56 / 0.55 - 1]
+    assert day.mean_return == pytest.approx(sum(gains) / 3)
+    assert day.n == 3
+
+
+def test_an_earlier_instant_sees_neither_later_prices_nor_later_resolutions(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    track_on(store, archive)
+    assert card_of(store, days=2.9).settled == 0
+    assert card_of(store, days=3).settled == 1
+    # Market 22 lost before it was found to have won.
+    assert card_of(store, days=8.9).brier == pytest.approx((0.59**2 + 0.70**2) / 2)
+    assert card_of(store, days=9).brier == pytest.approx((0.59**2 + 0.30**2) / 2)
+    assert [card_of(store, days=1.5).horizons[days].n for days in ("1", "2")] == [3, 0]
+
+
+def test_what_was_tracked_later_changes_nothing_as_of_an_earlier_instant(tmp_path: Path, archive: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/a.db") as early, Store.open(f"sqlite:///{tmp_path}/b.db") as late:
+        for store, days in ((early, 6.0), (late, 30.0)):
+            decide_on(store, archive)
+            track_on(store, archive, as_of=NOW + days * DAY)
+        decide_on(late, archive, as_of=NOW + 7 * DAY)
+        assert evaluation_of(early, days=6) == evaluation_of(late, days=6)
+
+
+def test_a_decision_made_later_is_not_seen(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    decide_on(store, archive, as_of=NOW + DAY)
+    assert card_of(store, days=0.5).decisions == 3
+    assert card_of(store, days=1).decisions == 6
+
+
+def test_a_void_run_is_in_no_score(store: Store, archive: Path) -> None:
+    run = decide_on(store, archive).run
+    with store.write() as connection:
+        void_run(connection, run.key, reason="wrong", at=LATER)
+    assert evaluation_of(store).cards == ()
+    decide_on(store, archive, request_of(recipe_of("market_price")))
+    assert [card.bot for card in evaluation_of(store).cards] == ["market_price"]
+
+
+def test_only_the_recipe_that_is_asked_for_counts(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    assert evaluation_of(store, recipe="other").cards == ()
+    assert len(evaluation_of(store, recipe="tiny").cards) == 2
+
+
+def test_the_ledger_knows_which_venue_to_look_back_on(store: Store, archive: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"has no run yet\. Run `predibot decide` first"):
+        spec_of_ledger(store, None)
+    decide_on(store, archive)
+    assert spec_of_ledger(store, None) == f"archive:{archive}"
+    assert spec_of_ledger(store, "sandbox") == "sandbox"
+
+
+def test_evaluating_a_ledger_of_another_folder_gives_the_same(tmp_path: Path, archive: Path) -> None:
+    moved = write_archive(tmp_path / "moved" / "elsewhere")
+    with Store.open(f"sqlite:///{tmp_path}/a.db") as one, Store.open(f"sqlite:///{tmp_path}/b.db") as other:
+        for store, folder in ((one, archive), (other, moved)):
+            decide_on(store, folder)
+            track_on(store, folder)
+        assert evaluation_of(one) == evaluation_of(other)

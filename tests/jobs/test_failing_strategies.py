@@ -1,0 +1,141 @@
+"""Strategies that fail: each ends in a row that says what happened, and none takes another with it."""
+
+import time
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from predibot.ledger.store import Store
+from tests.jobs.program import Program, document_of
+
+TEMPLATE = '''"""A probe."""
+
+import os
+import sys
+import time
+from dataclasses import dataclass
+
+from predibot.domain.decision import Abstention, Decision, MarketDecision
+from predibot.errors import VenueUnavailable
+
+
+def say(context, usd=0.5, p=0.5, **more):
+    return Decision(tuple(MarketDecision(m.id, p, usd) for m in context.subject.markets), **more)
+
+
+@dataclass(frozen=True, slots=True)
+class {name}:
+    """Fail in one way."""
+
+    def decide(self, context):
+        """Fail."""
+        {body}
+'''
+PROBES = {
+    "raises": "raise ZeroDivisionError('by nothing')",
+    "leaves": "sys.exit(3)",
+    "hangs": "time.sleep(600)",
+    "late": "time.sleep(1.6); return say(context, 0.1)",
+    "junk": "return {'probability': 0.5}",
+    "nothing": "return None",
+    "listed": "return Decision([])",
+    "other": "return Decision((1, 2))",
+    "wordless": "return say(context, 0.1, rationale=None)",
+    "odd_note": "return say(context, 0.1, notes=({'a': 1},))",
+    "overstakes": "return say(context, 1.5)",
+    "percent": "return say(context, 0.1, p=37)",
+    "nan": "return say(context, float('nan'))",
+    "silent": "return Decision(())",
+    "abstains": "return Abstention('I know nothing of this')",
+    "unstorable": "return say(context, 0.1, rationale='a\\x00b\\ud800c')",
+    "unreachable": "raise VenueUnavailable('my own source is down')",
+    "good": "return say(context, 0.1)",
+}
+EXPECTED = {
+    "raises": ("failed", "ZeroDivisionError: by nothing"),
+    "leaves": ("failed", "SystemExit: 3"),
+    "hangs": ("failed", "gave no answer within 1 s"),
+    "late": ("failed", "gave no answer within 1 s"),
+    "junk": ("failed", "strategy 'junk' returned dict; return a Decision or an Abstention"),
+    "nothing": ("failed", "strategy 'nothing' returned NoneType; return a Decision or an Abstention"),
+    "listed": ("failed", "no tuple; make them one"),
+    "other": ("failed", "something else than a MarketDecision"),
+    "wordless": ("failed", "no text; write it as a string"),
+    "odd_note": ("failed", "no text; write it as a string"),
+    "overstakes": ("refused", "lower the bets by"),
+    "percent": ("refused", "37 % is 0.37"),
+    "nan": ("refused", "the bet is nan"),
+    "silent": ("refused", "is missing; add its probability"),
+    "abstains": ("abstained", "I know nothing of this"),
+    "unstorable": ("recorded", ""),
+    "unreachable": ("failed", "my own source is down"),
+    "good": ("recorded", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def probed(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """Return the program with every probe."""
+    settings = {"PREDIBOT_WORKERS": "40", "PREDIBOT_DECISION_DEADLINE_SECONDS": "1"}
+    program = Program(tmp_path_factory.mktemp("probes"), settings)
+    for name, body in PROBES.items():
+        words = "".join(part.capitalize() for part in name.split("_"))
+        program.strategy(name, TEMPLATE.format(name=words, body=body))
+    return program
+
+
+@pytest.fixture(scope="module")
+def decided(probed: Program) -> Any:
+    """Return the document of a call in which every probe decided on two events."""
+    began = time.monotonic()
+    document = document_of(probed.decide("--bots", ",".join(PROBES), "--events", "2"))
+    assert time.monotonic() - began < 30
+    return document
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_each_way_of_failing_is_a_row_that_says_what_happened(decided: Any, name: str) -> None:
+    rows = [row for row in decided["decisions"] if row["bot"] == name]
+    status, message = EXPECTED[name]
+    assert [row["status"] for row in rows] == [status] * 2
+    assert all(message in row["message"] for row in rows), rows
+
+
+def test_only_recorded_decisions_have_bets_and_money_left(decided: Any) -> None:
+    for row in decided["decisions"]:
+        assert bool(row["bets"]) == (row["status"] == "recorded"), row
+        assert (row["unallocated_usd"] is not None) == (row["status"] == "recorded"), row
+
+
+def test_a_late_answer_is_dropped(probed: Program, decided: Any) -> None:
+    assert decided["totals"]["seconds"] > 1
+    with Store.open(probed.ledger) as store, store.read() as connection:
+        statement = "SELECT status FROM tasks JOIN bots ON bots.id = bot_id WHERE name = 'late'"
+        assert connection.execute(text(statement)).scalars().all() == ["failed"] * 2
+
+
+def test_what_no_database_can_store_is_replaced(probed: Program, decided: Any) -> None:
+    assert decided
+    with Store.open(probed.ledger) as store, store.read() as connection:
+        statement = "SELECT DISTINCT rationale FROM decisions JOIN bots ON bots.id = bot_id WHERE name = 'unstorable'"
+        assert connection.execute(text(statement)).scalars().all() == ["a\ufffdb\ufffdc"]
+
+
+def test_a_later_call_retries_what_failed_and_leaves_the_rest(probed: Program, decided: Any) -> None:
+    names = "raises,overstakes,abstains,good"
+    before = {(row["bot"], row["event_id"]): row["status"] for row in decided["decisions"]}
+    document = document_of(probed.decide("--bots", names, "--events", "2"))
+    for row in document["decisions"]:
+        expected = "failed" if before[row["bot"], row["event_id"]] == "failed" else "skipped"
+        assert row["status"] == expected
+    assert attempts_of(probed, "raises") == [1, 1, 2, 2]
+    assert attempts_of(probed, "overstakes") == [1, 1]
+
+
+def attempts_of(program: Program, bot: str) -> list[int]:
+    """Return the numbers of a bot's attempts, sorted."""
+    statement = """SELECT number FROM attempts JOIN tasks ON tasks.id = task_id JOIN bots ON bots.id = bot_id
+        WHERE name = :bot ORDER BY number"""
+    with Store.open(program.ledger) as store, store.read() as connection:
+        return list(connection.execute(text(statement), {"bot": bot}).scalars())

@@ -1,0 +1,53 @@
+"""Ctrl-C: it stops at once, keeps what is recorded, and says how to go on."""
+
+import signal
+import sqlite3
+import time
+from contextlib import closing
+
+from sqlalchemy import text
+
+from predibot.ledger.store import Store
+from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.test_killed import claimed, outcomes
+
+BOTS = ("--bots", "market_price,slow")
+
+
+def test_ctrl_c_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
+    process = program.decide(*BOTS)
+    wait_until(lambda: claimed(program) == 2 and outcomes_so_far(program).count("recorded") == 3)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    # One second is promised; the rest is the machine's.
+    assert time.monotonic() - began < 3
+    assert process.returncode == 130
+    assert "what is recorded is kept. To go on, run again: predibot decide" in out + err
+    assert "Traceback" not in err
+    assert claimed(program) == 0
+    assert outcomes_so_far(program) == ["interrupted"] * 2 + ["recorded"] * 3
+    program.strategy("slow", SLOW)
+    assert document_of(program.decide(*BOTS))["totals"]["skipped"] == 3
+    assert outcomes(program.ledger) == ["interrupted"] * 2 + ["recorded"] * 6
+
+
+def test_ctrl_c_does_not_wait_for_a_ledger_that_somebody_holds(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
+    process = program.decide("--bots", "slow")
+    wait_until(lambda: claimed(program) == 2)
+    with closing(sqlite3.connect(program.folder / "ledger.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        assert time.monotonic() - began < 3
+    assert process.returncode == 130
+
+
+def outcomes_so_far(program: Program) -> list[str]:
+    """Return how the attempts ended that ended, sorted."""
+    with Store.open(program.ledger) as store, store.read() as connection:
+        statement = text("SELECT outcome FROM attempts WHERE outcome IS NOT NULL")
+        return sorted(connection.execute(statement).scalars())

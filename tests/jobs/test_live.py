@@ -1,0 +1,148 @@
+"""A live venue: quotes age while a bot thinks, so each decision is booked at fresh ones."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from predibot.config import Settings
+from predibot.domain.event import Event
+from predibot.errors import MarketClosed, UsageError
+from predibot.jobs.decide import DecideReport, decide
+from predibot.jobs.quotes import QuoteBoard
+from predibot.jobs.track import track
+from predibot.jobs.venues import OpenVenue, open_venue
+from predibot.ledger.instant import to_microseconds
+from predibot.ledger.store import Store
+from predibot.sandbox.calendar import SANDBOX_OPENS_AT
+from predibot.sandbox.options import SandboxOptions
+from predibot.sandbox.server import SandboxServer, open_sandbox
+from predibot.venues.polymarket import Polymarket
+from tests.jobs.tiny import DAY, clock, nobody, recipe_of, request_of
+
+MINUTE = timedelta(minutes=1)
+YEAR = {"every": "365d"}
+
+
+@dataclass
+class Live:
+    """A sandbox that passes for the live venue, and the hands of its clock."""
+
+    now: datetime
+    server: SandboxServer = field(init=False)
+    venue: Polymarket = field(init=False)
+
+    def start(self) -> ExitStack:
+        """Start the server and a live client of it."""
+        stack = ExitStack()
+        self.server = stack.enter_context(open_sandbox(SandboxOptions(events=8), now=lambda: self.now))
+        self.venue = stack.enter_context(
+            Polymarket(
+                gamma_url=self.server.gamma_url,
+                clob_url=self.server.clob_url,
+                clock=lambda: self.now,
+                name="sandbox",
+                live=True,
+            )
+        )
+        return stack
+
+    def tick(self) -> datetime:
+        """Return the time, and let more than a minute pass."""
+        self.now += timedelta(seconds=61)
+        return self.now
+
+    def decide(self, store: Store, *bots: str, ticking: bool = False) -> DecideReport:
+        """Decide on what is listed now."""
+        with OpenVenue("live", self.venue, self.now, ExitStack()) as opened:
+            return decide(
+                request_of(recipe_of(*bots, **YEAR)),
+                store=store,
+                opened=opened,
+                settings=Settings(workers=1),
+                clock=self.tick if ticking else lambda: self.now,
+                listener=nobody,
+            )
+
+
+@pytest.fixture
+def live() -> Iterator[Live]:
+    """Return a live venue at the opening of its world."""
+    made = Live(SANDBOX_OPENS_AT)
+    with made.start():
+        yield made
+
+
+@pytest.fixture
+def event(live: Live) -> Event:
+    """Return the event that is open longest."""
+    return max(live.venue.events(live.now).events, key=lambda each: each.closes_at or live.now)
+
+
+def test_quotes_are_taken_once_a_minute_for_all_bots(live: Live, event: Event) -> None:
+    board = QuoteBoard(live.venue, lambda: live.now)
+    first = board.quoted(event)
+    asked = live.server.requests
+    live.now += MINUTE
+    assert board.quoted(event) == first
+    assert live.server.requests == asked
+    live.now += timedelta(seconds=1)
+    second = board.quoted(event)
+    assert live.server.requests > asked
+    assert {market.quote.at for market in second.markets if market.quote} == {live.now}
+
+
+def test_a_market_that_closed_meanwhile_cannot_be_quoted(live: Live, event: Event) -> None:
+    board = QuoteBoard(live.venue, lambda: live.now)
+    live.now = (event.closes_at or live.now) + 20 * DAY
+    with pytest.raises(MarketClosed, match=f"event {event.id} cannot be decided any more: market .* closed meanwhile"):
+        board.quoted(event)
+
+
+def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(store: Store, live: Live) -> None:
+    report = live.decide(store, "market_price", ticking=True)
+    assert {each.status for each in report.decisions} == {"recorded"}
+    with store.read() as connection:
+        rows = connection.execute(
+            text(
+                """SELECT shown.at, booked.at, decided_at FROM decisions
+                JOIN quotes shown ON shown.decision_id = decisions.id AND shown.role = 'shown'
+                JOIN quotes booked ON booked.decision_id = decisions.id AND booked.role = 'booked'
+                AND booked.market_row = shown.market_row"""
+            )
+        ).all()
+    assert len(rows) >= len(report.decisions)
+    assert all(shown < booked <= decided for shown, booked, decided in rows)
+    assert min(shown for shown, _, _ in rows) > to_microseconds(report.run.as_of)
+
+
+def test_a_market_that_closed_meanwhile_makes_the_decision_fail(store: Store, live: Live) -> None:
+    first = live.decide(store, "market_price")
+    live.now = max(event.closes_at or live.now for event in first.events) + 20 * DAY
+    later = live.decide(store, "market_price", "random_bet")
+    assert [each.status for each in later.decisions if each.stored.bot == "market_price"] == ["skipped"] * len(
+        first.events
+    )
+    assert [each.status for each in later.decisions if each.stored.bot == "random_bet"] == ["failed"] * len(
+        first.events
+    )
+    assert "closed meanwhile" in later.decisions[-1].message
+
+
+def test_tracking_a_live_venue_takes_quotes_of_its_own(store: Store, live: Live) -> None:
+    live.decide(store, "market_price")
+    live.now += DAY
+    with OpenVenue("live", live.venue, live.now, ExitStack()) as opened:
+        report = track(store=store, opened=opened, settings=Settings(), listener=nobody)
+    assert not report.incomplete, report.notes
+    with store.read() as connection:
+        found = connection.execute(text("SELECT DISTINCT at FROM observations WHERE source = 'quote'")).scalars().all()
+    assert found == [to_microseconds(live.now)]
+
+
+def test_the_past_of_a_live_venue_cannot_be_decided_on() -> None:
+    with pytest.raises(UsageError, match="is live: it answers for now"):
+        open_venue("polymarket", Settings(), as_of=SANDBOX_OPENS_AT, purpose="decide", clock=clock)

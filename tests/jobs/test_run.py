@@ -1,0 +1,122 @@
+"""The run of a slot: frozen once, resumed, in conflict, void."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from predibot.errors import RunConflict, UsageError
+from predibot.ledger.runs import list_runs, void_run
+from predibot.ledger.store import Store
+from predibot.recipe import Recipe
+from tests.jobs.tiny import DAY, canonical, decide_on, opened, recipe_of, request_of, statuses, write_archive
+from tests.venues.payloads import NOW
+
+KEY = "tiny@2026-02-13T00:00Z"
+HOUR = timedelta(hours=1)
+
+
+def test_the_run_of_a_slot_is_resumed_whatever_the_venue_lists_now(store: Store, archive: Path) -> None:
+    first = decide_on(store, archive)
+    write_archive(archive, future=0.5)
+    (archive / "snapshots" / "2026-02-13T193000Z" / "events.json").write_text("[]")
+    again = decide_on(store, archive, as_of=NOW + HOUR)
+    assert again.run.key == first.run.key == KEY
+    assert again.run.as_of == NOW
+    assert [event.id for event in again.events] == ["1", "2", "3"]
+    assert any("was frozen as of 2026-02-13T19:30Z" in note for note in again.notes)
+
+
+def test_the_next_slot_is_another_run(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    assert decide_on(store, archive, as_of=NOW + DAY).run.key == "tiny@2026-02-14T00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "named"),
+    [
+        (recipe_of(seed=7), "seed is 7, was 0"),
+        (recipe_of(overstake="scale"), 'overstake is "scale", was "refuse"'),
+        (recipe_of().with_overrides(events=2), "selection.events is 2, was 10"),
+    ],
+)
+def test_a_run_that_was_made_otherwise_is_a_conflict_that_names_the_difference(
+    tmp_path: Path, archive: Path, recipe: Recipe, named: str
+) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
+        decide_on(store, archive)
+        with pytest.raises(RunConflict, match="--new-run") as caught:
+            decide_on(store, archive, request_of(recipe))
+        assert named in str(caught.value)
+
+
+def test_another_venue_or_event_is_a_conflict_that_names_it(tmp_path: Path, archive: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
+        decide_on(store, archive)
+        elsewhere = write_archive(tmp_path / "elsewhere")
+        with pytest.raises(RunConflict, match=r"--venue is archive:.*/elsewhere, was archive:.*/archive"):
+            decide_on(store, elsewhere)
+        with pytest.raises(RunConflict, match="--event is 3, was absent"):
+            decide_on(store, archive, request_of(event_id="3"))
+
+
+def test_a_new_run_in_the_same_slot_has_a_key_of_its_own_and_is_resumed_by_what_it_is(
+    store: Store, archive: Path
+) -> None:
+    decide_on(store, archive)
+    seven = request_of(recipe_of(seed=7), new_run=True)
+    assert decide_on(store, archive, seven).run.key == f"{KEY}+2"
+    assert decide_on(store, archive, request_of(recipe_of(seed=7))).run.key == f"{KEY}+2"
+    assert decide_on(store, archive).run.key == KEY
+    assert decide_on(store, archive, seven).run.key == f"{KEY}+3"
+
+
+def test_a_bot_cannot_change_what_it_is(store: Store, archive: Path) -> None:
+    decide_on(store, archive, request_of(recipe_of('strategy = "market_price"\nname = "x"')))
+    other = recipe_of('strategy = "market_price"\nname = "x"\nstake = "top_volume"')
+    with pytest.raises(RunConflict, match=r"bot 'x' of run .* the recipe now says"):
+        decide_on(store, archive, request_of(other))
+
+
+def test_a_void_run_frees_its_slot_and_stays_on_record(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    with store.write() as connection:
+        void_run(connection, KEY, reason="wrong recipe", at=NOW)
+    again = decide_on(store, archive, request_of(recipe_of("random_bet", seed=7)))
+    assert again.run.key == KEY
+    assert statuses(again) == {"random_bet": ["recorded"] * 3}
+    with store.read() as connection:
+        listed = list_runs(connection)
+    assert [(each.run.void_reason, each.decisions) for each in listed] == [
+        ("wrong recipe", {"recorded": 6}),
+        (None, {"recorded": 3}),
+    ]
+    assert '"void": 1' in canonical(store)
+
+
+def test_a_run_is_voided_once_and_for_a_reason(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    with store.write() as connection:
+        with pytest.raises(UsageError, match="--reason"):
+            void_run(connection, KEY, reason=" ", at=NOW)
+        void_run(connection, KEY, reason="x", at=NOW)
+        with pytest.raises(UsageError, match="no run holds the key"):
+            void_run(connection, KEY, reason="x", at=NOW)
+
+
+def test_an_event_can_be_named(store: Store, archive: Path) -> None:
+    report = decide_on(store, archive, request_of(event_id="3"))
+    assert [event.id for event in report.events] == ["3"]
+    with opened(archive, NOW) as venue, pytest.raises(UsageError, match="no event '99'"):
+        venue.venue.event("99", NOW)
+
+
+def test_a_slot_freed_by_voiding_is_taken_again_also_beside_a_new_run(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    other = request_of(recipe_of(seed=7), new_run=True)
+    assert decide_on(store, archive, other).run.key == f"{KEY}+2"
+    with store.write() as connection:
+        void_run(connection, KEY, reason="wrong recipe", at=NOW)
+    again = decide_on(store, archive)
+    assert again.run.key == KEY
+    assert {decision.status for decision in again.decisions} == {"recorded"}

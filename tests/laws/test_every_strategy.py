@@ -1,0 +1,86 @@
+"""Every strategy on every event of a simulated world: what must hold whatever is played."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from math import fsum
+
+import pytest
+
+from predibot.contracts import Context
+from predibot.domain.decision import Booking, Decision
+from predibot.domain.draw import seeded
+from predibot.domain.event import Event
+from predibot.games import GAMES, make_game
+from predibot.packaged import packaged_crypto_words
+from predibot.plugins import load_strategy, spec_of, strategy_names
+from predibot.sandbox.calendar import SANDBOX_OPENS_AT
+from predibot.sandbox.options import SandboxOptions
+from predibot.sandbox.server import open_sandbox
+from predibot.selection import SelectionRules, select
+from predibot.venues.polymarket import Polymarket
+
+AT = SANDBOX_OPENS_AT
+
+
+@pytest.fixture(scope="module")
+def events() -> Iterator[tuple[Event, ...]]:
+    """Every event of a world that has a usable market, whatever its volume or subject."""
+    with open_sandbox(SandboxOptions(seed=11, events=80), now=AT) as server:
+        venue = Polymarket(
+            gamma_url=server.gamma_url, clob_url=server.clob_url, name="sandbox", live=False, clock=lambda: AT
+        )
+        with venue:
+            listed = venue.events(AT).events
+    rules = SelectionRules(
+        crypto=packaged_crypto_words(), exclude=(), min_volume_24h_usd=0.0, ends_within_days=999.0, events=1000
+    )
+    yield select(listed, rules, AT).selected
+
+
+def decide(name: str, event: Event, now: datetime = AT) -> Decision:
+    rng = seeded(0, "laws", name, event.id)
+    answer = load_strategy(spec_of(name)).decide(Context(now=now, subject=event, game=make_game(GAMES[0]), rng=rng))
+    assert isinstance(answer, Decision)
+    return answer
+
+
+def book(game: str, decision: Decision, event: Event) -> Booking:
+    quotes = {market.id: market.quote for market in event.markets if market.quote is not None}
+    return make_game(game).book(decision, event, quotes, venue="sandbox")
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("name", strategy_names())
+def test_every_game_conserves_money(game: str, name: str, events: tuple[Event, ...]) -> None:
+    for event in events:
+        booking = book(game, decide(name, event), event)
+        spent_usd = -fsum(fill.cash_usd for bet in booking.bets for fill in bet.fills)
+        assert spent_usd + booking.unallocated_usd == pytest.approx(make_game(game).stake_usd)
+
+
+@pytest.mark.parametrize("name", strategy_names())
+def test_no_bet_can_pay_more_than_a_dollar_a_share_or_lose_more_than_its_stake(
+    name: str, events: tuple[Event, ...]
+) -> None:
+    for event in events:
+        for bet in book(GAMES[0], decide(name, event), event).bets:
+            for fill in bet.fills:
+                assert 0.0 < fill.price < 1.0
+                assert fill.shares * fill.price == pytest.approx(abs(bet.booked_usd))
+                assert fill.fee_usd >= 0.0
+
+
+@pytest.mark.parametrize("name", strategy_names())
+def test_a_decision_depends_on_its_event_and_never_on_the_order_of_deciding(
+    name: str, events: tuple[Event, ...]
+) -> None:
+    forward = [decide(name, event) for event in events]
+    backward = [decide(name, event) for event in reversed(events)]
+    assert forward == backward[::-1]
+
+
+@pytest.mark.parametrize("name", strategy_names())
+def test_every_market_gets_a_forecast_also_without_money_on_it(name: str, events: tuple[Event, ...]) -> None:
+    for event in events:
+        said = {each.market_id for each in decide(name, event).markets}
+        assert said == {market.id for market in event.markets}

@@ -1,0 +1,141 @@
+"""A ledger filled by hand: a few events, a run, bots, and decisions with numbers one can check in the head."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from predibot.domain.decision import Abstention, BookedBet, Booking, Decision, Fill, MarketDecision, Subject
+from predibot.domain.event import Event, Market, MarketRef
+from predibot.domain.price import EntryPrice, Quote
+from predibot.ledger.catalogue import Catalogue, catalogue
+from predibot.ledger.claims import Claim, Claimant, claim
+from predibot.ledger.decisions import Finished, store_decision
+from predibot.ledger.runs import BotPlan, RunPlan, StoredRun, add_bots, freeze_run
+from predibot.ledger.store import Store
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+LEASE = timedelta(seconds=60)
+
+
+def nobody_is_gone(_owner: str) -> bool:
+    """Return False, as for owners on other machines."""
+    return False
+
+
+def claimant(owner: str = "me", *, began_at: datetime = NOW, gone: str = "") -> Claimant:
+    """Return somebody who asks for claims and knows that one owner is gone."""
+    return Claimant(owner, LEASE, began_at, lambda other: other == gone)
+
+
+def event_of(number: int, markets: int = 1, *, price: float = 0.4) -> Event:
+    """Return an event `e1` with markets `m1a`, `m1b`, ... quoted at a price."""
+    listed = []
+    for index in range(markets):
+        name = f"m{number}{'abcdefgh'[index]}"
+        tokens = (f"{number}{index}0", f"{number}{index}1")
+        quote = Quote(NOW, displayed=price)
+        listed.append(Market(MarketRef(name, None, tokens), f"{name}?", ("Yes", "No"), quote=quote))
+    return Event(f"e{number}", f"Event {number}", tuple(listed), payload="{}")
+
+
+def plan(*events: Event, key: str = "daily@2026-03-01T00:00Z", as_of: datetime = NOW) -> RunPlan:
+    """Return a run of the recipe `daily` that plays these events."""
+    return RunPlan(
+        key=key,
+        recipe=key.partition("@")[0],
+        slot_at=as_of.replace(hour=0),
+        as_of=as_of,
+        venue="polymarket",
+        venue_name="polymarket",
+        game="dollar_per_event",
+        seed=2**62,
+        digest="d",
+        recipe_json="{}",
+        overrides={},
+        code_version="1",
+        created_at=NOW,
+        events=events,
+        passed_over=({"event_id": "e9", "title": "Nine", "rule": "crypto", "reason": "bitcoin"},),
+        notes=(),
+    )
+
+
+def bot(name: str, **arguments: object) -> BotPlan:
+    """Return a bot that plays the strategy of its name."""
+    return BotPlan(name, name, arguments, "s")
+
+
+def a_run(store: Store, *events: Event, bots: tuple[str, ...] = ("a",), **changes: Any) -> StoredRun:
+    """Store a run with its bots."""
+    frozen = replace(plan(*events), **changes)
+    with store.write() as connection:
+        run = freeze_run(connection, frozen)
+        add_bots(connection, run, [bot(name) for name in bots])
+    return run
+
+
+def rows_of(store: Store, run: StoredRun, bot_name: str) -> tuple[int, Catalogue]:
+    """Return the row of a bot and the catalogue of its run."""
+    with store.write() as connection:
+        return add_bots(connection, run, [bot(bot_name)])[bot_name], catalogue(connection, run.id)
+
+
+def finished_with(
+    event: Event, said: Mapping[str, tuple[float, float]], *, price: float = 0.4, at: datetime = NOW
+) -> Finished:
+    """Return a recorded decision: by market id its bet in dollars and its probability."""
+    markets = {market.id: market for market in event.markets}
+    decision = Decision(tuple(MarketDecision(name, p, usd) for name, (usd, p) in said.items()), rationale="why")
+    bets = []
+    for name, (usd, _) in said.items():
+        instrument = markets[name].ref.instrument("polymarket", "YES" if usd > 0 else "NO")
+        cost = price if usd > 0 else 1 - price
+        fills = (Fill(instrument, abs(usd) / cost, cost, 0.0, -abs(usd)),) if usd else ()
+        bets.append(BookedBet(name, usd, usd, EntryPrice(price, "displayed"), fills))
+    staked = sum(abs(usd) for usd, _ in said.values())
+    shown = {market.id: market.quote for market in event.markets if market.quote is not None}
+    return Finished(
+        "recorded", at, event, decision=decision, booking=Booking(tuple(bets), 1.0 - staked), shown=shown, booked=shown
+    )
+
+
+def abstained(event: Event, *, at: datetime = NOW) -> Finished:
+    """Return how a bot ended that did not decide."""
+    return Finished("abstained", at, event, Abstention("no idea").reason)
+
+
+def failed(event: Event, *, at: datetime = NOW, message: str = "broke") -> Finished:
+    """Return how a bot ended that crashed."""
+    return Finished("failed", at, event, message)
+
+
+def take(store: Store, run: StoredRun, bot_name: str, event: Event, who: Claimant, *, now: datetime = NOW) -> object:
+    """Ask for the claim on one decision."""
+    bot_id, _ = rows_of(store, run, bot_name)
+    with store.write() as connection:
+        return claim(connection, run.id, bot_id, Subject("event", event.id), who, now=now)
+
+
+def put(store: Store, run: StoredRun, bot_name: str, held: Claim, finished: Finished) -> None:
+    """Store how a claimed decision ended."""
+    bot_id, known = rows_of(store, run, bot_name)
+    with store.write() as connection:
+        store_decision(
+            connection,
+            held,
+            finished,
+            run_id=run.id,
+            bot_id=bot_id,
+            subject=Subject("event", finished.event.id),
+            catalogue=known,
+            now=finished.decided_at,
+        )
+
+
+def decide(store: Store, run: StoredRun, bot_name: str, finished: Finished) -> None:
+    """Claim and store one decision."""
+    held = take(store, run, bot_name, finished.event, claimant(began_at=finished.decided_at), now=finished.decided_at)
+    assert isinstance(held, Claim)
+    put(store, run, bot_name, held, finished)

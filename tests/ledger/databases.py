@@ -1,0 +1,89 @@
+"""The databases that ledger tests run on: SQLite files, and a real PostgreSQL where one can be started."""
+
+import os
+import signal
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, make_url, text
+
+from predibot.ledger.schema import HEAD
+from predibot.ledger.store import Store
+from predibot.ledger.tables import Row
+
+__all__ = ["Postgres", "address", "postgres", "store"]
+
+
+@dataclass
+class Postgres:
+    """A running server, with one database that has the tables and is emptied for each test."""
+
+    address: str
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def empty(self) -> str:
+        """Return the address of a new database without tables."""
+        name = f"empty_{next(self.numbers)}"
+        self._run(self.address, f"CREATE DATABASE {name}")
+        return self._named(name)
+
+    def fresh(self) -> str:
+        """Return the address of a database with current tables and no rows, the same one each time."""
+        tables = ", ".join(Row.metadata.tables)
+        reset = f"TRUNCATE {tables} RESTART IDENTITY CASCADE; UPDATE alembic_version SET version_num = '{HEAD}'"
+        self._run(self._named("ledger"), reset)
+        return self._named("ledger")
+
+    def prepare(self) -> None:
+        """Make the database that `fresh` empties, in a server that does not wait for the disk."""
+        self._run(self.address, "ALTER SYSTEM SET fsync = off")
+        self._run(self.address, "SELECT pg_reload_conf()")
+        self._run(self.address, "CREATE DATABASE ledger")
+        Store.open(self._named("ledger")).close()
+
+    def _named(self, name: str) -> str:
+        return make_url(self.address).set(database=name).render_as_string(hide_password=False)
+
+    def _run(self, address: str, statement: str) -> None:
+        engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(statement))
+        engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """Start a PostgreSQL of its own, or skip the test where that is not possible."""
+    with warnings.catch_warnings():
+        # It remarks on the folder it uses where no session is logged in.
+        warnings.simplefilter("ignore")
+        pgserver = pytest.importorskip("pgserver")
+        with tempfile.TemporaryDirectory(prefix="predibot-", ignore_cleanup_errors=True) as folder:
+            server = pgserver.get_server(Path(folder) / "data", cleanup_mode=None)
+            try:
+                made = Postgres(server.get_uri())
+                made.prepare()
+                yield made
+            finally:
+                # Ends it at once: nothing in it is worth writing to disk.
+                os.kill(server.get_pid(), signal.SIGQUIT)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the address of a ledger that nobody has used: a file, then a database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/ledger.db"
+    return str(request.getfixturevalue("postgres").fresh())
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[Store]:
+    """Open an empty ledger, on each kind of database."""
+    with Store.open(address) as opened:
+        yield opened

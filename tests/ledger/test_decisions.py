@@ -1,0 +1,62 @@
+"""Decisions: stored whole with all that belongs to them, or not at all."""
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
+
+from predibot.domain.decision import Decision, MarketDecision
+from predibot.ledger.claims import Claim
+from predibot.ledger.decisions import StoredBet, question_sha256, stored_decisions
+from predibot.ledger.store import Store
+from tests.ledger.by_hand import a_run, abstained, claimant, decide, event_of, finished_with, put, take
+
+EVENT = event_of(1, 2)
+SAID = {"m1a": (0.5, 0.6), "m1b": (-0.25, 0.1)}
+
+
+def test_a_decision_is_read_back_as_it_was_made(store: Store) -> None:
+    run = a_run(store, EVENT)
+    decide(store, run, "a", finished_with(EVENT, SAID))
+    with store.read() as connection:
+        (found,) = stored_decisions(connection, run.id)
+    assert (found.bot, found.subject_id, found.status, found.unallocated_usd) == ("a", "e1", "recorded", 0.25)
+    assert found.bets == (StoredBet("m1a", 0.5, 0.6, None, 0.4), StoredBet("m1b", -0.25, 0.1, None, 0.4))
+
+
+def test_one_fill_is_stored_for_each_bet_that_costs_something(store: Store) -> None:
+    decide(store, a_run(store, EVENT), "a", finished_with(EVENT, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.1)}))
+    with store.read() as connection:
+        rows = connection.execute(text("SELECT shares, price, cash_usd FROM fills")).all()
+    assert [tuple(row) for row in rows] == [(1.25, 0.4, -0.5)]
+
+
+def test_a_failure_half_way_leaves_neither_decision_nor_end_of_the_claim(store: Store) -> None:
+    run = a_run(store, EVENT)
+    held = take(store, run, "a", EVENT, claimant())
+    assert isinstance(held, Claim)
+    impossible = Decision((MarketDecision("m1a", 7.5), MarketDecision("m1b", 0.5)))
+    with pytest.raises(IntegrityError):
+        put(store, run, "a", held, replace(finished_with(EVENT, SAID), decision=impossible))
+    with store.read() as connection:
+        for table in ("decisions", "forecasts", "bets", "fills", "quotes"):
+            assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() == 0, table
+        assert connection.execute(text("SELECT status FROM tasks")).scalar_one() == "claimed"
+    put(store, run, "a", held, finished_with(EVENT, SAID))
+
+
+def test_who_abstains_has_a_row_without_bets(store: Store) -> None:
+    run = a_run(store, EVENT)
+    decide(store, run, "a", abstained(EVENT))
+    with store.read() as connection:
+        (found,) = stored_decisions(connection, run.id)
+    assert (found.status, found.message, found.bets, found.unallocated_usd) == ("abstained", "no idea", (), None)
+
+
+def test_a_clarified_question_has_another_hash() -> None:
+    market = EVENT.markets[0]
+    same = question_sha256(EVENT, market)
+    assert question_sha256(replace(EVENT, payload="x", volume_24h_usd=3.0), market) == same
+    assert question_sha256(EVENT, replace(market, description="by noon")) != same
+    assert question_sha256(replace(EVENT, description="by noon"), market) != same

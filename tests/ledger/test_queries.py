@@ -1,0 +1,142 @@
+"""What scoring reads: a small ledger made by hand, with numbers one can check in the head."""
+
+import numpy as np
+import pytest
+
+from predibot.domain.price import PricePoint
+from predibot.domain.resolution import Resolution
+from predibot.ledger.catalogue import instruments, markets
+from predibot.ledger.marks import add_observations, add_resolutions
+from predibot.ledger.queries import track_record
+from predibot.ledger.runs import void_run
+from predibot.ledger.store import Store
+from predibot.scoring.record import TrackRecord
+from predibot.scoring.scorecard import scorecards
+from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
+
+ONE, TWO = event_of(1, 2), event_of(2)
+
+
+def observe(store: Store, market_id: str, *points: tuple[float, float], source: str = "history") -> None:
+    """Store prices of a market's YES, each so many days after `NOW`."""
+    rows = instruments.join(markets, markets.c.id == instruments.c.market_row).select()
+    with store.write() as connection:
+        row = connection.execute(rows.where(markets.c.market_id == market_id, instruments.c.side == "YES")).first()
+        assert row is not None
+        made = [PricePoint(NOW + days * DAY, price) for days, price in points]
+        add_observations(connection, row[0], made, "quote" if source == "quote" else "history")
+
+
+def settle(store: Store, market_id: str, *revisions: tuple[float, float]) -> None:
+    """Store what a market paid, each revision known so many days after `NOW`; it settled at the first."""
+    settled_at = NOW + revisions[0][0] * DAY
+    made = [Resolution(paid, settled_at, "venue", NOW + days * DAY) for days, paid in revisions]
+    with store.write() as connection:
+        row = connection.execute(markets.select().where(markets.c.market_id == market_id)).first()
+        assert row is not None
+        add_resolutions(connection, row.id, made, stored=0, seen_at=NOW + 99 * DAY)
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    """Return a ledger in which `a` decided twice, `b` failed and abstained."""
+    run = a_run(store, ONE, TWO, bots=("a", "b"))
+    decide(store, run, "a", finished_with(ONE, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.2)}))
+    decide(store, run, "a", finished_with(TWO, {"m2a": (-1.0, 0.3)}, at=NOW + DAY))
+    decide(store, run, "b", failed(ONE))
+    decide(store, run, "b", abstained(TWO))
+    observe(store, "m1a", (1, 0.5), (2, 0.6))
+    observe(store, "m1a", (2, 0.7), source="quote")
+    observe(store, "m2a", (2, 0.2))
+    settle(store, "m1a", (3, 0.0), (5, 1.0))
+    settle(store, "m1b", (3, 0.5))
+    return store
+
+
+def record_of(store: Store, days: float, **changes: str) -> TrackRecord:
+    """Return what was known so many days after `NOW`."""
+    with store.read() as connection:
+        return track_record(connection, "polymarket", NOW + days * DAY, **changes)
+
+
+def test_every_decision_and_bet_is_read_with_what_belongs_to_it(filled: Store) -> None:
+    record = record_of(filled, 10)
+    assert record.bots == ("a", "b")
+    assert record.decision_bot.tolist() == [0, 0, 1, 1]
+    assert record.decision_status.tolist() == [0, 0, 2, 3]
+    assert record.bet_decision.tolist() == [0, 0, 1]
+    assert record.bet_usd.tolist() == [0.5, 0.0, -1.0]
+    assert record.bet_probability.tolist() == [0.6, 0.2, 0.3]
+    assert record.bet_price_yes.tolist() == [0.4] * 3
+    assert record.decided_at.tolist() == [NOW.timestamp(), (NOW + DAY).timestamp(), NOW.timestamp(), NOW.timestamp()]
+
+
+def test_of_a_quote_and_a_point_at_one_instant_the_quote_comes_last(filled: Store) -> None:
+    record = record_of(filled, 10)
+    assert record.observation_price_yes.tolist() == [0.5, 0.6, 0.7, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("days", "paid"),
+    [(2.9, [np.nan, np.nan, np.nan]), (3, [0.0, 0.5, np.nan]), (4.9, [0.0, 0.5, np.nan]), (5, [1.0, 0.5, np.nan])],
+)
+def test_a_payout_is_the_last_revision_known_at_the_instant(filled: Store, days: float, paid: list[float]) -> None:
+    record = record_of(filled, days)
+    np.testing.assert_array_equal(record.payout_yes, paid)
+
+
+def test_nothing_later_than_the_instant_is_read(filled: Store) -> None:
+    record = record_of(filled, 0.5)
+    assert record.decision_bot.tolist() == [0, 1, 1]
+    assert record.observation_at.size == 0
+    assert np.isnan(record.payout_yes).all()
+    assert record_of(filled, -1).decided_at.size == 0
+
+
+def test_the_numbers_that_follow_are_those_done_by_hand(filled: Store) -> None:
+    card = next(card for card in scorecards(record_of(filled, 5)) if card.bot == "a")
+    assert (card.forecasts, card.settled, card.void, card.n_brier_open) == (3, 1, 1, 1)
+    assert card.brier == pytest.approx(0.4**2)
+    # 50 cents on YES at 0.40, which costs 0.50 a day later; a dollar on NO at 0.60, which costs 0.80.
+    assert card.horizons["1"].mean_return == pytest.approx((0.5 * 0.25 + (0.8 / 0.6 - 1)) / 2)
+
+
+def test_a_ledger_without_decisions_is_an_empty_record(store: Store) -> None:
+    record = record_of(store, 1)
+    assert (record.bots, record.decided_at.size, record.bet_usd.size) == ((), 0, 0)
+    assert scorecards(record) == ()
+
+
+def test_only_the_bots_and_recipes_asked_for_are_read(filled: Store) -> None:
+    with filled.read() as connection:
+        record = track_record(connection, "polymarket", NOW + DAY, bot_names=["b"])
+    assert (record.bots, record.decided_at.size, record.bet_usd.size) == (("b",), 2, 0)
+    assert record_of(filled, 1, recipe="weekly").bots == ()
+
+
+def test_other_venues_and_void_runs_are_not_read(filled: Store) -> None:
+    with filled.read() as connection:
+        assert track_record(connection, "sandbox", NOW + DAY).bots == ()
+    with filled.write() as connection:
+        void_run(connection, "daily@2026-03-01T00:00Z", reason="wrong", at=NOW)
+    assert record_of(filled, 1).bots == ()
+
+
+def test_the_same_bot_of_two_runs_is_one_bot(filled: Store) -> None:
+    run = a_run(filled, ONE, key="daily@2026-03-02T00:00Z", as_of=NOW + DAY, slot_at=NOW + DAY, bots=("b", "a"))
+    decide(filled, run, "a", finished_with(ONE, {"m1a": (1.0, 0.9), "m1b": (0.0, 0.9)}, at=NOW + DAY))
+    record = record_of(filled, 10)
+    assert record.bots == ("a", "b")
+    assert record.decision_bot.tolist() == [0, 0, 1, 1, 0]
+    assert np.diff(record.decision_day[[0, 4]]).tolist() == [1]
+
+
+def test_an_unknown_cost_is_missing_and_not_zero(store: Store) -> None:
+    from dataclasses import replace
+
+    run = a_run(store, ONE, TWO)
+    decide(store, run, "a", replace(failed(ONE), cost_usd=None, cost_known_usd=0.25))
+    decide(store, run, "a", replace(failed(TWO), cost_usd=0.5, cost_known_usd=0.5))
+    record = record_of(store, 1)
+    np.testing.assert_array_equal(record.decision_cost_usd, [np.nan, 0.5])
+    assert record.decision_cost_known_usd.tolist() == [0.25, 0.5]

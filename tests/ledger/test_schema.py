@@ -1,0 +1,165 @@
+"""The tables: what the database itself refuses, and how older and newer ones are met."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import IntegrityError
+
+import predibot.ledger
+from predibot.errors import LedgerUnusable
+from predibot.ledger.export import export_rows
+from predibot.ledger.schema import HEAD, VERSIONS, stored_version
+from predibot.ledger.store import Store
+from predibot.ledger.tables import Row
+from tests.ledger.by_hand import a_run, decide, event_of, finished_with
+from tests.ledger.databases import Postgres
+
+RUBBISH = (
+    "INSERT INTO events (venue, event_id, title) VALUES ('polymarket', 'e1', 'twice')",
+    "INSERT INTO markets (venue, market_id, event_row, token_ids_json, question) VALUES ('v', 'm', 999, '[]', 'q')",
+    "UPDATE forecasts SET probability = 1.5",
+    "UPDATE forecasts SET probability = -0.1",
+    "UPDATE forecasts SET confidence = 11",
+    "UPDATE forecasts SET market_row = 999",
+    "UPDATE bets SET price_yes = 0",
+    "UPDATE bets SET price_yes = 1",
+    "UPDATE bets SET price_source = 'guess'",
+    "UPDATE fills SET shares = 0",
+    "UPDATE fills SET fee_usd = -0.01",
+    "UPDATE fills SET price = 1.01",
+    "UPDATE quotes SET role = 'later'",
+    "UPDATE decisions SET status = 'skipped'",
+    "UPDATE decisions SET unallocated_usd = -1",
+    "UPDATE decisions SET unallocated_usd = NULL",
+    "UPDATE decisions SET status = 'failed'",
+    "UPDATE decisions SET cost_known_usd = -1",
+    "UPDATE tasks SET status = 'claimed'",
+    "UPDATE tasks SET token = 'x'",
+    "UPDATE tasks SET status = 'done'",
+    "UPDATE attempts SET outcome = 'won'",
+    "UPDATE instruments SET side = 'MAYBE'",
+    "UPDATE runs SET key = NULL",
+    "DELETE FROM decisions",
+    "DELETE FROM runs",
+    "INSERT INTO observations (instrument_row, at, source, price) VALUES (1, 1, 'history', 2)",
+    "INSERT INTO observations (instrument_row, at, source, price) VALUES (1, 1, 'rumour', 0.5)",
+    "INSERT INTO observations (instrument_row, at, source, price) VALUES (999, 1, 'quote', 0.5)",
+    "INSERT INTO resolutions (market_row, revision, payout_yes, settled_at, settled_source, effective_at, seen_at)"
+    " VALUES (1, 1, 1.1, 0, 'venue', 0, 0)",
+    "INSERT INTO bots (run_id, name, strategy, arguments_json, source_sha256) VALUES (1, 'a', 's', '{}', '')",
+    "INSERT INTO tasks (run_id, bot_id, subject_kind, subject_id, status, failures)"
+    " VALUES (1, 1, 'event', 'e1', 'open', 0)",
+    "INSERT INTO runs (key, recipe, slot_at, as_of, venue, venue_name, game, seed, digest, recipe_json, overrides_json,"
+    " passed_over_json, notes_json, code_version, created_at)"
+    " SELECT key, recipe, slot_at, as_of, venue, venue_name, game, seed, digest, recipe_json, overrides_json,"
+    " passed_over_json, notes_json, code_version, created_at FROM runs",
+)
+"""Each is one change that must not go through."""
+
+
+def test_the_database_itself_refuses_what_cannot_be(store: Store) -> None:
+    decide(store, a_run(store, event_of(1)), "a", finished_with(event_of(1), {"m1a": (1.0, 0.5)}))
+    went_through = []
+    for statement in RUBBISH:
+        try:
+            with store.write() as connection:
+                connection.execute(text(statement))
+            went_through.append(statement)
+        except IntegrityError:
+            continue
+    assert went_through == []
+
+
+def test_the_migrations_make_exactly_the_tables_of_the_models(store: Store) -> None:
+    with store.read() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, Row.metadata) == []
+
+
+def test_constraints_made_by_migrations_are_those_of_the_models(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/migrated.db"):
+        pass
+    engine = create_engine(f"sqlite:///{tmp_path}/models.db")
+    Row.metadata.create_all(engine)
+    engine.dispose()
+    assert constraints_in(tmp_path / "migrated.db") == constraints_in(tmp_path / "models.db")
+
+
+def constraints_in(file: Path) -> dict[str, list[str]]:
+    """Return the lines of each table's own statement that hold a rule, whatever their order."""
+    with closing(sqlite3.connect(file)) as connection:
+        statement = "SELECT name, sql FROM sqlite_master WHERE sql LIKE '%CONSTRAINT%' AND name <> 'alembic_version'"
+        rows = connection.execute(statement).fetchall()
+    return {name: sorted(part.strip(" ,)\n\t") for part in sql.split("CONSTRAINT")[1:]) for name, sql in rows}
+
+
+def upgrade(address: str, version: str) -> None:
+    """Bring a database without tables to a version."""
+    engine = create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        config = Config()
+        config.set_main_option("script_location", str(Path(predibot.ledger.__file__).parent / "migrations"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, version)
+        connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('polymarket', 'old', 'Old')"))
+    engine.dispose()
+
+
+def test_an_older_file_is_upgraded_after_a_copy_and_keeps_its_rows(tmp_path: Path) -> None:
+    folder = tmp_path / "50 % of #1"
+    folder.mkdir()
+    upgrade(f"sqlite:///{folder}/ledger.db", "0001")
+    with Store.open(f"sqlite:///{folder}/ledger.db") as store, store.read() as connection:
+        assert stored_version(connection) == HEAD
+        assert connection.execute(text("SELECT title FROM events")).scalars().all() == ["Old"]
+        assert list(export_rows(connection, "observations")) == []
+    with closing(sqlite3.connect(folder / "ledger.db.0001.backup")) as copy:
+        assert copy.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+        assert copy.execute("SELECT title FROM events").fetchall() == [("Old",)]
+
+
+def test_an_older_database_is_upgraded_and_keeps_its_rows(postgres: Postgres) -> None:
+    address = postgres.empty()
+    upgrade(address, "0001")
+    with Store.open(address) as store, store.read() as connection:
+        assert stored_version(connection) == HEAD
+        assert connection.execute(text("SELECT title FROM events")).scalars().all() == ["Old"]
+
+
+def test_a_second_copy_does_not_replace_the_first(tmp_path: Path) -> None:
+    upgrade(f"sqlite:///{tmp_path}/ledger.db", "0001")
+    (tmp_path / "ledger.db.0001.backup").write_text("precious")
+    Store.open(f"sqlite:///{tmp_path}/ledger.db").close()
+    assert (tmp_path / "ledger.db.0001.backup").read_text() == "precious"
+    assert (tmp_path / "ledger.db.0001-2.backup").exists()
+
+
+def test_an_upgrade_without_a_copy_is_not_begun(tmp_path: Path) -> None:
+    upgrade(f"sqlite:///{tmp_path}/ledger.db", "0001")
+    # A name this long with ".0001.backup" behind it is no name any more.
+    long = tmp_path / f"{'x' * 242}.db"
+    (tmp_path / "ledger.db").rename(long)
+    with pytest.raises(LedgerUnusable, match="was not upgraded, because it could not be copied"):
+        Store.open(f"sqlite:///{long}")
+    with closing(sqlite3.connect(long)) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+
+
+def test_a_newer_ledger_is_refused_with_what_to_do(store: Store, address: str) -> None:
+    with store.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(LedgerUnusable, match="is of version 9999, this predibot knows versions up to") as caught:
+        Store.open(address)
+    assert str(caught.value).endswith("Upgrade predibot")
+
+
+def test_the_known_versions_are_the_migrations_there_are() -> None:
+    folder = Path(predibot.ledger.__file__).parent / "migrations" / "versions"
+    assert tuple(sorted(file.name[:4] for file in folder.glob("0*.py"))) == VERSIONS

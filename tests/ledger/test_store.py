@@ -1,0 +1,145 @@
+"""The open ledger: what it makes, what it leaves alone, and a database's errors in our words."""
+
+import multiprocessing
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from predibot.errors import LedgerUnusable, UsageError
+from predibot.ledger.runs import list_runs
+from predibot.ledger.schema import HEAD, stored_version
+from predibot.ledger.store import Store
+from tests.ledger.by_hand import a_run, event_of
+from tests.ledger.databases import Postgres
+
+
+def open_once(address: str, start: "threading.Event") -> str | None:
+    """Open a ledger when told to, and return its version."""
+    start.wait()
+    with Store.open(address) as store, store.read() as connection:
+        return stored_version(connection)
+
+
+def test_a_new_ledger_is_made_with_its_folder(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/a/b/ledger.db") as store, store.read() as connection:
+        assert stored_version(connection) == HEAD
+        assert connection.execute(text("PRAGMA journal_mode")).scalar_one() == "wal"
+        assert connection.execute(text("PRAGMA foreign_keys")).scalar_one() == 1
+
+
+def test_many_processes_may_open_the_same_new_file_at_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager, context.Pool(4) as pool:
+        for number in range(5):
+            start = manager.Event()
+            asked = [pool.apply_async(open_once, (f"sqlite:///{tmp_path}/{number}.db", start)) for _ in range(4)]
+            start.set()
+            assert [each.get(timeout=30) for each in asked] == [HEAD] * 4
+
+
+def test_many_may_open_the_same_new_database_at_once(postgres: Postgres) -> None:
+    address, start, versions = postgres.empty(), threading.Event(), list[str | None]()
+    threads = [threading.Thread(target=lambda: versions.append(open_once(address, start))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    start.set()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert versions == [HEAD] * 4
+
+
+def test_the_file_of_another_program_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE songs (title)")
+    before = file.read_bytes()
+    with pytest.raises(LedgerUnusable, match=r"holds tables of something else \(songs\).*Name another --ledger"):
+        Store.open(f"sqlite:///{file}")
+    assert file.read_bytes() == before
+
+
+def test_the_database_of_another_program_that_uses_the_same_migrations_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.executescript("CREATE TABLE alembic_version (version_num); INSERT INTO alembic_version VALUES ('0001')")
+    with pytest.raises(LedgerUnusable, match="something else"):
+        Store.open(f"sqlite:///{file}")
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database, but long enough to look like one " * 100)
+    before = file.read_bytes()
+    with pytest.raises(LedgerUnusable, match="Name another --ledger"):
+        Store.open(f"sqlite:///{file}")
+    assert file.read_bytes() == before
+
+
+def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder; name a file in it"):
+        Store.open(f"sqlite:///{tmp_path}")
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LedgerUnusable, match="cannot be reached"):
+        Store.open(f"sqlite:///{tmp_path}/file/below/ledger.db")
+
+
+def test_a_missing_ledger_is_not_made_where_one_is_only_read(tmp_path: Path) -> None:
+    with pytest.raises(LedgerUnusable, match="Run `predibot decide` first"):
+        Store.open(f"sqlite:///{tmp_path}/ledger.db", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told_with_what_to_do_and_nothing_is_half_kept(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
+        a_run(store, event_of(1))
+        with pytest.raises(LedgerUnusable, match="Make room and run the same command again"):
+            fill(store)
+        with store.read() as connection:
+            assert len(list_runs(connection)) == 1
+            assert connection.execute(text("SELECT count(*) FROM events")).scalar_one() == 1
+
+
+def fill(store: Store) -> None:
+    """Write more than this connection may, which SQLite tells as it tells of a full disk."""
+    with store.write() as connection:
+        connection.execute(text("PRAGMA max_page_count = 60"))
+        for number in range(500):
+            row = {"event_id": f"x{number}", "title": "x" * 5_000}
+            connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', :event_id, :title)"), row)
+
+
+def test_a_failure_half_way_leaves_nothing(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.write() as connection:
+        connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', 'e', 't')"))
+        connection.execute(text(str(1 // 0)))
+    with store.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM events")).scalar_one() == 0
+
+
+def test_reading_goes_on_while_somebody_writes_and_sees_one_state(store: Store) -> None:
+    with store.write() as writing, store.read() as reading:
+        count = text("SELECT count(*) FROM events")
+        assert reading.execute(count).scalar_one() == 0
+        writing.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', 'e', 't')"))
+        assert reading.execute(count).scalar_one() == 0
+
+
+def test_opening_and_reading_does_not_wait_for_whoever_writes(address: str) -> None:
+    with Store.open(address) as store, store.write():
+        began = time.monotonic()
+        with Store.open(address) as other, other.read() as connection:
+            assert list_runs(connection) == ()
+        assert time.monotonic() - began < 5
+
+
+def test_a_closed_connection_is_told_in_our_words(postgres: Postgres) -> None:
+    with Store.open(postgres.fresh()) as store, pytest.raises(LedgerUnusable), store.write() as connection:
+        connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))

@@ -1,0 +1,73 @@
+"""The README: what it shows is what happens."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from predibot.errors import RecipeError
+from predibot.recipe_text import RecipeText, parse_recipe
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> str:
+    """Run predibot as a user does, in a folder of its own, and return what it says on stdout."""
+    done = subprocess.run(
+        [sys.executable, "-m", "predibot", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def test_the_first_block_is_what_the_demo_prints(tmp_path: Path) -> None:
+    shown = next(block for block in blocks("") if "make demo" in block)
+    assert lines(shown)[1:] == lines(run(tmp_path, "demo"))
+
+
+def test_the_strategy_of_the_readme_plays(tmp_path: Path) -> None:
+    (strategy,) = blocks("python")
+    (tmp_path / "contrarian.py").write_text(strategy, encoding="utf-8")
+    command = re.search(r"`predibot (decide --venue sandbox --bots [^`]*)`", README)
+    assert command is not None
+    said = run(tmp_path, *command.group(1).split(), PREDIBOT_STRATEGIES=str(tmp_path))
+    assert "contrarian: " in said
+    assert "refused" not in said
+    assert "failed" not in said
+
+
+def test_the_recipe_of_the_readme_names_an_argument_of_that_strategy() -> None:
+    (recipe,) = blocks("toml")
+    assert 'strategy = "contrarian"' in recipe
+    assert "pull = 0.5" in recipe
+    with pytest.raises(RecipeError, match="contrarian"):
+        parse_recipe(RecipeText(recipe, "README.md", "readme"))
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#:]+)\)", README))
+def test_every_file_it_points_to_is_there(target: str) -> None:
+    assert (ROOT / target).exists()
+
+
+@pytest.mark.parametrize("folder", re.findall(r"`((?:predibot|tests|strategies|tools|runs|docs)[\w/.]*)`", README))
+def test_every_folder_it_names_is_there(folder: str) -> None:
+    made_later = folder.startswith("runs/out") or folder == "strategies/contrarian.py"
+    assert made_later or (ROOT / folder).exists() or folder == "predibot.toml"
