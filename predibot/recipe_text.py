@@ -4,12 +4,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Literal
+from datetime import date, timedelta
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from predibot.domain.budget import LIMIT_LEVELS, Limits
+from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError
 from predibot.games import GAMES, Overstake
 from predibot.packaged import packaged_crypto_words
@@ -45,6 +47,40 @@ class _Selection(BaseModel):
     crypto_words: list[str] = []
 
 
+class _Limits(BaseModel):
+    """One table of [limits]: the most that may be spent at one level."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    usd: float | None = Field(default=None, ge=0)
+    tokens: int | None = Field(default=None, ge=0)
+    steps: int | None = Field(default=None, ge=0)
+    searches: int | None = Field(default=None, ge=0)
+    seconds: float | None = Field(default=None, ge=0)
+
+
+class _Search(BaseModel):
+    """The table [search]; what is left out has the default of `SearchTerms`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    providers: list[str] = Field(default=["ddgs"], min_length=1)
+    base_urls: dict[str, str] = {}
+    usd_per_call: dict[str, float] = {}
+    seconds_between: float = Field(default=1.0, ge=0, le=60)
+    results: int = Field(default=8, ge=1, le=50)
+    market_sites: bool = False
+
+
+class _Price(BaseModel):
+    """A price in its two parts."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+
 class _Bot(BaseModel):
     """One table of [[bots]]; every further key is an argument of its strategy."""
 
@@ -52,6 +88,11 @@ class _Bot(BaseModel):
 
     strategy: str
     name: str | None = None
+    base_url: str | None = Field(default=None, pattern=r"^https?://")
+    client: Literal["light", "litellm"] = "light"
+    credential: str | None = None
+    price_usd_per_million_tokens: Annotated[float, Field(ge=0)] | _Price | None = None
+    knowledge_cutoff: date | None = None
 
 
 class _Top(BaseModel):
@@ -66,12 +107,17 @@ class _Top(BaseModel):
     seed: int = Field(default=0, ge=0, lt=2**63)
     overstake: Overstake = "refuse"
     selection: _Selection = _Selection()
+    limits: dict[Literal["decision", "bot", "run", "day"], _Limits] = {}
+    search: _Search = _Search()
     bots: list[_Bot] = Field(min_length=1)
 
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "at the top of the file": tuple(_Top.model_fields),
     "in [selection]": tuple(_Selection.model_fields),
+    "in [limits]": LIMIT_LEVELS,
+    "in a table of [limits]": tuple(_Limits.model_fields),
+    "in [search]": tuple(_Search.model_fields),
     "in [[bots]]": tuple(_Bot.model_fields),
 }
 
@@ -107,6 +153,8 @@ def parse_recipe(found: RecipeText) -> Recipe:
         seed=top.seed,
         selection=_rules(top.selection, where),
         bots=_bots(top.bots, where),
+        limits={level: Limits(**table.model_dump()) for level, table in top.limits.items()},
+        search=_search(top.search, where),
         source=found.label,
     )
 
@@ -204,8 +252,10 @@ def _missing(path: KeyPath, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
 
 def _place(path: KeyPath) -> str:
     """Return where a key stands, as one of the words of `_KEYS`."""
-    if len(path) > 1 and path[0] == "selection":
-        return "in [selection]"
+    if len(path) > 1 and path[0] in ("selection", "search"):
+        return f"in [{path[0]}]"
+    if len(path) > 1 and path[0] == "limits":
+        return "in [limits]" if len(path) == 2 or path[2:] == ("[key]",) else "in a table of [limits]"
     return "in [[bots]]" if len(path) > 2 and path[0] == "bots" else "at the top of the file"
 
 
@@ -283,9 +333,24 @@ def _bot(table: _Bot, path: KeyPath, where: _Where) -> BotSpec:
                 raise where.error((*path, key), _unknown_key(key, "in [[bots]]", (*takes, *_Bot.model_fields)))
         for complaint in argument_complaints(table.strategy, arguments):
             raise where.error((*path, complaint.argument), f"strategy {table.strategy!r}: {complaint.text}")
-        return BotSpec(name, spec_of(table.strategy, arguments))
+        return BotSpec(name, spec_of(table.strategy, arguments), _terms(table))
     except PluginError as error:
         raise where.error((*path, "strategy"), str(error)) from None
+
+
+def _terms(table: _Bot) -> ModelTerms:
+    price = table.price_usd_per_million_tokens
+    stated = (price.input, price.output) if isinstance(price, _Price) else (price, price)
+    return ModelTerms(table.base_url, table.client, table.credential, *stated, table.knowledge_cutoff)
+
+
+def _search(table: _Search, where: _Where) -> SearchTerms:
+    for key in ("base_urls", "usd_per_call"):
+        for provider in getattr(table, key):
+            if provider not in table.providers:
+                what = f"{provider[:40]!r} is not one of the providers. {did_you_mean(provider, table.providers)}"
+                raise where.error(("search", key, provider), what)
+    return SearchTerms(**{**table.model_dump(), "providers": tuple(table.providers)})
 
 
 def _name_path(table: _Bot, path: KeyPath) -> KeyPath:

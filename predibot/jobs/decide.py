@@ -7,9 +7,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from predibot.config import Settings
+from predibot.config import Settings, api_keys
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
@@ -27,7 +27,10 @@ from predibot.ledger.decisions import StoredDecision, stored_decisions
 from predibot.ledger.owner import is_gone, new_owner
 from predibot.ledger.runs import BotPlan, StoredRun, add_bots
 from predibot.ledger.store import Store
-from predibot.recipe import BotSpec
+from predibot.recipe import BotSpec, Recipe
+
+if TYPE_CHECKING:
+    from predibot.jobs.equipment import Equipment
 
 _log = logging.getLogger(__name__)
 
@@ -91,9 +94,10 @@ def decide(
         KeyboardInterrupt: Passed on, after the claims were given back.
     """
     began = time.monotonic()
-    run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
     bots = request.recipe.bots
-    bench, jobs = _prepare(run, bots, request, store=store, opened=opened, settings=settings, clock=clock)
+    equipment = equipped(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
+    run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
+    bench, jobs = _prepare(run, request, equipment, store=store, opened=opened, settings=settings, clock=clock)
     lease = bench.claimant.lease
     with Heartbeat(store, bench.claimant.owner, lease, clock):
         shift = _Shift(bench, jobs, settings, listener)
@@ -110,15 +114,18 @@ def decide(
 
 def _prepare(
     run: OpenRun,
-    bots: Sequence[BotSpec],
     request: RunRequest,
+    equipment: "Equipment | None",
     *,
     store: Store,
     opened: OpenVenue,
     settings: Settings,
     clock: Callable[[], datetime],
 ) -> tuple[Bench, tuple[DecideJob, ...]]:
-    plans = [BotPlan(bot.name, bot.strategy.name, bot.strategy.arguments, bot.strategy.source_sha256) for bot in bots]
+    bots = request.recipe.bots
+    plans = [_plan(bot) for bot in bots]
+    if equipment is not None:
+        equipment.run_key = run.stored.key
     with store.write() as connection:
         bot_rows = add_bots(connection, run.stored, plans)
     with store.read() as connection:
@@ -133,6 +140,9 @@ def _prepare(
         claimant=Claimant(new_owner(), timedelta(seconds=settings.lease_seconds), clock(), is_gone),
         clock=clock,
         board=QuoteBoard(opened.venue, clock),
+        bots={bot.name: bot for bot in bots},
+        equipment=equipment,
+        loopback=opened.loopback.search_url if opened.loopback else None,
     )
     return bench, tuple(_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)
 
@@ -146,7 +156,46 @@ def _job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], event: Event
         strategy=bot.strategy,
         subject=subject,
         seed_parts=seed_parts(run.seed, run.recipe, run.slot_at, bot.name, subject),
+        members=bot.members,
     )
+
+
+def _plan(bot: BotSpec) -> BotPlan:
+    strategy = bot.strategy
+    return BotPlan(
+        bot.name,
+        strategy.name,
+        strategy.arguments,
+        strategy.source_sha256,
+        model=bot.model,
+        knowledge_cutoff=bot.terms.knowledge_cutoff,
+    )
+
+
+def equipped(
+    recipe: Recipe, *, opened: OpenVenue, settings: Settings, clock: Callable[[], datetime], store: Store | None
+) -> "Equipment | None":
+    """Return what the recipe's bots talk to models with, after a check of each; None where none does.
+
+    Raises:
+        UsageError: If a bot could not keep to its budget, or would see the future.
+    """
+    if not any(bot.model for bot in recipe.bots):
+        return None
+    # Clients and tools cost half a second, which only runs with models pay.
+    from predibot.jobs.equipment import Equipment, in_memory, in_the_ledger
+
+    equipment = Equipment(
+        recipe=recipe,
+        opened=opened,
+        keys=api_keys(),
+        run_key="",
+        deadline_seconds=settings.decision_deadline_seconds,
+        clock=clock,
+        make_account=in_memory if store is None else in_the_ledger(store),
+    )
+    equipment.check(recipe.bots)
+    return equipment
 
 
 @dataclass
@@ -164,19 +213,23 @@ class _Shift:
         executor = DaemonThreadExecutor(self.settings.workers)
         began: dict[_Key, float] = {}
         try:
-            waiting = [(job, executor.submit(self._timed, job, began)) for job in self.jobs]
-            pending = {future: job for job, future in waiting}
-            while pending:
-                done, _ = wait(pending, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
-                for future in done:
-                    job = pending.pop(future)
-                    if not self._settled(job, future):
-                        began.pop(_key(job), None)
-                        pending[executor.submit(self._again, job, began)] = job
-                self._give_up_late(executor, pending, began)
+            # What pools the decisions of others comes after them.
+            for phase in (False, True):
+                self._run_phase(executor, [job for job in self.jobs if bool(job.members) is phase], began)
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
         return self.made
+
+    def _run_phase(self, executor: DaemonThreadExecutor, jobs: Sequence[DecideJob], began: dict[_Key, float]) -> None:
+        pending = {executor.submit(self._timed, job, began): job for job in jobs}
+        while pending:
+            done, _ = wait(pending, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
+            for future in done:
+                job = pending.pop(future)
+                if not self._settled(job, future):
+                    began.pop(_key(job), None)
+                    pending[executor.submit(self._again, job, began)] = job
+            self._give_up_late(executor, pending, began)
 
     def _timed(self, job: DecideJob, began: dict[_Key, float]) -> WorkResult:
         began[_key(job)] = time.monotonic()

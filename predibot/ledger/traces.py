@@ -2,9 +2,10 @@
 
 import hashlib
 import json
+import math
 import threading
 import uuid
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,12 @@ class Trace:
         with self._lock:
             return "".join(f"{step}\n" for step in self._steps)
 
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """Return the steps as they are written down."""
+        with self._lock:
+            return [json.loads(step) for step in self._steps]
+
     def _clean(self, name: str, value: object) -> object:
         if any(word in name.casefold() for word in _SECRET_NAMES):
             return _HIDDEN
@@ -59,6 +66,21 @@ class Trace:
         if len(text) > MAX_FIELD_CHARACTERS:
             return f"{text[:MAX_FIELD_CHARACTERS]} … ({len(text):,} characters)"
         return text
+
+
+def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, float]:
+    """Return what the steps of a trace cost in dollars, None where a part is unknown, and the part that is known."""
+    costs: list[float | None] = []
+    for step in steps:
+        if step["kind"] == "model":
+            costs.append(step["cost"]["usd"])
+        elif step["kind"] == "search":
+            costs.append(step["cost_usd"])
+        elif step["kind"] == "model_failed" and step["worst"]["usd"]:
+            # An answer that was lost on the way may have been paid for.
+            costs.append(None)
+    known = math.fsum(cost for cost in costs if cost is not None)
+    return (None if None in costs else known), known
 
 
 @dataclass(frozen=True, slots=True)
