@@ -25,8 +25,8 @@ def sources_of(steps: Iterable[Mapping[str, Any]], *, loopback: str | None = Non
         elif step["kind"] == "page_visited":
             source = Source(
                 "page",
-                _lasting(step["url"], loopback),
-                final_url=_lasting(step["final_url"], loopback),
+                lasting(step["url"], loopback),
+                final_url=lasting(step["final_url"], loopback),
                 sha256=step["sha256"],
                 title=step["title"] or "",
                 published_at=_instant(step["published"]),
@@ -37,8 +37,9 @@ def sources_of(steps: Iterable[Mapping[str, Any]], *, loopback: str | None = Non
     return tuple(found.values())
 
 
-def _lasting(url: str, loopback: str | None) -> str:
-    return url.replace(loopback, SANDBOX_HOST) if loopback else url
+def lasting(text: str, loopback: str | None) -> str:
+    """Return a text in which a sandbox has the same address each time."""
+    return text.replace(loopback, SANDBOX_HOST) if loopback else text
 
 
 def _instant(text: str | None) -> datetime | None:

@@ -24,7 +24,7 @@ from predibot.errors import (
     VenueError,
 )
 from predibot.jobs.quotes import QuoteBoard, quotes_of
-from predibot.jobs.sources import sources_of
+from predibot.jobs.sources import lasting, sources_of
 from predibot.ledger.catalogue import Catalogue
 from predibot.ledger.claims import Claim, Claimant, Taken, claim, held_claim
 from predibot.ledger.decisions import Finished, StoredDecision, store_decision, stored_decisions
@@ -143,6 +143,7 @@ def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> 
     cost_usd, cost_known_usd = cost_of_steps(steps)
     return replace(
         finished,
+        message=lasting(finished.message, bench.loopback),
         cost_usd=cost_usd,
         cost_known_usd=cost_known_usd,
         trace_sha256=bench.traces.keep(fitting.trace) if steps else None,
