@@ -27,6 +27,9 @@ from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
 from predibot.plugins import load_strategy
 from predibot.recipe import BotSpec, Recipe
+from predibot.tools._search_catalogue import search_provider
+from predibot.tools._search_pace import PacedProvider
+from predibot.tools._search_provider import replay_complaint
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
@@ -104,7 +107,11 @@ class Equipment:
                     f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "
                     f"after {self.opened.now:%Y-%m-%d}. Leave it out of a replay"
                 )
-            if self.is_replay and _uses_tools(strategy) and (complaint := self._search_complaint()):
+            if not _uses_tools(strategy):
+                continue
+            # Opened now, so that a missing key is said before anything is spent.
+            complaint = replay_complaint(self._search_providers())
+            if self.is_replay and complaint:
                 raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
 
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
@@ -196,9 +203,6 @@ class Equipment:
             return self._providers
 
     def _opened_providers(self) -> Sequence[Any]:
-        from predibot.tools._search_catalogue import search_provider
-        from predibot.tools._search_pace import PacedProvider
-
         if self.opened.loopback is not None:
             return [search_provider("searxng", clock=self.clock, base_url=self.opened.loopback.search_url)]
         terms = self.recipe.search
@@ -213,12 +217,6 @@ class Equipment:
             for name in terms.providers
         ]
         return [PacedProvider(each, terms.seconds_between, time.monotonic, time.sleep) for each in opened]
-
-    def _search_complaint(self) -> str | None:
-        from predibot.tools._search_provider import replay_complaint
-
-        complaint: str | None = replay_complaint(self._search_providers())
-        return complaint
 
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
         """Return the last price of each day up to now."""
