@@ -76,7 +76,7 @@ def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, flo
             costs.append(step["cost"]["usd"])
         elif step["kind"] == "search":
             costs.append(step["cost_usd"])
-        elif step["kind"] == "model_failed" and step["worst"]["usd"]:
+        elif step["kind"] == "model_failed" and step["error"] != "ModelRefused" and step["worst"]["usd"]:
             # An answer that was lost on the way may have been paid for.
             costs.append(None)
     known = math.fsum(cost for cost in costs if cost is not None)
