@@ -1,6 +1,7 @@
 """Spending: accounts in the ledger, which all threads and processes keep to together."""
 
 import multiprocessing
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,9 +16,10 @@ from predibot.ledger.store import Store
 DIME = Spending(usd=0.1, tokens=7, steps=1, searches=2, seconds=0.3)
 
 
-def spend_dimes(address: str, tries: int, dollars: float) -> int:
+def spend_dimes(address: str, tries: int, dollars: float, start: threading.Barrier) -> int:
     """Try to spend a dime so many times, from an opening of the ledger of one's own; return how often it fitted."""
     with Store.open(address) as store:
+        start.wait(timeout=30)
         account = LedgerAccount(store, "day", "day", Limits(usd=dollars))
         return sum(account.try_add(DIME) for _ in range(tries))
 
@@ -73,14 +75,16 @@ def test_budgets_of_two_openings_share_a_day(store: Store, address: str) -> None
 
 
 def test_threads_with_openings_of_their_own_cannot_overshoot(store: Store, address: str) -> None:
+    start = threading.Barrier(4)
     with ThreadPoolExecutor(4) as pool:
-        fitted = list(pool.map(lambda _: spend_dimes(address, 8, 2.0), range(4)))
+        fitted = list(pool.map(lambda _: spend_dimes(address, 8, 2.0, start), range(4)))
     assert sum(fitted) == 20
     assert LedgerAccount(store, "day", "day", Limits()).spent().usd == 2.0
 
 
 def test_processes_cannot_overshoot(store: Store, address: str) -> None:
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        fitted = pool.starmap(spend_dimes, [(address, 30, 4.0)] * 2, chunksize=1)
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager, context.Pool(2) as pool:
+        fitted = pool.starmap(spend_dimes, [(address, 30, 4.0, manager.Barrier(2))] * 2, chunksize=1)
     assert sum(fitted) == 40
     assert LedgerAccount(store, "day", "day", Limits()).spent().usd == 4.0
