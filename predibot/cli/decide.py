@@ -52,7 +52,7 @@ def decide(
     spec = venue or asked.recipe.venue
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=options.wall_clock) as opened:
         if dry_run:
-            _show_plan(request, opened, as_json=json, verbose=verbose)
+            _show_plan(request, opened, settings, as_json=json, verbose=verbose)
         else:
             _decide(request, opened, settings, ledger=ledger, as_json=json, verbose=verbose)
 
@@ -84,20 +84,29 @@ def _decide(
         print_decisions(output.report_console(), view)
 
 
-def _show_plan(request: "RunRequest", opened: "OpenVenue", *, as_json: bool, verbose: bool) -> None:
+def _show_plan(
+    request: "RunRequest", opened: "OpenVenue", settings: "Settings", *, as_json: bool, verbose: bool
+) -> None:
     from predibot.jobs.choose import choose
+    from predibot.jobs.decide import equipped
+    from predibot.jobs.forecast_cost import run_cost
     from predibot.reports.decided import selection_view
+    from predibot.reports.forecast_cost import cost_document, print_cost
     from predibot.reports.terminal import print_selection
 
+    recipe = request.recipe
+    equipment = equipped(recipe, opened=opened, settings=settings, clock=options.wall_clock, store=None)
     with output.progress(verbose=verbose) as listener:
-        rules = request.recipe.selection
-        choice = choose(opened.venue, rules, opened.now, only_event_id=request.event_id, listener=listener)
+        choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
     view = selection_view(choice, opened)
-    names = [bot.name for bot in request.recipe.bots]
+    cost = run_cost(recipe, choice.selection.selected, equipment)
+    names = [bot.name for bot in recipe.bots]
     count = len(names) * len(view.selected)
     if as_json:
-        output.print_document({**view.document(), "bots": names, "decisions": count, "dry_run": True})
+        plan = {"bots": names, "decisions": count, "dry_run": True, "worst_case": cost_document(cost)}
+        output.print_document({**view.document(), **plan})
         return
     console = output.report_console()
     print_selection(console, view)
+    print_cost(console, cost)
     console.print(f"would decide: {', '.join(names)} on {len(view.selected)} events, {count} decisions; nothing stored")

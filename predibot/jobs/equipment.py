@@ -114,6 +114,15 @@ class Equipment:
             if self.is_replay and complaint:
                 raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
 
+    def prices(self, bot: BotSpec) -> tuple[Price | None, ...]:
+        """Return the dearest the tokens of each of a bot's models can be, None where that is unknown."""
+        return tuple(self._price(name, bot.terms) for name in _models_of(bot))
+
+    def search_usd(self) -> float | None:
+        """Return the most one search can cost, None where that is unknown."""
+        costs = [provider.usd_per_call for provider in self._search_providers()]
+        return None if None in costs else max(costs, default=0.0)
+
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what a bot decides on an event with; for one thread and one decision."""
         trace = Trace(self.keys.values())
