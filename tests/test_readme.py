@@ -1,5 +1,6 @@
 """The README: what it shows is what happens."""
 
+import json
 import os
 import re
 import subprocess
@@ -40,7 +41,16 @@ def lines(text: str) -> list[str]:
 
 def test_the_first_block_is_what_the_demo_prints(tmp_path: Path) -> None:
     shown = next(block for block in blocks("") if "make demo" in block)
-    assert lines(shown)[1:] == lines(run(tmp_path, "demo"))
+    printed = lines(run(tmp_path, "demo"))
+    assert printed[0] == lines(shown)[1]
+    assert printed[-1] == lines(shown)[-1]
+    rest = "\n".join(printed)
+    for piece in "\n".join(lines(shown)[1:]).split("\n...\n"):
+        # What is left out is marked; what is shown is whole and in its order.
+        assert piece.strip() in rest
+        rest = rest[rest.index(piece.strip()) :]
+    runs = json.loads(run(tmp_path, "runs", "--ledger", "sqlite:///runs/out/demo.db", "--json"))["runs"]
+    assert (len(runs), {len(each["bots"]) for each in runs}) == (40, {5, 6})
 
 
 def test_the_strategy_of_the_readme_plays(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_recipe_is_asked_for_by_path_or_by_name(folder: Path) -> None:
 
 
 def test_every_packaged_recipe_can_be_played(tmp_path: Path) -> None:
-    assert set(packaged_recipe_names()) == {"daily", "sandbox", "starter"}
+    assert set(packaged_recipe_names()) == {"daily", "sandbox", "sandbox_agents", "starter"}
     for name in packaged_recipe_names():
         assert load_recipe(name, tmp_path).name == name
     assert len(load_recipe("sandbox", tmp_path).bots) == 5
