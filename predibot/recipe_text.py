@@ -4,19 +4,20 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import Annotated, Any, Literal
+from datetime import timedelta
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError
-from predibot.games import GAMES, Overstake
+from predibot.games import GAMES
 from predibot.packaged import packaged_crypto_words
 from predibot.plugins import argument_complaints, argument_names, spec_of
 from predibot.recipe import BotSpec, Recipe
+from predibot.recipe_tables import BotTable, LimitsTable, PriceTable, RecipeTable, SearchTable, SelectionTable
 from predibot.selection import SelectionRules
 from predibot.spelling import did_you_mean, nearest
 from predibot.toml_lines import KeyPath, key_lines
@@ -30,95 +31,17 @@ _SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "passwor
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
 _WITH_MORE = ("archive:", "sandbox:")
 """Venues that take a folder or options."""
+_PRICE = "write dollars, 0 for a local model, or {input = 1.25, output = 10}"
 _NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
 
 
-class _Selection(BaseModel):
-    """The table [selection]; what is left out has the default of `SelectionRules`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-    ends_within_days: float = Field(default=0.0, ge=0, le=36_500)
-    exclude: list[Literal["crypto"]] = []
-    min_volume_24h_usd: float = Field(default=0.0, ge=0)
-    rank_by: Literal["volume_1wk"] = "volume_1wk"
-    max_markets: int = Field(default=0, ge=0)
-    events: int = Field(default=1, ge=1)
-    crypto_words: list[str] = []
-
-
-class _Limits(BaseModel):
-    """One table of [limits]: the most that may be spent at one level."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-    usd: float | None = Field(default=None, ge=0)
-    tokens: int | None = Field(default=None, ge=0)
-    steps: int | None = Field(default=None, ge=0)
-    searches: int | None = Field(default=None, ge=0)
-    seconds: float | None = Field(default=None, ge=0)
-
-
-class _Search(BaseModel):
-    """The table [search]; what is left out has the default of `SearchTerms`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-    providers: list[str] = Field(default=["ddgs"], min_length=1)
-    base_urls: dict[str, str] = {}
-    usd_per_call: dict[str, float] = {}
-    seconds_between: float = Field(default=1.0, ge=0, le=60)
-    results: int = Field(default=8, ge=1, le=50)
-    market_sites: bool = False
-
-
-class _Price(BaseModel):
-    """A price in its two parts."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-
-
-class _Bot(BaseModel):
-    """One table of [[bots]]; every further key is an argument of its strategy."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-
-    strategy: str
-    name: str | None = None
-    base_url: str | None = Field(default=None, pattern=r"^https?://")
-    client: Literal["light", "litellm"] = "light"
-    credential: str | None = None
-    price_usd_per_million_tokens: Annotated[float, Field(ge=0)] | _Price | None = None
-    knowledge_cutoff: date | None = None
-
-
-class _Top(BaseModel):
-    """The whole file."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    name: str | None = None
-    game: str = GAMES[0]
-    venue: str = "polymarket"
-    every: str = "1d"
-    seed: int = Field(default=0, ge=0, lt=2**63)
-    overstake: Overstake = "refuse"
-    selection: _Selection = _Selection()
-    limits: dict[Literal["decision", "bot", "run", "day"], _Limits] = {}
-    search: _Search = _Search()
-    bots: list[_Bot] = Field(min_length=1)
-
-
 _KEYS: Mapping[str, tuple[str, ...]] = {
-    "at the top of the file": tuple(_Top.model_fields),
-    "in [selection]": tuple(_Selection.model_fields),
+    "at the top of the file": tuple(RecipeTable.model_fields),
+    "in [selection]": tuple(SelectionTable.model_fields),
     "in [limits]": LIMIT_LEVELS,
-    "in a table of [limits]": tuple(_Limits.model_fields),
-    "in [search]": tuple(_Search.model_fields),
-    "in [[bots]]": tuple(_Bot.model_fields),
+    "in a table of [limits]": tuple(LimitsTable.model_fields),
+    "in [search]": tuple(SearchTable.model_fields),
+    "in [[bots]]": tuple(BotTable.model_fields),
 }
 
 
@@ -208,10 +131,10 @@ def _key_paths(data: object, above: KeyPath = ()) -> Iterator[KeyPath]:
             yield from _key_paths(value, (*above, index))
 
 
-def _checked(data: Mapping[str, Any], where: _Where) -> _Top:
+def _checked(data: Mapping[str, Any], where: _Where) -> RecipeTable:
     """Return the tables with every key known and every value of its type and range."""
     try:
-        return _Top.model_validate(data)
+        return RecipeTable.model_validate(data)
     except ValidationError as error:
         mistakes = [_mistake(details, data) for details in error.errors(include_url=False)]
     path, what = min(mistakes, key=lambda mistake: where.line(mistake[0]))
@@ -222,6 +145,12 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
     """Return where one of pydantic's complaints is, and the same in our words."""
     path: KeyPath = details["loc"]
     key, place = path[-1], _place(path)
+    if "price_usd_per_million_tokens" in path:
+        return path[
+            :3
+        ], f"'price_usd_per_million_tokens' in [[bots]] is {str(data['bots'][path[1]][path[2]])[:40]!r}; {_PRICE}"
+    if key == "[key]":
+        return path[:-1], _unknown_key(str(path[-2]), place, _KEYS[place])
     if details["type"] == "extra_forbidden":
         return path, _unknown_key(str(key), place, _KEYS[place])
     if details["type"] == "missing":
@@ -239,14 +168,14 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
 def _missing(path: KeyPath, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
     """Return where a required key is missing; a misspelt one beside it is what is wrong."""
     if path == ("bots",):
-        slip = nearest("bots", (key for key in data if key not in _Top.model_fields))
+        slip = nearest("bots", (key for key in data if key not in RecipeTable.model_fields))
         if slip is not None:
-            return (slip,), _unknown_key(slip, _place((slip,)), _Top.model_fields)
+            return (slip,), _unknown_key(slip, _place((slip,)), RecipeTable.model_fields)
         return path, _NO_BOTS
     table = data["bots"][path[1]]
-    slip = nearest("strategy", (key for key in table if key not in _Bot.model_fields))
+    slip = nearest("strategy", (key for key in table if key not in BotTable.model_fields))
     if slip is not None:
-        return (*path[:-1], slip), _unknown_key(slip, _place(path), _Bot.model_fields)
+        return (*path[:-1], slip), _unknown_key(slip, _place(path), BotTable.model_fields)
     return path[:-1], "[[bots]] has no 'strategy'. Add one of those that `predibot bots` lists"
 
 
@@ -262,7 +191,7 @@ def _place(path: KeyPath) -> str:
 def _unknown_key(key: str, place: str, valid: Iterable[str]) -> str:
     """Return that a key is unknown, and what was probably meant: a like one here, or the same elsewhere."""
     elsewhere = [other for other, keys in _KEYS.items() if other != place and key in keys]
-    if elsewhere:
+    if elsewhere and nearest(key, valid) is None:
         return f"{key!r} does not belong {place}; it belongs {' or '.join(elsewhere)}"
     if nearest(key, valid) is None:
         for other, keys in _KEYS.items():
@@ -301,7 +230,7 @@ def _every(text: str, where: _Where) -> timedelta:
     return every
 
 
-def _rules(table: _Selection, where: _Where) -> SelectionRules:
+def _rules(table: SelectionTable, where: _Where) -> SelectionRules:
     stated = table.model_dump(exclude_unset=True, exclude={"crypto_words"})
     if "exclude" in stated:
         stated["exclude"] = tuple(stated["exclude"])
@@ -311,7 +240,7 @@ def _rules(table: _Selection, where: _Where) -> SelectionRules:
         raise where.error(("selection", "crypto_words"), f"{error}. Write the words apart") from None
 
 
-def _bots(tables: list[_Bot], where: _Where) -> tuple[BotSpec, ...]:
+def _bots(tables: list[BotTable], where: _Where) -> tuple[BotSpec, ...]:
     bots: dict[str, BotSpec] = {}
     for index, table in enumerate(tables):
         path: KeyPath = ("bots", index)
@@ -320,17 +249,29 @@ def _bots(tables: list[_Bot], where: _Where) -> tuple[BotSpec, ...]:
             what = f"two bots are named {bot.name!r}. Give one of them another name"
             raise where.error(_name_path(table, path), what)
         bots[bot.name] = bot
+    for index, bot in enumerate(bots.values()):
+        _check_members(bot, bots, ("bots", index), where)
     return tuple(bots.values())
 
 
-def _bot(table: _Bot, path: KeyPath, where: _Where) -> BotSpec:
+def _check_members(bot: BotSpec, bots: Mapping[str, BotSpec], path: KeyPath, where: _Where) -> None:
+    """Refuse members that do not play, or that wait for others themselves."""
+    deciding = [name for name, other in bots.items() if not other.members]
+    for member in bot.members:
+        if member not in deciding:
+            why = "pools others itself" if member in bots else "is no bot of this recipe"
+            what = f"bot {bot.name!r}: its member {member[:40]!r} {why}. {did_you_mean(member, deciding)}"
+            raise where.error((*path, "members"), what)
+
+
+def _bot(table: BotTable, path: KeyPath, where: _Where) -> BotSpec:
     arguments = table.model_extra or {}
     name = _fit_name(table.strategy if table.name is None else table.name, where, _name_path(table, path))
     try:
         takes = argument_names(table.strategy)
         for key in arguments:
             if key not in takes:
-                raise where.error((*path, key), _unknown_key(key, "in [[bots]]", (*takes, *_Bot.model_fields)))
+                raise where.error((*path, key), _unknown_key(key, "in [[bots]]", (*takes, *BotTable.model_fields)))
         for complaint in argument_complaints(table.strategy, arguments):
             raise where.error((*path, complaint.argument), f"strategy {table.strategy!r}: {complaint.text}")
         return BotSpec(name, spec_of(table.strategy, arguments), _terms(table))
@@ -338,13 +279,13 @@ def _bot(table: _Bot, path: KeyPath, where: _Where) -> BotSpec:
         raise where.error((*path, "strategy"), str(error)) from None
 
 
-def _terms(table: _Bot) -> ModelTerms:
+def _terms(table: BotTable) -> ModelTerms:
     price = table.price_usd_per_million_tokens
-    stated = (price.input, price.output) if isinstance(price, _Price) else (price, price)
+    stated = (price.input, price.output) if isinstance(price, PriceTable) else (price, price)
     return ModelTerms(table.base_url, table.client, table.credential, *stated, table.knowledge_cutoff)
 
 
-def _search(table: _Search, where: _Where) -> SearchTerms:
+def _search(table: SearchTable, where: _Where) -> SearchTerms:
     for key in ("base_urls", "usd_per_call"):
         for provider in getattr(table, key):
             if provider not in table.providers:
@@ -353,6 +294,6 @@ def _search(table: _Search, where: _Where) -> SearchTerms:
     return SearchTerms(**{**table.model_dump(), "providers": tuple(table.providers)})
 
 
-def _name_path(table: _Bot, path: KeyPath) -> KeyPath:
+def _name_path(table: BotTable, path: KeyPath) -> KeyPath:
     """Return where a bot's name is said: by its strategy where it has none of its own."""
     return (*path, "strategy" if table.name is None else "name")
