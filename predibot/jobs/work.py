@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import Abstention, Decision, MarketDecision, Subject
+from predibot.domain.decision import Abstention, Decision, MarketDecision, Status, Subject
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event
 from predibot.errors import (
@@ -25,6 +25,7 @@ from predibot.errors import (
 )
 from predibot.jobs.quotes import QuoteBoard, quotes_of
 from predibot.jobs.sources import lasting, sources_of
+from predibot.jobs.watch import Watch, of_step, unwatched
 from predibot.ledger.catalogue import Catalogue
 from predibot.ledger.claims import Claim, Claimant, Taken, claim, held_claim
 from predibot.ledger.decisions import Finished, StoredDecision, store_decision, stored_decisions
@@ -74,6 +75,7 @@ class Bench:
     loopback: str | None = None
     """The address of a sandbox's pages."""
     traces: TraceFolder = field(default_factory=TraceFolder)
+    watch: Watch = unwatched
 
     def instant(self) -> datetime:
         """Return what the bot's clock shows: now where the venue is live, else the run's instant."""
@@ -85,7 +87,7 @@ class WorkResult:
     """What a worker reports: how the decision ended, or why it was not made here."""
 
     job: DecideJob
-    status: str
+    status: Status | Literal["claimed"]
     """A decision's status, or `claimed` while somebody else is at it."""
     made_here: bool
 
@@ -106,7 +108,7 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
     with bench.store.write() as connection:
         held = claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant, now=bench.clock())
     if isinstance(held, Taken):
-        return WorkResult(job, held.status, made_here=False)
+        return WorkResult(job, cast(Status | Literal["claimed"], held.status), made_here=False)
     began = time.monotonic()
     fitting = _fitting(job, bench)
     try:
@@ -132,7 +134,9 @@ def _fitting(job: DecideJob, bench: Bench) -> "Fitting | None":
     """Return what a bot that talks to a model decides with; None for the others."""
     if bench.equipment is None or bench.bots[job.bot].model is None:
         return None
-    return bench.equipment.fit(bench.bots[job.bot], bench.events[job.subject.id], bench.instant())
+    fitting = bench.equipment.fit(bench.bots[job.bot], bench.events[job.subject.id], bench.instant())
+    fitting.trace.listener = lambda step: bench.watch(of_step(job.bot, job.subject.id, step))
+    return fitting
 
 
 def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> Finished:

@@ -5,7 +5,7 @@ import json
 import math
 import threading
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ class Trace:
         self._secrets = sorted({secret for secret in secrets if len(secret) >= 4}, key=len, reverse=True)
         self._steps: list[str] = []
         self._lock = threading.Lock()
+        self.listener: Callable[[Mapping[str, Any]], None] | None = None
+        """Is told of every step as it is written down."""
 
     def record(self, kind: str, **fields: object) -> None:
         """Write one step down; values of secrets, and of fields that are named like one, are hidden."""
@@ -36,6 +38,8 @@ class Trace:
                 **{name: self._clean(name, fields[name]) for name in fields},
             }
             self._steps.append(json.dumps(row, ensure_ascii=False, default=str))
+        if self.listener is not None:
+            self.listener(row)
 
     @property
     def text(self) -> str:
