@@ -31,6 +31,7 @@ _SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "passwor
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
 _WITH_MORE = ("archive:", "sandbox:")
 """Venues that take a folder or options."""
+_BASE_URL = "is an address that begins with http:// or https://, without user name, '?' or '#'; mend it"
 _PRICE = "write dollars, 0 for a local model, or {input = 1.25, output = 10}"
 _NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
 
@@ -146,9 +147,10 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
     path: KeyPath = details["loc"]
     key, place = path[-1], _place(path)
     if "price_usd_per_million_tokens" in path:
-        return path[
-            :3
-        ], f"'price_usd_per_million_tokens' in [[bots]] is {str(data['bots'][path[1]][path[2]])[:40]!r}; {_PRICE}"
+        stated = str(data["bots"][path[1]][path[2]])[:40]
+        return path[:3], f"{path[2]!r} {place} is {stated!r}; {_PRICE}"
+    if details["type"] == "string_pattern_mismatch":
+        return path, f"{key!r} {place} {_BASE_URL}"
     if key == "[key]":
         return path[:-1], _unknown_key(str(path[-2]), place, _KEYS[place])
     if details["type"] == "extra_forbidden":

@@ -72,7 +72,8 @@ def test_a_recipe_nobody_has_is_met_with_the_one_most_like_it(folder: Path) -> N
     write(folder, "daily")
     assert refusal("runs/dayly.toml", folder) == "no recipe 'runs/dayly.toml'. Did you mean 'runs/daily.toml'?"
     assert refusal("sandbx", folder) == "no recipe 'sandbx'. Did you mean 'sandbox'?"
-    assert refusal("zzz", folder) == "no recipe 'zzz'. There are: 'runs/daily.toml', 'sandbox', 'starter'"
+    there_are = "There are: 'runs/daily.toml', 'sandbox', 'sandbox_agents', 'starter'"
+    assert refusal("zzz", folder) == f"no recipe 'zzz'. {there_are}"
 
 
 def test_what_cannot_be_read_is_said_to_be_so(folder: Path) -> None:
