@@ -29,18 +29,27 @@ def decide(
     max_markets: options.MaxMarkets = None,
     ledger: options.Ledger = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be done, and store nothing")] = False,
+    executor: Annotated[
+        str | None,
+        typer.Option("--executor", metavar="KIND:N", help="threads:32 or processes:4; left out: threads"),
+    ] = None,
     new_run: Annotated[bool, typer.Option("--new-run", help="start another run in the same slot")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Choose or resume the run of the slot, and make every decision that is missing."""
     from predibot.config import load_settings
+    from predibot.jobs.executor import parse_executor
     from predibot.jobs.recipes import asked_recipe
     from predibot.jobs.run import RunRequest
     from predibot.jobs.venues import open_venue
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
+    crew = parse_executor(executor) if executor else None
+    if crew is not None and crew.kind == "threads":
+        settings = settings.model_copy(update={"workers": crew.count})
+    processes = crew.count if crew is not None and crew.kind == "processes" else None
     overrides: dict[str, Any] = {
         "events": events,
         "min_volume_24h_usd": min_volume_24h,
@@ -54,29 +63,40 @@ def decide(
         if dry_run:
             _show_plan(request, opened, settings, as_json=json, verbose=verbose)
         else:
-            _decide(request, opened, settings, ledger=ledger, as_json=json, verbose=verbose)
+            _decide(request, opened, settings, ledger, processes, as_json=json, verbose=verbose)
 
 
 def _decide(
     request: "RunRequest",
     opened: "OpenVenue",
     settings: "Settings",
-    *,
     ledger: str | None,
+    processes: int | None,
+    *,
     as_json: bool,
     verbose: bool,
 ) -> None:
+    from predibot.jobs.bench import Processes
     from predibot.jobs.decide import decide as decide_all
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.decided import decide_view
     from predibot.reports.terminal import print_decisions
 
-    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
+    address = ledger or DEFAULT_LEDGER
+    with Store.open(address) as store:
         output.say(f"ledger: {store.address}")
-        report = decide_all(
-            request, store=store, opened=opened, settings=settings, clock=options.wall_clock, listener=listener
-        )
+        with output.watching(request.recipe, verbose=verbose) as (listener, watch):
+            report = decide_all(
+                request,
+                store=store,
+                opened=opened,
+                settings=settings,
+                clock=options.wall_clock,
+                listener=listener,
+                watch=watch,
+                processes=Processes(processes, address) if processes else None,
+            )
     view = decide_view(report)
     if as_json:
         output.print_document(view.document())
