@@ -227,7 +227,7 @@ def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() ->
         (BOT + "[search]\nresults = 0", "line 4: 'results' in [search] is 0; it should be greater than or equal to 1"),
         (AGENT + 'base_ur = "x"', "line 4: unknown key 'base_ur' in [[bots]]. Did you mean 'base_url'?"),
         (AGENT + 'base_url = "ftp://x"', "line 4: 'base_url' in [[bots]] is an address that begins with http"),
-        (AGENT + 'base_url = "https://me:hush@x"', "line 4: 'base_url' in [[bots]] is an address that begins with http"),
+        (AGENT + 'base_url = "https://me:hush@x"', "line 4: 'base_url' in [[bots]] is an address that begins"),
         (AGENT + 'client = "lite"', "line 4: 'client' in [[bots]] is 'lite'. Did you mean 'litellm'?"),
         (AGENT + "knowledge_cutof = 2025-01-01", "line 4: unknown key 'knowledge_cutof' in [[bots]]. Did you mean"),
         (AGENT + "min_searchs = 1", "line 4: unknown key 'min_searchs' in [[bots]]. Did you mean 'min_searches'?"),
