@@ -33,6 +33,10 @@ def decide(
         str | None,
         typer.Option("--executor", metavar="KIND:N", help="threads:32 or processes:4; left out: threads"),
     ] = None,
+    replay_traces: Annotated[
+        str | None,
+        typer.Option("--replay-traces", metavar="RUN_KEY", help="decide a run again from its traces, and compare"),
+    ] = None,
     new_run: Annotated[bool, typer.Option("--new-run", help="start another run in the same slot")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -46,6 +50,9 @@ def decide(
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
+    if replay_traces is not None:
+        _replay(replay_traces, settings, ledger, as_json=json, verbose=verbose)
+        return
     crew = parse_executor(executor) if executor else None
     if crew is not None and crew.kind == "threads":
         settings = settings.model_copy(update={"workers": crew.count})
@@ -102,6 +109,26 @@ def _decide(
         output.print_document(view.document())
     else:
         print_decisions(output.report_console(), view)
+
+
+def _replay(run_key: str, settings: "Settings", ledger: str | None, *, as_json: bool, verbose: bool) -> None:
+    from predibot.jobs.replay import replay
+    from predibot.ledger.store import Store
+    from predibot.ledger.traces import TraceFolder
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.replay import print_replay, replay_document
+
+    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
+        output.say(f"ledger: {store.address}")
+        found = replay(
+            store, run_key, traces=TraceFolder(), settings=settings, clock=options.wall_clock, listener=listener
+        )
+    if as_json:
+        output.print_document(replay_document(run_key, found))
+    else:
+        print_replay(output.report_console(), run_key, found)
+    if any(each.equal is False for each in found):
+        raise typer.Exit(1)
 
 
 def _show_plan(

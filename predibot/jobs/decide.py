@@ -104,10 +104,10 @@ def decide(
     equipment = equipped(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
     run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
     with store.write() as connection:
-        bot_rows = add_bots(connection, run.stored, [_plan(bot) for bot in bots])
+        bot_rows = add_bots(connection, run.stored, [bot_plan(bot) for bot in bots])
     workplace = Workplace(request.recipe, opened, settings, clock, equipment, watch)
     bench = make_bench(run.stored, run.events, workplace, store=store, began_at=clock())
-    jobs = tuple(_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)
+    jobs = tuple(decide_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)
     crew = _crew(bench, workplace, run.stored.key, processes)
     with Heartbeat(store, bench.claimant.owner, bench.claimant.lease, clock):
         try:
@@ -143,7 +143,8 @@ def _crew(bench: Bench, workplace: Workplace, run_key: str, processes: Processes
     return ProcessCrew(plan, bench, processes.count)
 
 
-def _job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], event: Event) -> DecideJob:
+def decide_job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], event: Event) -> DecideJob:
+    """Return the work of a bot on an event, as plain data."""
     subject = Subject("event", event.id)
     return DecideJob(
         run_id=run.id,
@@ -156,7 +157,8 @@ def _job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], event: Event
     )
 
 
-def _plan(bot: BotSpec) -> BotPlan:
+def bot_plan(bot: BotSpec) -> BotPlan:
+    """Return a bot of a recipe as the ledger keeps it."""
     strategy = bot.strategy
     return BotPlan(
         bot.name,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.clock import format_instant
@@ -36,7 +36,7 @@ from predibot.recipe import BotSpec
 
 if TYPE_CHECKING:
     # Its tools and clients cost half a second, which only runs with models pay.
-    from predibot.jobs.equipment import Equipment, Fitting
+    from predibot.jobs.equipment import Fitting
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +56,14 @@ class DecideJob:
     """The bots whose decisions on the subject it waits for."""
 
 
+class Fitter(Protocol):
+    """Whoever equips a bot for one decision."""
+
+    def fit(self, bot: BotSpec, event: Event, now: datetime) -> "Fitting":
+        """Return what the bot decides on the event with."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What a worker works with: made once for each process."""
@@ -70,7 +78,7 @@ class Bench:
     clock: Callable[[], datetime]
     board: QuoteBoard
     bots: Mapping[str, BotSpec] = field(default_factory=dict)
-    equipment: "Equipment | None" = None
+    equipment: "Fitter | None" = None
     """None where no bot talks to a model."""
     loopback: str | None = None
     """The address of a sandbox's pages."""
