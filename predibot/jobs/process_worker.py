@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from multiprocessing.connection import Connection
 
 from predibot.config import Settings
@@ -168,7 +169,7 @@ class _Desk:
                 self.numbers[order.job.bot, order.job.subject.id] = order.number
                 future = crew.submit(order.job, after_seconds=order.after_seconds)
                 pending[future] = order
-                future.add_done_callback(lambda done, order=order: self._ended(order, done))
+                future.add_done_callback(partial(self._ended, order))
             for late in crew.give_up_late():
                 order = pending[late]
                 self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))

@@ -178,12 +178,12 @@ def _own_bench(bench: Bench, rows: Rows, record: Record, settings: Settings) -> 
 
 
 def _quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
-    names = Quote.__slots__
-    return {
-        row["market_id"]: Quote(**{name: parse_instant(row[name]) if name == "at" else row[name] for name in names})
-        for row in rows
-        if row["role"] == role
-    }
+    found = {}
+    for row in rows:
+        if row["role"] == role:
+            values: dict[str, Any] = {name: row[name] for name in Quote.__slots__}
+            found[row["market_id"]] = Quote(**{**values, "at": parse_instant(row["at"])})
+    return found
 
 
 def _stored(store: Store, run: str, bot: str, event_id: str) -> TracedDecision:

@@ -109,7 +109,7 @@ def live_board(bots: Sequence[str], stream: TextIO, *, width: int | None = None)
         console=console,
         refresh_per_second=_REDRAWN_A_SECOND,
         transient=True,
-        # Titles for scripts go to stdout; only what is logged is kept from tearing the board.
+        # Stdout is for the report; what is logged to stderr appears above the board.
         redirect_stdout=False,
     )
     with shown:

@@ -27,6 +27,7 @@ COMMANDS = (
     "track",
     "evaluate",
     "report",
+    "trace",
     "select",
     "record",
     "export",
