@@ -37,7 +37,7 @@ def evaluate(
     """Track first, then score what was known as of the instant."""
     from predibot.config import load_settings
     from predibot.jobs.evaluate import evaluate as evaluate_all
-    from predibot.jobs.evaluate import spec_of_ledger
+    from predibot.jobs.evaluate import specs_of_ledger
     from predibot.jobs.recipes import asked_about
     from predibot.jobs.venues import look_back_at, venue_name
     from predibot.ledger.runs import list_runs
@@ -51,7 +51,8 @@ def evaluate(
     days, bot_names = _days(horizons), options.names(bots)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
-        spec = spec_of_ledger(store, venue)
+        specs = specs_of_ledger(store, venue)
+        spec = specs[-1]
         with store.read() as connection:
             name = asked_about(recipe, bot_names, list_runs(connection))
         if name is not None:
@@ -59,7 +60,9 @@ def evaluate(
         at = look_back_at(spec, as_of, options.wall_clock)
         notes: tuple[str, ...] = ()
         if not no_track:
-            notes = _track(store, spec, at, settings, listener)
+            notes = tuple(
+                note for each in specs for note in _track(store, each, at, settings, listener, own_runs=venue is None)
+            )
             # Quotes that were taken just now count too.
             at = look_back_at(spec, as_of, options.wall_clock)
         evaluation = evaluate_all(
@@ -73,18 +76,18 @@ def evaluate(
 
 
 def _track(
-    store: "Store", spec: str, at: datetime, settings: "Settings", listener: "ProgressListener"
+    store: "Store", spec: str, at: datetime, settings: "Settings", listener: "ProgressListener", *, own_runs: bool
 ) -> tuple[str, ...]:
     """Track as of the instant; a venue out of reach is a note, because what is stored can still be scored."""
     from predibot.errors import VenueUnavailable
     from predibot.jobs.track import track
-    from predibot.jobs.venues import open_venue
+    from predibot.jobs.venues import ArchiveMissing, open_venue
 
-    with open_venue(spec, settings, as_of=at, purpose="look_back", clock=options.wall_clock) as opened:
-        try:
-            return track(store=store, opened=opened, settings=settings, listener=listener).notes
-        except VenueUnavailable as error:
-            return (f"the venue could not be reached, so this is what was stored before: {error}",)
+    try:
+        with open_venue(spec, settings, as_of=at, purpose="look_back", clock=options.wall_clock) as opened:
+            return track(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs).notes
+    except (ArchiveMissing, VenueUnavailable) as error:
+        return (f"the venue could not be reached, so this is what was stored before: {error}",)
 
 
 def _days(text: str) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 def trace(
     decision: Annotated[
         str | None,
-        typer.Argument(metavar="DECISION", help="RUN_KEY/BOT/EVENT_ID, or how its trace's SHA-256 begins"),
+        typer.Argument(metavar="DECISION", help="named RUN_KEY/BOT/EVENT_ID, or by how its trace's SHA-256 begins"),
     ] = None,
     cost: Annotated[bool, typer.Option("--cost", help="sum tokens, time and cost by bot and kind of step")] = False,
     full: Annotated[bool, typer.Option("--full", help="show every text whole")] = False,

@@ -26,7 +26,8 @@ def track(
     """Store what is new; what could not be read is an error after the rest is stored."""
     from predibot.config import load_settings
     from predibot.errors import VenueUnavailable
-    from predibot.jobs.evaluate import spec_of_ledger
+    from predibot.jobs.evaluate import specs_of_ledger
+    from predibot.jobs.track import TrackReport
     from predibot.jobs.track import track as track_all
     from predibot.jobs.venues import open_venue
     from predibot.ledger.store import Store
@@ -36,9 +37,14 @@ def track(
     settings = load_settings()
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
-        spec = spec_of_ledger(store, venue)
-        with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=options.wall_clock) as opened:
-            report = track_all(store=store, opened=opened, settings=settings, listener=listener)
+        reports = []
+        for spec in specs_of_ledger(store, venue):
+            with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=options.wall_clock) as opened:
+                own = venue is None
+                reports.append(
+                    track_all(store=store, opened=opened, settings=settings, listener=listener, own_runs=own)
+                )
+    report = TrackReport.sum_of(reports)
     if report.incomplete:
         raise VenueUnavailable(f"{'; '.join(report.notes)}. The rest is stored; run `predibot track` again")
     _show(report, as_json=json)

@@ -1,14 +1,12 @@
 """Choosing: reading a venue's events and selecting those a run plays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from predibot.contracts import Progress, ProgressListener, Venue
 from predibot.domain.event import Event, EventPage, Skip
 from predibot.selection import Selection, SelectionRules, ranking_is_settled, select
-
-_SHOWN_SKIPS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,23 @@ def choose(
     page = _read(venue, rules, as_of, only_event_id=only_event_id, listener=listener)
     seen_at = _seen_at(venue, page.events, as_of)
     selection = select(page.events, rules, seen_at, only_event_id=only_event_id)
-    return Choice(selection, len(page.events), page.skipped, page.complete)
+    return Choice(_explained(selection, page.skipped), len(page.events), page.skipped, page.complete)
+
+
+def _explained(selection: Selection, skipped: Sequence[Skip]) -> Selection:
+    """Say of an event none of whose markets could be read that this is why it has none."""
+    unread = {skip.event_id: skip for skip in skipped if skip.kind == "market"}
+    passed_over = tuple(
+        replace(
+            each,
+            reason=f"{each.reason}; market {unread[each.event_id].id} could not be read: "
+            f"{unread[each.event_id].reason}",
+        )
+        if each.rule == "unusable markets" and each.event_id in unread
+        else each
+        for each in selection.passed_over
+    )
+    return replace(selection, passed_over=passed_over)
 
 
 def _read(
@@ -74,7 +88,4 @@ def _seen_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime
 
 
 def _skip_notes(skipped: Sequence[Skip]) -> list[str]:
-    notes = [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in skipped[:_SHOWN_SKIPS]]
-    if len(skipped) > _SHOWN_SKIPS:
-        notes.append(f"{len(skipped) - _SHOWN_SKIPS} more events or markets could not be read; see `select --json`")
-    return notes
+    return [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in skipped]

@@ -118,7 +118,8 @@ def decide(
     with store.read() as connection:
         stored = stored_decisions(connection, run.stored.id)
     reports = _reports(stored, made, bots, run.events)
-    return DecideReport(run.stored, run.events, reports, run.notes, time.monotonic() - began)
+    notes = (*run.notes, *_remarks(reports))
+    return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began)
 
 
 def _crew(bench: Bench, workplace: Workplace, run_key: str, processes: Processes | None) -> Crew:
@@ -207,6 +208,17 @@ def _give_back(bench: Bench, owners: Sequence[str]) -> None:
     future = DaemonThreadExecutor(1).submit(release_all)
     with suppress(LedgerError, TimeoutError):
         future.result(timeout=_GIVE_BACK_SECONDS)
+
+
+def _remarks(reports: Sequence[DecisionReport]) -> list[str]:
+    """Return what the bots remarked on the decisions of this call."""
+    return [
+        f"{report.stored.bot} on {report.stored.subject_id}: {note}"
+        for report in reports
+        if report.made_here
+        for note in report.stored.notes
+        if not note.startswith("source: ")
+    ]
 
 
 def _reports(

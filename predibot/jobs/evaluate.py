@@ -37,6 +37,20 @@ def evaluate(
     return Evaluation(as_of, cards, notes(record, cards))
 
 
+def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:
+    """Return every venue to ask: the one asked for, else each that runs of the ledger were made on.
+
+    Raises:
+        UsageError: As `spec_of_ledger`.
+    """
+    last = spec_of_ledger(store, spec)
+    if spec is not None:
+        return (last,)
+    with store.read() as connection:
+        made_on = [each.run.venue for each in list_runs(connection) if each.run.voided_at is None]
+    return tuple(dict.fromkeys(made_on))
+
+
 def spec_of_ledger(store: Store, spec: str | None) -> str:
     """Return the venue to look back on: the one asked for, else the one the ledger's runs were made on.
 

@@ -47,6 +47,18 @@ class TrackReport:
     incomplete: bool
     """Whether something could not be read; what could is stored."""
 
+    @classmethod
+    def sum_of(cls, reports: "Sequence[TrackReport]") -> "TrackReport":
+        """Return what several venues brought home together."""
+        return cls(
+            as_of=max(each.as_of for each in reports),
+            markets=sum(each.markets for each in reports),
+            observations=sum(each.observations for each in reports),
+            resolutions=sum(each.resolutions for each in reports),
+            notes=tuple(note for each in reports for note in each.notes),
+            incomplete=any(each.incomplete for each in reports),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Window:
@@ -59,11 +71,21 @@ class _Window:
     """Whether nothing can be added to it later: it ends where the stored one begins, or its market is settled."""
 
 
-def track(*, store: Store, opened: OpenVenue, settings: Settings, listener: ProgressListener) -> TrackReport:
+def track(
+    *, store: Store, opened: OpenVenue, settings: Settings, listener: ProgressListener, own_runs: bool = False
+) -> TrackReport:
     """Store what is new about every market of the venue that the ledger knows.
 
     Each history is stored as it arrives, so that a call that is interrupted has
     kept what it read, and the next goes on from there.
+
+    Args:
+        store: The ledger.
+        opened: The venue, as of the instant.
+        settings: How many histories are read at once.
+        listener: Who wants to know how far it is.
+        own_runs: Whether only markets of runs that were made on this very
+            venue are asked for: of two archives each knows its own.
 
     Raises:
         VenueUnavailable: If the venue does not answer at all.
@@ -71,8 +93,9 @@ def track(*, store: Store, opened: OpenVenue, settings: Settings, listener: Prog
     """
     venue, as_of = opened.venue, opened.now
     with store.read() as connection:
-        known = followed(connection, venue.name)
-        refs = market_refs(connection, venue.name)
+        known = followed(connection, venue.name, spec=opened.spec if own_runs else None)
+        playing = {each.market_row for each in known}
+        refs = {row: ref for row, ref in market_refs(connection, venue.name).items() if row in playing}
         stored = stored_resolutions(connection, venue.name)
     settled, resolution_notes = _track_resolutions(store, venue, refs, stored, as_of)
     with store.read() as connection:

@@ -19,6 +19,10 @@ Purpose = Literal["decide", "look_back"]
 KINDS = ("polymarket", "archive", "sandbox")
 
 
+class ArchiveMissing(UsageError):
+    """The folder of an archive is not there: it was moved, or never was."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loopback:
     """Where a sandbox answers besides its venue: its search engine, its forecasters, its pages."""
@@ -108,9 +112,13 @@ def _open_archive(spec: str, folder: Path, *, as_of: datetime | None, purpose: P
 
     if not folder.parts:
         raise UsageError("which archive? Write --venue archive:<folder>")
+    # The same folder is the same venue, however it is written and from wherever.
+    folder = folder.expanduser().resolve()
+    if not folder.is_dir():
+        raise ArchiveMissing(f"there is no archive folder {folder}. Look at the path, or name another with --venue")
     archive = Archive(folder)
     now = as_of or (archive.instants[-1] if purpose == "decide" else clock())
-    return OpenVenue(spec, archive, now, ExitStack())
+    return OpenVenue(f"archive:{folder}", archive, now, ExitStack())
 
 
 def _open_sandbox(

@@ -219,7 +219,8 @@ def _decide(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None
     _check_answer(answer, job.strategy.name)
     if isinstance(answer, Abstention):
         seconds = time.monotonic() - began
-        return Finished("abstained", bench.instant(), shown, answer.reason, seconds=seconds)
+        quotes = quotes_of(shown)
+        return Finished("abstained", bench.instant(), shown, answer.reason, shown=quotes, seconds=seconds)
     booked = bench.board.quoted(shown)
     booking = bench.game.book(answer, booked, quotes_of(booked), venue=bench.venue.name)
     return Finished(

@@ -77,6 +77,8 @@ class StoredDecision:
     cost_usd: float | None
     cost_known_usd: float
     bets: tuple[StoredBet, ...]
+    notes: tuple[str, ...] = ()
+    """What the bot itself remarked."""
 
 
 def store_decision(
@@ -101,11 +103,12 @@ def store_decision(
     row["event_row"] = catalogue.event_rows.get(subject.id) if subject.kind == "event" else None
     decision_id = connection.execute(insert(decisions).values(row).returning(decisions.c.id)).scalar_one()
     _store_sources(connection, decision_id, finished.sources)
+    # Also of one that abstained: by these prices the market is compared with it.
+    _store_quotes(connection, decision_id, finished, catalogue)
     if finished.decision is None or finished.booking is None:
         return
     _store_forecasts(connection, decision_id, finished, catalogue)
     _store_bets(connection, decision_id, finished.booking, catalogue)
-    _store_quotes(connection, decision_id, finished, catalogue)
 
 
 def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
@@ -147,6 +150,7 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
             cost_usd=row.cost_usd,
             cost_known_usd=row.cost_known_usd,
             bets=tuple(bets_of.get(row.id, ())),
+            notes=tuple(json.loads(row.notes_json)),
         )
         for row in rows
     )

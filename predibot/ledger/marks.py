@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import ColumnElement, Connection, func, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
@@ -32,8 +32,14 @@ class Followed:
     tracked_until: datetime | None
 
 
-def followed(connection: Connection, venue: str) -> tuple[Followed, ...]:
-    """Return every YES instrument of a venue that a run plays, in a stable order."""
+def followed(connection: Connection, venue: str, *, spec: str | None = None) -> tuple[Followed, ...]:
+    """Return every YES instrument of a venue that a run plays, in a stable order.
+
+    Args:
+        connection: A reading transaction.
+        venue: Whose instruments.
+        spec: Only of runs that were made on this very venue, such as one of several archives.
+    """
     wanted_from = func.min(runs.c.as_of)
     rows = connection.execute(
         select(instruments, events.c.event_id, wanted_from.label("wanted_from"))
@@ -41,7 +47,7 @@ def followed(connection: Connection, venue: str) -> tuple[Followed, ...]:
         .join(events, events.c.id == markets.c.event_row)
         .join(run_events, run_events.c.event_row == markets.c.event_row)
         .join(runs, runs.c.id == run_events.c.run_id)
-        .where(instruments.c.venue == venue, instruments.c.side == "YES")
+        .where(instruments.c.venue == venue, instruments.c.side == "YES", *_made_on(spec))
         .group_by(*instruments.c, events.c.event_id)
         .order_by(instruments.c.id)
     )
@@ -57,6 +63,10 @@ def followed(connection: Connection, venue: str) -> tuple[Followed, ...]:
         )
         for row in rows
     )
+
+
+def _made_on(spec: str | None) -> list[ColumnElement[bool]]:
+    return [] if spec is None else [runs.c.venue == spec]
 
 
 def add_observations(

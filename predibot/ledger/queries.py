@@ -11,8 +11,9 @@ from sqlalchemy import Connection, Select, and_, case, func, select
 
 from predibot.domain.clock import parse_instant
 from predibot.domain.decision import STATUSES
+from predibot.domain.price import Quote
 from predibot.ledger.catalogue import instruments, markets
-from predibot.ledger.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.decisions import bets, bots, decisions, forecasts, quotes
 from predibot.ledger.instant import to_microseconds
 from predibot.ledger.marks import observations, resolutions
 from predibot.ledger.runs import runs
@@ -53,7 +54,7 @@ def track_record(
         chosen.append(bots.c.name.in_(bot_names))
     head = _decisions(connection, chosen)
     names, bot_index = _bots(connection, head[:, 1])
-    bet = _bets(connection, chosen)
+    bet_decision, bet = _ordered(head, np.concatenate([_bets(connection, chosen), _unbet(connection, chosen)]))
     listed = _markets(connection, venue)
     market_rows = listed[:, 0]
     payout, settled_at = _settled(connection, venue, market_rows, as_of)
@@ -69,7 +70,7 @@ def track_record(
         decision_event=event,
         decision_cost_usd=_known(head[:, 6]),
         decision_cost_known_usd=head[:, 7],
-        bet_decision=np.searchsorted(head[:, 0], bet[:, 0]).astype(np.int64),
+        bet_decision=bet_decision,
         bet_market=np.searchsorted(market_rows, bet[:, 1]).astype(np.int64),
         bet_usd=bet[:, 2],
         bet_price_yes=bet[:, 3],
@@ -85,7 +86,11 @@ def track_record(
 
 
 def _decisions(connection: Connection, chosen: Sequence[Any]) -> Floats:
-    """Return id, bot row, status, decided, slot, event row, cost, known cost; one row a decision, by id."""
+    """Return id, bot row, status, decided, slot, event row, cost, known cost; one row a decision.
+
+    In the order of their names, never of their numbers: those depend on who was
+    quicker, and the last digit of a sum on its order.
+    """
     statement = (
         select(
             decisions.c.id,
@@ -101,7 +106,7 @@ def _decisions(connection: Connection, chosen: Sequence[Any]) -> Floats:
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
         .where(*chosen)
-        .order_by(decisions.c.id)
+        .order_by(runs.c.slot_at, runs.c.key, bots.c.name, decisions.c.subject_kind, decisions.c.subject_id)
     )
     return _rows(connection, statement, 8)
 
@@ -136,6 +141,32 @@ def _bets(connection: Connection, chosen: Sequence[Any]) -> Floats:
         .order_by(bets.c.decision_id, bets.c.market_row)
     )
     return _rows(connection, statement, 5)
+
+
+def _unbet(connection: Connection, chosen: Sequence[Any]) -> Floats:
+    """Return the markets that decisions which abstained were shown, as bets of nothing at the price shown."""
+    statement = (
+        select(quotes)
+        .join(decisions, decisions.c.id == quotes.c.decision_id)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .where(*chosen, decisions.c.status == "abstained", quotes.c.role == "shown")
+        .order_by(quotes.c.decision_id, quotes.c.market_row)
+    )
+    shown = [
+        (row["decision_id"], row["market_row"], 0.0, price.yes, _UNKNOWN)
+        for row in connection.execute(statement).mappings()
+        if (price := Quote(**{name: row[name] for name in Quote.__slots__}).price) is not None and price.usable
+    ]
+    return np.array(shown, dtype=np.float64).reshape(-1, 5)
+
+
+def _ordered(head: Floats, bet: Floats) -> tuple[Ints, Floats]:
+    """Return the row of each bet's decision, and the bets, in the order of the decisions and then of the markets."""
+    by_id = np.argsort(head[:, 0], kind="stable")
+    decision = by_id[np.searchsorted(head[by_id, 0], bet[:, 0])] if len(bet) else np.zeros(0, dtype=np.int64)
+    order = np.lexsort((bet[:, 1], decision))
+    return decision[order].astype(np.int64), bet[order]
 
 
 def _markets(connection: Connection, venue: str) -> Ints:

@@ -24,6 +24,7 @@ from predibot.reports.views import (
 from predibot.scoring.scorecard import Scorecard
 
 PIPE_WIDTH = 100
+_SHOWN_NOTES = 12
 _TITLE_CELLS = 80
 _MESSAGE_CELLS = 200
 _BOT = Column("bot", "text")
@@ -239,8 +240,10 @@ def _things(n: int, noun: str) -> str:
 def _print_notes(console: Console, notes: Sequence[str]) -> None:
     if notes:
         console.print()
-    for note in notes:
+    for note in notes[:_SHOWN_NOTES]:
         _print_line(console, f"note: {plain(note)}")
+    if len(notes) > _SHOWN_NOTES:
+        _print_line(console, f"note: {len(notes) - _SHOWN_NOTES} more; --json has them all")
 
 
 def _print_line(console: Console, line: str) -> None:

@@ -166,13 +166,14 @@ def _returns_of(
     needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, price_of_bet)
     value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
     baseline = _sum_by_decision(record, horizon_gains(market_bets_usd(record), record.bet_price_yes, price_of_bet))
-    recorded = record.decision_status == _RECORDED
+    # What abstained without saying at which prices has no baseline; nor has anything without rows.
+    priced = decided & (np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0)
     return HorizonReturns(
         label=label,
         days=days,
         passed=passed,
         value=np.where(may_have_value & decided, value, np.nan),
-        market_value=np.where(passed & recorded, baseline, np.nan),
+        market_value=np.where(passed & priced, baseline, np.nan),
     )
 
 

@@ -10,7 +10,7 @@ from predibot.domain.decision import STATUSES
 from predibot.scoring.arguments import Floats, Ints, refuse, same_length
 from predibot.scoring.knowledge import CONTAMINATED, KNOWLEDGE
 
-_RECORDED = STATUSES.index("recorded")
+_RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +19,8 @@ class TrackRecord:
 
     There are n_d decisions of any status, n_b bets, n_m markets and n_o price
     observations. A recorded decision has one bet row for each of its markets,
-    zero bets too; the others have none. Instants are seconds since 1970 in UTC,
+    zero bets too. One that abstained may have rows without bet and forecast, by
+    which the market baseline knows its prices; the others have none. Instants are seconds since 1970 in UTC,
     as `datetime.timestamp()` writes them: whole microseconds. What is not known
     is NaN.
     """
@@ -123,7 +124,10 @@ class TrackRecord:
                 raise ValueError(f"{name} holds {rows.dtype}; it must hold whole numbers")
             refuse(name, rows, (rows < 0) | (rows >= limit), f"there are {limit} of them, counted from 0")
         status = self.decision_status[self.bet_decision]
-        refuse("bet_decision", self.bet_decision, status != _RECORDED, "only a recorded decision has bets")
+        answered = np.isin(status, (_RECORDED, _ABSTAINED))
+        refuse("bet_decision", self.bet_decision, ~answered, "a refused or failed decision has no bets")
+        staked = (status == _ABSTAINED) & ((self.bet_usd != 0.0) | ~np.isnan(self.bet_probability))
+        refuse("bet_decision", self.bet_decision, staked, "one that abstained has neither bets nor forecasts")
 
     def _check_values(self) -> None:
         for name in ("decided_at", "decision_cost_known_usd", "bet_usd", "observation_at"):

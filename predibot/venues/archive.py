@@ -29,6 +29,10 @@ MAX_CACHED_SERIES = 2_000
 BINARY_OUTCOME = "binary_outcome"
 
 
+class _Unpriced(Exception):
+    """The prices of one market cannot be read, where its quote would come from them."""
+
+
 class Archive:
     """A venue of the past.
 
@@ -97,7 +101,7 @@ class Archive:
             if event.id in events:
                 skipped.append(Skip("event", event.id, "the snapshot lists it twice; the first is taken"))
                 continue
-            events[event.id] = self._as_of(event, taken_at=taken_at, as_of=as_of)
+            events[event.id] = self._as_of(event, taken_at=taken_at, as_of=as_of, skipped=skipped)
         return EventPage(tuple(events.values()), tuple(skipped))
 
     def event(self, event_id: str, as_of: datetime) -> Event:
@@ -116,7 +120,7 @@ class Archive:
         event, skips = parse_event(payload, quoted_at=taken_at)
         if event is None:
             raise VenueChanged(f"event {event_id} of the snapshot of {format_instant(taken_at)}: {skips[0].reason}")
-        return self._as_of(event, taken_at=taken_at, as_of=as_of)
+        return self._as_of(event, taken_at=taken_at, as_of=as_of, skipped=[])
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return the recorded prices of one token with start < at <= until.
@@ -175,10 +179,18 @@ class Archive:
             raise VenueChanged(f"{path} is not a list of events; take the snapshot out of the archive")
         return payload
 
-    def _as_of(self, event: Event, *, taken_at: datetime, as_of: datetime) -> Event:
-        """Return an event of a snapshot as it was known at a later instant."""
+    def _as_of(self, event: Event, *, taken_at: datetime, as_of: datetime, skipped: list[Skip]) -> Event:
+        """Return an event of a snapshot as it was known at a later instant.
+
+        A market whose prices are needed and cannot be read is left out and noted.
+        """
         stale = as_of - taken_at > MAX_QUOTE_AGE
-        markets = (self._market_as_of(market, as_of=as_of, stale=stale) for market in event.markets)
+        markets = []
+        for market in event.markets:
+            try:
+                markets.append(self._market_as_of(market, as_of=as_of, stale=stale))
+            except _Unpriced as error:
+                skipped.append(Skip("market", market.id, str(error), event.id))
         return replace(event, markets=tuple(markets))
 
     def _market_as_of(self, market: Market, *, as_of: datetime, stale: bool) -> Market:
@@ -197,7 +209,10 @@ class Archive:
         """Return the last YES price that is at most 24 h old as a quote of its own instant."""
         # A path leaves out its start, and a price of exactly 24 hours still counts.
         start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
-        points = self.price_path(ref.instrument(self._name, "YES"), start=start, until=as_of).points
+        try:
+            points = self.price_path(ref.instrument(self._name, "YES"), start=start, until=as_of).points
+        except layout.FileBroken as error:
+            raise _Unpriced(str(error)) from error
         return Quote(at=points[-1].at, history=points[-1].price) if points else None
 
     def _revisions(self, ref: MarketRef, as_of: datetime) -> tuple[Resolution, ...]:
@@ -242,4 +257,4 @@ class Archive:
             return PricePoint(row[0], wire.stated_price(row[1]))
         except ValueError as error:
             at = format_instant(row[0])
-            raise VenueChanged(f"the price of token {instrument.id} at {at} cannot be read: {error}") from error
+            raise layout.FileBroken(f"the price of token {instrument.id} at {at} cannot be read: {error}") from error

@@ -27,6 +27,10 @@ Series = tuple[Row, ...]
 _INSTANT_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}Z")
 
 
+class FileBroken(VenueChanged):
+    """A file of the archive does not hold what it should."""
+
+
 def snapshot_name(instant: datetime) -> str:
     """Return the folder name of a snapshot taken at an instant of whole seconds."""
     return instant.astimezone(UTC).strftime(_INSTANT_FORMAT)
@@ -82,7 +86,7 @@ def read_json(folder: Path, path: Path) -> object | None:
     except OSError as error:
         raise VenueUnavailable(f"{path} cannot be read: {error}; mend its permissions or the archive") from error
     except ValueError as error:
-        raise VenueChanged(f"{path} is not whole JSON: {error}; take it out or record it again") from error
+        raise FileBroken(f"{path} is not whole JSON: {error}; take it out or record it again") from error
 
 
 def snapshot_instants(folder: Path) -> tuple[datetime, ...]:
@@ -116,11 +120,9 @@ def read_series(folder: Path, path: Path) -> Series:
         return ()
     rows = payload.get("history") if isinstance(payload, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise VenueChanged(
-            f'{path} is not {{"history": [{{"t", "p"}}]}}; take it out of the archive or record it again'
-        )
+        raise FileBroken(f'{path} is not {{"history": [{{"t", "p"}}]}}; take it out of the archive or record it again')
     try:
         series = {wire.unix_instant(row.get("t")): row.get("p") for row in rows}
     except ValueError as error:
-        raise VenueChanged(f"{path} has a point at no readable time: {error}; record it again") from error
+        raise FileBroken(f"{path} has a point at no readable time: {error}; record it again") from error
     return tuple(sorted(series.items(), key=lambda row: row[0]))

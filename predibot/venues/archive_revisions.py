@@ -28,7 +28,8 @@ def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...
     for row in rows:
         if not isinstance(row, Mapping):
             raise ValueError(f"{wire.seen(row)} is not a resolution")
-        resolved_at = wire.unix_instant(row.get("resolved_at"))
+        # A revision may state either alone: it is then settled since it is effective, and the other way round.
+        resolved_at = wire.unix_instant(row.get("resolved_at", row.get("effective_at")))
         effective_at = wire.unix_instant(row["effective_at"]) if "effective_at" in row else resolved_at
         if max(effective_at, resolved_at) <= as_of:
             payout_yes = _payout_yes(row.get("payouts"))

@@ -37,7 +37,7 @@ def test_a_record_of_nothing_is_a_record() -> None:
         ({"decision_bot": np.array([0, -1])}, r"decision_bot\[1\] is -1"),
         ({"decision_bot": np.array([0.0, 1.0])}, "decision_bot holds float64"),
         ({"decision_status": np.array([0, 4], dtype=np.int8)}, r"decision_status\[1\] is 4"),
-        ({"bet_decision": np.array([1])}, r"bet_decision\[0\] is 1; only a recorded decision has bets"),
+        ({"bet_decision": np.array([1])}, r"bet_decision\[0\] is 1; a refused or failed decision has no bets"),
         ({"bet_decision": np.array([2])}, r"bet_decision\[0\] is 2; there are 2"),
         ({"bet_market": np.array([1])}, r"bet_market\[0\] is 1; there are 1"),
         ({"observation_market": np.array([1])}, r"observation_market\[0\] is 1"),
