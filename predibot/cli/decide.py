@@ -150,7 +150,7 @@ def _show_plan(
     names = [bot.name for bot in recipe.bots]
     count = len(names) * len(view.selected)
     if as_json:
-        plan = {"bots": names, "decisions": count, "dry_run": True, "worst_case": cost_document(cost)}
+        plan = {"bots": names, "would_decide": count, "dry_run": True, "worst_case": cost_document(cost)}
         output.print_document({**view.document(), **plan})
         return
     console = output.report_console()

@@ -173,7 +173,8 @@ def _decided(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | Non
         return Finished("refused", bench.instant(), event, str(error), seconds=seconds)
     except BudgetSpent as error:
         event = bench.events[job.subject.id]
-        return Finished("abstained", bench.instant(), event, str(error), seconds=time.monotonic() - began)
+        seconds = time.monotonic() - began
+        return Finished("abstained", bench.instant(), event, str(error), shown=quotes_of(event), seconds=seconds)
     except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
         return _failed(job, bench, str(error), began)
 
