@@ -57,7 +57,7 @@ def test_every_market_is_asked_about_with_its_price_and_its_rules_once(recorded:
         assert re.findall(r"^market id: (\S+)$", prompt, re.MULTILINE) == [market.id for market in event.markets]
         for rules in {market.description for market in event.markets if len(market.description) > 200}:
             first_line = next(line for line in rules.splitlines() if len(line) > 40)
-            assert first_line in prompt
+            assert first_line.strip() in prompt
 
 
 def test_the_json_says_the_same_markets(recorded: list[tuple[Event, str]]) -> None:
