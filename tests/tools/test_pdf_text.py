@@ -11,7 +11,10 @@ from pypdf import PdfReader, PdfWriter
 
 from tests.tools.pdf_files import pdf_of
 
-SOON = Deadline.after(60, time.monotonic)
+
+def soon() -> Deadline:
+    """Return a deadline that is counted from now, not from when the tests were collected."""
+    return Deadline.after(60, time.monotonic)
 
 
 def locked(body: bytes) -> bytes:
@@ -23,13 +26,13 @@ def locked(body: bytes) -> bytes:
 
 
 def test_the_text_of_all_pages_is_read() -> None:
-    assert pdf_text(pdf_of(["Turnout was 61 percent.", "Counted by hand."]), SOON) == (
+    assert pdf_text(pdf_of(["Turnout was 61 percent.", "Counted by hand."]), soon()) == (
         "Turnout was 61 percent.\nCounted by hand."
     )
 
 
 def test_a_long_file_says_where_its_text_ends() -> None:
-    text = pdf_text(pdf_of(["x"] * (MAX_PAGES + 20)), SOON)
+    text = pdf_text(pdf_of(["x"] * (MAX_PAGES + 20)), soon())
     assert text.endswith(f"[the text ends here, after {MAX_PAGES} of {MAX_PAGES + 20} pages]")
 
 
@@ -51,4 +54,4 @@ def test_a_file_that_takes_too_long_shows_its_first_page() -> None:
 )
 def test_what_cannot_be_read_is_one_sentence(body: bytes, says: str) -> None:
     with pytest.raises(PageUnreadable, match=says):
-        pdf_text(body, SOON)
+        pdf_text(body, soon())
