@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -191,8 +191,9 @@ class Equipment:
 
     def _tools(self, trace: Trace, meter: Budget, now: datetime) -> Toolbox:
         before = now if self.is_replay else None
-        blocked = {"blocked_domains": frozenset[str]()} if self.recipe.search.market_sites else {}
-        search = SearchPolicy(before=before, count=self.recipe.search.results, **blocked)
+        search = SearchPolicy(before=before, count=self.recipe.search.results)
+        if self.recipe.search.market_sites:
+            search = replace(search, blocked_domains=frozenset())
         loopback = self.opened.loopback
         policy = FetchPolicy(
             allowed_private=frozenset({loopback.address}) if loopback else frozenset(),
