@@ -7,6 +7,7 @@ system needs before any settings exist).
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AnyHttpUrl, Field, PlainSerializer, ValidationError
@@ -17,7 +18,7 @@ from predibot.errors import UsageError
 Url = Annotated[AnyHttpUrl, PlainSerializer(str)]
 
 SETTINGS_FILE = "predibot.toml"
-_API_KEY = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY")
+_API_KEY = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
 
 
 class Settings(BaseSettings):
@@ -70,6 +71,11 @@ def load_settings() -> Settings:
         raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}. Mend that line") from None
 
 
+def api_keys() -> Mapping[str, str]:
+    """Return the API keys of the environment by name; whoever holds them keeps them out of every text."""
+    return {name: value for name, value in os.environ.items() if value and _API_KEY.fullmatch(name)}
+
+
 def api_keys_present() -> tuple[str, ...]:
     """Return the names of the API keys in the environment, never their values."""
-    return tuple(sorted(name for name, value in os.environ.items() if value and _API_KEY.fullmatch(name)))
+    return tuple(sorted(api_keys()))

@@ -2,14 +2,17 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from predibot.domain.budget import Spending
+from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Booking, Decision, Subject
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
-from predibot.domain.price import Instrument, PricePath, Quote
+from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
+from predibot.errors import ModelRefused
 
 
 class Game(Protocol):
@@ -35,6 +38,80 @@ class Game(Protocol):
         ...
 
 
+class ChatModel(Protocol):
+    """A model that can be talked to; it retries by itself and keeps its deadline."""
+
+    @property
+    def name(self) -> str:
+        """Return the name recipes use, such as `openai/gpt-5`."""
+        ...
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return the model's answer to a conversation.
+
+        Raises:
+            ModelUnavailable: If no answer came within the deadline.
+            ModelRefused: If the provider refuses the request for good, such as a wrong key.
+        """
+        ...
+
+
+class Meter(Protocol):
+    """What a piece of work may still spend; reserved before, settled after."""
+
+    def reserve(self, worst: Spending) -> "Reservation":
+        """Set the worst case aside, at every level at once, or nothing at all.
+
+        Raises:
+            BudgetSpent: If it does not fit any more; the message names the limit.
+        """
+        ...
+
+    def spent(self) -> Spending:
+        """Return what is settled and reserved so far."""
+        ...
+
+
+class Reservation(Protocol):
+    """An amount that is set aside until the truth is known."""
+
+    def settle(self, actual: Spending) -> None:
+        """Replace what was set aside by what was spent, once."""
+        ...
+
+
+class TraceWriter(Protocol):
+    """Where everything an agent says, calls and is told is written down."""
+
+    def record(self, kind: str, **fields: object) -> None:
+        """Write one step down; secrets never get this far."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What an agent may call besides handing in its answer; every answer is text for a model."""
+
+    web_search: Callable[[str], str] | None = None
+    visit_webpage: Callable[[str, int, str | None], str] | None = None
+    """Address, part from 1, and what to look for, or None."""
+
+
+def no_history(_market_id: str) -> tuple[PricePoint, ...]:
+    """Return no prices: what a context knows of the past where nobody asked."""
+    return ()
+
+
+def no_model(name: str) -> ChatModel:
+    """Refuse to talk to a model: what a context does where nobody set one up."""
+    raise ModelRefused(f"no model can be reached from here, {name!r} was asked for")
+
+
+def calls_any_tools(_name: str) -> bool:
+    """Trust a model to call tools: what a context does where nobody asks it."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """All that a strategy sees when it decides."""
@@ -45,6 +122,21 @@ class Context:
     game: Game
     rng: random.Random
     """Seeded by seed, recipe, slot, bot and subject."""
+    venue: str = ""
+    """Whose instruments these are."""
+    model: Callable[[str], ChatModel] = no_model
+    """Models by name, metered by the bot's budget."""
+    tools: Toolbox = Toolbox()
+    meter: Meter | None = None
+    trace: TraceWriter | None = None
+    history: Callable[[str], tuple[PricePoint, ...]] = no_history
+    """Daily prices of YES by market id up to now, oldest first; asked only when it is needed."""
+    deadline_seconds: float = 600.0
+    """How long the decision may take."""
+    members: Mapping[str, Decision | None] = field(default_factory=dict)
+    """What other bots of the recipe decided on the subject, by bot; None for one that did not."""
+    calls_tools: Callable[[str], bool] = calls_any_tools
+    """Whether a model, by name, calls tools; asked of it once."""
 
 
 class Strategy(Protocol):
@@ -160,15 +252,19 @@ class ProgressListener(Protocol):
 
 
 __all__ = [
+    "ChatModel",
     "Context",
     "EventSource",
     "Game",
+    "Meter",
     "PriceSource",
     "Progress",
     "ProgressListener",
+    "Reservation",
     "ResolutionPage",
     "ResolutionSource",
     "Strategy",
     "Subject",
+    "TraceWriter",
     "Venue",
 ]

@@ -8,6 +8,10 @@ PredibotError
 ├── RunConflict         choose: go on with the stored run, or start a new one
 ├── AnswerError         mend the answer; the text says how, a model may read it
 ├── MarketClosed        let this decision go: its market closed meanwhile
+├── ModelError
+│   ├── ModelUnavailable   try again later: rate limits, outages, time-outs
+│   └── ModelRefused       mend key, model name or request; trying again does not help
+├── BudgetSpent         stop spending: hand in what there is, or abstain
 ├── VenueError
 │   ├── VenueUnavailable   try again later
 │   └── VenueChanged       stop: the venue does not keep its contract any more
@@ -51,6 +55,22 @@ class AnswerError(PredibotError):
 
 class MarketClosed(PredibotError):
     """A market stopped trading between the question and the answer."""
+
+
+class ModelError(PredibotError):
+    """Something about a model or its provider."""
+
+
+class ModelUnavailable(ModelError):
+    """The provider did not answer in time, or asked to wait for too long."""
+
+
+class ModelRefused(ModelError):
+    """The provider refuses the request for good, such as a wrong key or an unknown model."""
+
+
+class BudgetSpent(PredibotError):
+    """A limit would be passed by the next step."""
 
 
 class VenueError(PredibotError):

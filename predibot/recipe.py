@@ -3,16 +3,23 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from predibot.crypto import CryptoWords
+from predibot.domain.budget import LimitLevel, Limits
+from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
 from predibot.games import Overstake
 from predibot.plugins import StrategySpec, frozen_arguments, spec_of, strategy_names
 from predibot.selection import SelectionRules
 from predibot.spelling import did_you_mean
+
+_TERMS = TypeAdapter(ModelTerms)
+_SEARCH = TypeAdapter(SearchTerms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +28,20 @@ class BotSpec:
 
     name: str
     strategy: StrategySpec
+    terms: ModelTerms = field(default_factory=ModelTerms)
+    """What the recipe says of the models it talks to."""
+
+    @property
+    def model(self) -> str | None:
+        """Return the model it is about, or None for a bot without one."""
+        model = self.strategy.arguments.get("model")
+        return model if isinstance(model, str) and model else None
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Return the bots whose decisions it waits for."""
+        members = self.strategy.arguments.get("members", ())
+        return tuple(str(name) for name in members) if isinstance(members, tuple) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +58,9 @@ class Recipe:
     seed: int
     selection: SelectionRules
     bots: tuple[BotSpec, ...]
+    limits: Mapping[LimitLevel, Limits] = field(default_factory=dict)
+    """What may be spent, by level."""
+    search: SearchTerms = field(default_factory=SearchTerms)
     source: str = field(default="", compare=False)
     """Where it was read, for messages."""
 
@@ -62,6 +86,8 @@ class Recipe:
             seed=data["seed"],
             selection=_rules_of(data["selection"]),
             bots=tuple(bot_of_data(bot) for bot in data["bots"]),
+            limits={level: Limits(**limits) for level, limits in data["limits"].items()},
+            search=_SEARCH.validate_python(data["search"]),
             source=source,
         )
 
@@ -125,6 +151,8 @@ class Recipe:
             "every_seconds": self.every.total_seconds(),
             "seed": self.seed,
             "selection": _rules_as_data(self.selection),
+            "limits": {level: asdict(limits) for level, limits in self.limits.items()},
+            "search": _SEARCH.dump_python(self.search, mode="json"),
         }
 
 
@@ -136,13 +164,14 @@ def bot_as_data(bot: BotSpec) -> dict[str, Any]:
         "strategy": strategy.name,
         "arguments": dict(strategy.arguments),
         "source_sha256": strategy.source_sha256,
+        "terms": _TERMS.dump_python(bot.terms, mode="json"),
     }
 
 
 def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
     """Return the bot that `bot_as_data` wrote."""
     strategy = StrategySpec(data["strategy"], frozen_arguments(data["arguments"]), data["source_sha256"])
-    return BotSpec(data["name"], strategy)
+    return BotSpec(data["name"], strategy, _TERMS.validate_python(data["terms"]))
 
 
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:

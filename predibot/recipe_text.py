@@ -5,16 +5,19 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from predibot.domain.budget import LIMIT_LEVELS, Limits
+from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError
-from predibot.games import GAMES, Overstake
+from predibot.games import GAMES
 from predibot.packaged import packaged_crypto_words
 from predibot.plugins import argument_complaints, argument_names, spec_of
 from predibot.recipe import BotSpec, Recipe
+from predibot.recipe_tables import BotTable, LimitsTable, PriceTable, RecipeTable, SearchTable, SelectionTable
 from predibot.selection import SelectionRules
 from predibot.spelling import did_you_mean, nearest
 from predibot.toml_lines import KeyPath, key_lines
@@ -28,51 +31,18 @@ _SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "passwor
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
 _WITH_MORE = ("archive:", "sandbox:")
 """Venues that take a folder or options."""
+_BASE_URL = "is an address that begins with http:// or https://, without user name, '?' or '#'; mend it"
+_PRICE = "write dollars, 0 for a local model, or {input = 1.25, output = 10}"
 _NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
 
 
-class _Selection(BaseModel):
-    """The table [selection]; what is left out has the default of `SelectionRules`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-    ends_within_days: float = Field(default=0.0, ge=0, le=36_500)
-    exclude: list[Literal["crypto"]] = []
-    min_volume_24h_usd: float = Field(default=0.0, ge=0)
-    rank_by: Literal["volume_1wk"] = "volume_1wk"
-    max_markets: int = Field(default=0, ge=0)
-    events: int = Field(default=1, ge=1)
-    crypto_words: list[str] = []
-
-
-class _Bot(BaseModel):
-    """One table of [[bots]]; every further key is an argument of its strategy."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-
-    strategy: str
-    name: str | None = None
-
-
-class _Top(BaseModel):
-    """The whole file."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    name: str | None = None
-    game: str = GAMES[0]
-    venue: str = "polymarket"
-    every: str = "1d"
-    seed: int = Field(default=0, ge=0, lt=2**63)
-    overstake: Overstake = "refuse"
-    selection: _Selection = _Selection()
-    bots: list[_Bot] = Field(min_length=1)
-
-
 _KEYS: Mapping[str, tuple[str, ...]] = {
-    "at the top of the file": tuple(_Top.model_fields),
-    "in [selection]": tuple(_Selection.model_fields),
-    "in [[bots]]": tuple(_Bot.model_fields),
+    "at the top of the file": tuple(RecipeTable.model_fields),
+    "in [selection]": tuple(SelectionTable.model_fields),
+    "in [limits]": LIMIT_LEVELS,
+    "in a table of [limits]": tuple(LimitsTable.model_fields),
+    "in [search]": tuple(SearchTable.model_fields),
+    "in [[bots]]": tuple(BotTable.model_fields),
 }
 
 
@@ -107,6 +77,8 @@ def parse_recipe(found: RecipeText) -> Recipe:
         seed=top.seed,
         selection=_rules(top.selection, where),
         bots=_bots(top.bots, where),
+        limits={level: Limits(**table.model_dump()) for level, table in top.limits.items()},
+        search=_search(top.search, where),
         source=found.label,
     )
 
@@ -160,10 +132,10 @@ def _key_paths(data: object, above: KeyPath = ()) -> Iterator[KeyPath]:
             yield from _key_paths(value, (*above, index))
 
 
-def _checked(data: Mapping[str, Any], where: _Where) -> _Top:
+def _checked(data: Mapping[str, Any], where: _Where) -> RecipeTable:
     """Return the tables with every key known and every value of its type and range."""
     try:
-        return _Top.model_validate(data)
+        return RecipeTable.model_validate(data)
     except ValidationError as error:
         mistakes = [_mistake(details, data) for details in error.errors(include_url=False)]
     path, what = min(mistakes, key=lambda mistake: where.line(mistake[0]))
@@ -174,6 +146,13 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
     """Return where one of pydantic's complaints is, and the same in our words."""
     path: KeyPath = details["loc"]
     key, place = path[-1], _place(path)
+    if "price_usd_per_million_tokens" in path:
+        stated = str(data["bots"][path[1]][path[2]])[:40]
+        return path[:3], f"{path[2]!r} {place} is {stated!r}; {_PRICE}"
+    if details["type"] == "string_pattern_mismatch":
+        return path, f"{key!r} {place} {_BASE_URL}"
+    if key == "[key]":
+        return path[:-1], _unknown_key(str(path[-2]), place, _KEYS[place])
     if details["type"] == "extra_forbidden":
         return path, _unknown_key(str(key), place, _KEYS[place])
     if details["type"] == "missing":
@@ -191,28 +170,30 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
 def _missing(path: KeyPath, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
     """Return where a required key is missing; a misspelt one beside it is what is wrong."""
     if path == ("bots",):
-        slip = nearest("bots", (key for key in data if key not in _Top.model_fields))
+        slip = nearest("bots", (key for key in data if key not in RecipeTable.model_fields))
         if slip is not None:
-            return (slip,), _unknown_key(slip, _place((slip,)), _Top.model_fields)
+            return (slip,), _unknown_key(slip, _place((slip,)), RecipeTable.model_fields)
         return path, _NO_BOTS
     table = data["bots"][path[1]]
-    slip = nearest("strategy", (key for key in table if key not in _Bot.model_fields))
+    slip = nearest("strategy", (key for key in table if key not in BotTable.model_fields))
     if slip is not None:
-        return (*path[:-1], slip), _unknown_key(slip, _place(path), _Bot.model_fields)
+        return (*path[:-1], slip), _unknown_key(slip, _place(path), BotTable.model_fields)
     return path[:-1], "[[bots]] has no 'strategy'. Add one of those that `predibot bots` lists"
 
 
 def _place(path: KeyPath) -> str:
     """Return where a key stands, as one of the words of `_KEYS`."""
-    if len(path) > 1 and path[0] == "selection":
-        return "in [selection]"
+    if len(path) > 1 and path[0] in ("selection", "search"):
+        return f"in [{path[0]}]"
+    if len(path) > 1 and path[0] == "limits":
+        return "in [limits]" if len(path) == 2 or path[2:] == ("[key]",) else "in a table of [limits]"
     return "in [[bots]]" if len(path) > 2 and path[0] == "bots" else "at the top of the file"
 
 
 def _unknown_key(key: str, place: str, valid: Iterable[str]) -> str:
     """Return that a key is unknown, and what was probably meant: a like one here, or the same elsewhere."""
     elsewhere = [other for other, keys in _KEYS.items() if other != place and key in keys]
-    if elsewhere:
+    if elsewhere and nearest(key, valid) is None:
         return f"{key!r} does not belong {place}; it belongs {' or '.join(elsewhere)}"
     if nearest(key, valid) is None:
         for other, keys in _KEYS.items():
@@ -251,7 +232,7 @@ def _every(text: str, where: _Where) -> timedelta:
     return every
 
 
-def _rules(table: _Selection, where: _Where) -> SelectionRules:
+def _rules(table: SelectionTable, where: _Where) -> SelectionRules:
     stated = table.model_dump(exclude_unset=True, exclude={"crypto_words"})
     if "exclude" in stated:
         stated["exclude"] = tuple(stated["exclude"])
@@ -261,7 +242,7 @@ def _rules(table: _Selection, where: _Where) -> SelectionRules:
         raise where.error(("selection", "crypto_words"), f"{error}. Write the words apart") from None
 
 
-def _bots(tables: list[_Bot], where: _Where) -> tuple[BotSpec, ...]:
+def _bots(tables: list[BotTable], where: _Where) -> tuple[BotSpec, ...]:
     bots: dict[str, BotSpec] = {}
     for index, table in enumerate(tables):
         path: KeyPath = ("bots", index)
@@ -270,24 +251,51 @@ def _bots(tables: list[_Bot], where: _Where) -> tuple[BotSpec, ...]:
             what = f"two bots are named {bot.name!r}. Give one of them another name"
             raise where.error(_name_path(table, path), what)
         bots[bot.name] = bot
+    for index, bot in enumerate(bots.values()):
+        _check_members(bot, bots, ("bots", index), where)
     return tuple(bots.values())
 
 
-def _bot(table: _Bot, path: KeyPath, where: _Where) -> BotSpec:
+def _check_members(bot: BotSpec, bots: Mapping[str, BotSpec], path: KeyPath, where: _Where) -> None:
+    """Refuse members that do not play, or that wait for others themselves."""
+    deciding = [name for name, other in bots.items() if not other.members]
+    for member in bot.members:
+        if member not in deciding:
+            why = "pools others itself" if member in bots else "is no bot of this recipe"
+            what = f"bot {bot.name!r}: its member {member[:40]!r} {why}. {did_you_mean(member, deciding)}"
+            raise where.error((*path, "members"), what)
+
+
+def _bot(table: BotTable, path: KeyPath, where: _Where) -> BotSpec:
     arguments = table.model_extra or {}
     name = _fit_name(table.strategy if table.name is None else table.name, where, _name_path(table, path))
     try:
         takes = argument_names(table.strategy)
         for key in arguments:
             if key not in takes:
-                raise where.error((*path, key), _unknown_key(key, "in [[bots]]", (*takes, *_Bot.model_fields)))
+                raise where.error((*path, key), _unknown_key(key, "in [[bots]]", (*takes, *BotTable.model_fields)))
         for complaint in argument_complaints(table.strategy, arguments):
             raise where.error((*path, complaint.argument), f"strategy {table.strategy!r}: {complaint.text}")
-        return BotSpec(name, spec_of(table.strategy, arguments))
+        return BotSpec(name, spec_of(table.strategy, arguments), _terms(table))
     except PluginError as error:
         raise where.error((*path, "strategy"), str(error)) from None
 
 
-def _name_path(table: _Bot, path: KeyPath) -> KeyPath:
+def _terms(table: BotTable) -> ModelTerms:
+    price = table.price_usd_per_million_tokens
+    stated = (price.input, price.output) if isinstance(price, PriceTable) else (price, price)
+    return ModelTerms(table.base_url, table.client, table.credential, *stated, table.knowledge_cutoff)
+
+
+def _search(table: SearchTable, where: _Where) -> SearchTerms:
+    for key in ("base_urls", "usd_per_call"):
+        for provider in getattr(table, key):
+            if provider not in table.providers:
+                what = f"{provider[:40]!r} is not one of the providers. {did_you_mean(provider, table.providers)}"
+                raise where.error(("search", key, provider), what)
+    return SearchTerms(**{**table.model_dump(), "providers": tuple(table.providers)})
+
+
+def _name_path(table: BotTable, path: KeyPath) -> KeyPath:
     """Return where a bot's name is said: by its strategy where it has none of its own."""
     return (*path, "strategy" if table.name is None else "name")

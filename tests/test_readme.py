@@ -1,5 +1,6 @@
 """The README: what it shows is what happens."""
 
+import json
 import os
 import re
 import subprocess
@@ -40,7 +41,16 @@ def lines(text: str) -> list[str]:
 
 def test_the_first_block_is_what_the_demo_prints(tmp_path: Path) -> None:
     shown = next(block for block in blocks("") if "make demo" in block)
-    assert lines(shown)[1:] == lines(run(tmp_path, "demo"))
+    printed = lines(run(tmp_path, "demo"))
+    assert printed[0] == lines(shown)[1]
+    assert printed[-1] == lines(shown)[-1]
+    rest = "\n".join(printed)
+    for piece in "\n".join(lines(shown)[1:]).split("\n...\n"):
+        # What is left out is marked; what is shown is whole and in its order.
+        assert piece.strip() in rest
+        rest = rest[rest.index(piece.strip()) :]
+    runs = json.loads(run(tmp_path, "runs", "--ledger", "sqlite:///runs/out/demo.db", "--json"))["runs"]
+    assert (len(runs), {each["bots"] for each in runs}) == (40, {5, 6})
 
 
 def test_the_strategy_of_the_readme_plays(tmp_path: Path) -> None:
@@ -55,11 +65,28 @@ def test_the_strategy_of_the_readme_plays(tmp_path: Path) -> None:
 
 
 def test_the_recipe_of_the_readme_names_an_argument_of_that_strategy() -> None:
-    (recipe,) = blocks("toml")
-    assert 'strategy = "contrarian"' in recipe
+    recipe = next(block for block in blocks("toml") if 'strategy = "contrarian"' in block)
     assert "pull = 0.5" in recipe
     with pytest.raises(RecipeError, match="contrarian"):
         parse_recipe(RecipeText(recipe, "README.md", "readme"))
+
+
+def test_the_recipe_with_a_model_is_one() -> None:
+    text = next(block for block in blocks("toml") if "tool_agent" in block)
+    recipe = parse_recipe(RecipeText(text, "README.md", "readme"))
+    assert (recipe.limits["decision"].usd, recipe.limits["day"].usd) == (0.25, 10.0)
+    assert recipe.bots[1].model == "openai/gpt-5"
+
+
+def test_the_strategy_of_its_page_plays_and_has_15_lines(tmp_path: Path) -> None:
+    page = (ROOT / "docs/strategies.md").read_text(encoding="utf-8")
+    (strategy,) = re.findall(r"^```python\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    assert sum(bool(line.strip()) for line in strategy.splitlines()) <= 15
+    (tmp_path / "onlooker.py").write_text(strategy, encoding="utf-8")
+    said = run(
+        tmp_path, "decide", "--venue", "sandbox", "--bots", "onlooker", "--json", PREDIBOT_STRATEGIES=str(tmp_path)
+    )
+    assert {each["status"] for each in json.loads(said)["decisions"]} == {"recorded"}
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)#:]+)\)", README))

@@ -21,6 +21,7 @@ from predibot.cli import (
     report,
     runs,
     select,
+    trace,
     track,
 )
 from predibot.cli.command import Group
@@ -55,7 +56,7 @@ def _options(
         raise typer.Exit(MISUSE)
 
 
-for module in (decide, track, evaluate, report, select, runs, record, export, demo, init, bots, doctor):
+for module in (decide, track, evaluate, report, trace, select, runs, record, export, demo, init, bots, doctor):
     module.register(app)
 
 

@@ -29,18 +29,34 @@ def decide(
     max_markets: options.MaxMarkets = None,
     ledger: options.Ledger = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be done, and store nothing")] = False,
+    executor: Annotated[
+        str | None,
+        typer.Option("--executor", metavar="KIND:N", help="threads:32 or processes:4; left out: threads"),
+    ] = None,
+    replay_traces: Annotated[
+        str | None,
+        typer.Option("--replay-traces", metavar="RUN_KEY", help="decide a run again from its traces, and compare"),
+    ] = None,
     new_run: Annotated[bool, typer.Option("--new-run", help="start another run in the same slot")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Choose or resume the run of the slot, and make every decision that is missing."""
     from predibot.config import load_settings
+    from predibot.jobs.executor import parse_executor
     from predibot.jobs.recipes import asked_recipe
     from predibot.jobs.run import RunRequest
     from predibot.jobs.venues import open_venue
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
+    if replay_traces is not None:
+        _replay(replay_traces, settings, ledger, as_json=json, verbose=verbose)
+        return
+    crew = parse_executor(executor) if executor else None
+    if crew is not None and crew.kind == "threads":
+        settings = settings.model_copy(update={"workers": crew.count})
+    processes = crew.count if crew is not None and crew.kind == "processes" else None
     overrides: dict[str, Any] = {
         "events": events,
         "min_volume_24h_usd": min_volume_24h,
@@ -52,31 +68,42 @@ def decide(
     spec = venue or asked.recipe.venue
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=options.wall_clock) as opened:
         if dry_run:
-            _show_plan(request, opened, as_json=json, verbose=verbose)
+            _show_plan(request, opened, settings, as_json=json, verbose=verbose)
         else:
-            _decide(request, opened, settings, ledger=ledger, as_json=json, verbose=verbose)
+            _decide(request, opened, settings, ledger, processes, as_json=json, verbose=verbose)
 
 
 def _decide(
     request: "RunRequest",
     opened: "OpenVenue",
     settings: "Settings",
-    *,
     ledger: str | None,
+    processes: int | None,
+    *,
     as_json: bool,
     verbose: bool,
 ) -> None:
+    from predibot.jobs.bench import Processes
     from predibot.jobs.decide import decide as decide_all
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.decided import decide_view
     from predibot.reports.terminal import print_decisions
 
-    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
+    address = ledger or DEFAULT_LEDGER
+    with Store.open(address) as store:
         output.say(f"ledger: {store.address}")
-        report = decide_all(
-            request, store=store, opened=opened, settings=settings, clock=options.wall_clock, listener=listener
-        )
+        with output.watching(request.recipe, verbose=verbose) as (listener, watch):
+            report = decide_all(
+                request,
+                store=store,
+                opened=opened,
+                settings=settings,
+                clock=options.wall_clock,
+                listener=listener,
+                watch=watch,
+                processes=Processes(processes, address) if processes else None,
+            )
     view = decide_view(report)
     if as_json:
         output.print_document(view.document())
@@ -84,20 +111,49 @@ def _decide(
         print_decisions(output.report_console(), view)
 
 
-def _show_plan(request: "RunRequest", opened: "OpenVenue", *, as_json: bool, verbose: bool) -> None:
+def _replay(run_key: str, settings: "Settings", ledger: str | None, *, as_json: bool, verbose: bool) -> None:
+    from predibot.jobs.replay import replay
+    from predibot.ledger.store import Store
+    from predibot.ledger.traces import TraceFolder
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.replay import print_replay, replay_document
+
+    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
+        output.say(f"ledger: {store.address}")
+        found = replay(
+            store, run_key, traces=TraceFolder(), settings=settings, clock=options.wall_clock, listener=listener
+        )
+    if as_json:
+        output.print_document(replay_document(run_key, found))
+    else:
+        print_replay(output.report_console(), run_key, found)
+    if any(each.equal is False for each in found):
+        raise typer.Exit(1)
+
+
+def _show_plan(
+    request: "RunRequest", opened: "OpenVenue", settings: "Settings", *, as_json: bool, verbose: bool
+) -> None:
     from predibot.jobs.choose import choose
+    from predibot.jobs.decide import equipped
+    from predibot.jobs.forecast_cost import run_cost
     from predibot.reports.decided import selection_view
+    from predibot.reports.forecast_cost import cost_document, print_cost
     from predibot.reports.terminal import print_selection
 
+    recipe = request.recipe
+    equipment = equipped(recipe, opened=opened, settings=settings, clock=options.wall_clock, store=None)
     with output.progress(verbose=verbose) as listener:
-        rules = request.recipe.selection
-        choice = choose(opened.venue, rules, opened.now, only_event_id=request.event_id, listener=listener)
+        choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
     view = selection_view(choice, opened)
-    names = [bot.name for bot in request.recipe.bots]
+    cost = run_cost(recipe, choice.selection.selected, equipment)
+    names = [bot.name for bot in recipe.bots]
     count = len(names) * len(view.selected)
     if as_json:
-        output.print_document({**view.document(), "bots": names, "decisions": count, "dry_run": True})
+        plan = {"bots": names, "would_decide": count, "dry_run": True, "worst_case": cost_document(cost)}
+        output.print_document({**view.document(), **plan})
         return
     console = output.report_console()
     print_selection(console, view)
+    print_cost(console, cost)
     console.print(f"would decide: {', '.join(names)} on {len(view.selected)} events, {count} decisions; nothing stored")

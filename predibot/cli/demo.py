@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from predibot.jobs.decide import DecideReport
 
 _FILE = Path("runs/out/demo.db")
+_RECIPES = ("sandbox", "sandbox_agents")
 _NEXT = """
+Bots named script_* are scripted forecasters of the sandbox, no models: they show what agents do, not what models can.
 Everything above happened in a simulated world. It is kept in {file}:
   predibot runs --ledger {url}
   predibot report --ledger {url}
@@ -28,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
-    """Decide on seven simulated days, track, evaluate; start over each time."""
+    """Decide on thirty simulated days, track, evaluate; start over each time."""
     from predibot.config import load_settings
     from predibot.jobs.demo import demonstrate
     from predibot.jobs.recipes import asked_recipe
@@ -38,14 +40,14 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
     from predibot.reports.views import EvaluationView
 
     output.set_up_logs(verbose=verbose)
-    asked = asked_recipe("sandbox", overrides={})
+    asked = [asked_recipe(name, overrides={}) for name in _RECIPES]
     for name in (_FILE.name, f"{_FILE.name}-wal", f"{_FILE.name}-shm"):
         _FILE.with_name(name).unlink(missing_ok=True)
     url = f"sqlite:///{_FILE.as_posix()}"
-    output.say(f"recipe: {asked.label}\nledger: {url}")
+    output.say(f"recipes: {' and '.join(each.label for each in asked)}\nledger: {url}")
     with Store.open(url) as store, output.progress(verbose=verbose) as listener:
         done = demonstrate(
-            asked.recipe,
+            tuple(each.recipe for each in asked),
             store=store,
             settings=load_settings(),
             clock=options.wall_clock,

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from predibot.contracts import Progress, ProgressListener
+    from predibot.jobs.watch import Activity, Watch
+    from predibot.recipe import Recipe
 
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -98,6 +100,28 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
             bar.update(tasks[step.stage], completed=step.done, total=step.total, description=said)
 
         yield listen
+
+
+@contextmanager
+def watching(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressListener, Watch]]":
+    """Yield listeners that show what every bot is doing: a live table on a terminal, lines with `verbose`."""
+    from predibot.jobs.watch import unwatched
+
+    if not sys.stderr.isatty():
+        yield (_log_lines, _log_activity) if verbose else (_nothing, unwatched)
+        return
+    from predibot.reports.live import live_board
+
+    with live_board([bot.name for bot in recipe.bots], sys.stderr) as board:
+        yield board.progress, board.activity
+
+
+def _log_activity(activity: "Activity") -> None:
+    if not activity.text:
+        return
+    from predibot.reports.text import plain
+
+    say(plain(f"{activity.bot} on {activity.event_id}: step {activity.step}, {activity.text}"))
 
 
 def _log_lines(step: "Progress") -> None:

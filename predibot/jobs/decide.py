@@ -1,42 +1,39 @@
 """Deciding: every bot of a run on every event it plays, each exactly once."""
 
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Literal
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
 
-from predibot.config import Settings
-from predibot.contracts import Progress, ProgressListener
+from predibot.config import Settings, api_keys
+from predibot.contracts import ProgressListener
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
 from predibot.errors import LedgerError
-from predibot.games import make_game
+from predibot.jobs.bench import Processes, Workplace, make_bench
+from predibot.jobs.crew import Crew, ThreadCrew
 from predibot.jobs.executor import DaemonThreadExecutor
 from predibot.jobs.heartbeat import Heartbeat
-from predibot.jobs.quotes import QuoteBoard
-from predibot.jobs.run import OpenRun, RunRequest, open_run
+from predibot.jobs.run import RunRequest, open_run
+from predibot.jobs.shift import Shift
 from predibot.jobs.venues import OpenVenue
-from predibot.jobs.work import Bench, DecideJob, WorkResult, give_up, seed_parts, work
-from predibot.ledger.catalogue import catalogue
-from predibot.ledger.claims import Claimant, release
+from predibot.jobs.watch import Watch, unwatched
+from predibot.jobs.work import Bench, DecideJob, seed_parts
+from predibot.ledger.claims import release
 from predibot.ledger.decisions import StoredDecision, stored_decisions
-from predibot.ledger.owner import is_gone, new_owner
 from predibot.ledger.runs import BotPlan, StoredRun, add_bots
 from predibot.ledger.store import Store
-from predibot.recipe import BotSpec
+from predibot.recipe import BotSpec, Recipe
 
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from predibot.jobs.equipment import Equipment
 
 _Key = tuple[str, str]
 """A bot and a subject."""
 
 _GIVE_BACK_SECONDS = 0.5
-_TICK_SECONDS = 0.2
-"""How often deadlines are looked at, and claims of others asked for again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +75,23 @@ def decide(
     settings: Settings,
     clock: Callable[[], datetime],
     listener: ProgressListener,
+    watch: Watch = unwatched,
+    processes: Processes | None = None,
 ) -> DecideReport:
     """Make every decision of a run that is not made yet, and return them all.
 
     It may be called again after anything, and by several processes at once: each
     decision is made once. Those that failed are tried again, at most three times.
+
+    Args:
+        request: What is asked for.
+        store: The ledger.
+        opened: The venue, and the instant it is looked at.
+        settings: How many at once, how long.
+        clock: The instant it is.
+        listener: Told of each decision.
+        watch: Told of each step of each bot.
+        processes: Who does the work besides; left out, threads of this process.
 
     Raises:
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
@@ -91,16 +100,20 @@ def decide(
         KeyboardInterrupt: Passed on, after the claims were given back.
     """
     began = time.monotonic()
-    run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
     bots = request.recipe.bots
-    bench, jobs = _prepare(run, bots, request, store=store, opened=opened, settings=settings, clock=clock)
-    lease = bench.claimant.lease
-    with Heartbeat(store, bench.claimant.owner, lease, clock):
-        shift = _Shift(bench, jobs, settings, listener)
+    equipment = equipped(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
+    run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
+    with store.write() as connection:
+        bot_rows = add_bots(connection, run.stored, [bot_plan(bot) for bot in bots])
+    workplace = Workplace(request.recipe, opened, settings, clock, equipment, watch)
+    bench = make_bench(run.stored, run.events, workplace, store=store, began_at=clock())
+    jobs = tuple(decide_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)
+    crew = _crew(bench, workplace, run.stored.key, processes)
+    with Heartbeat(store, bench.claimant.owner, bench.claimant.lease, clock):
         try:
-            made = shift.run()
+            made = Shift(crew, jobs, listener, watch).run()
         except KeyboardInterrupt:
-            _give_back(bench)
+            _give_back(bench, crew.owners())
             raise
     with store.read() as connection:
         stored = stored_decisions(connection, run.stored.id)
@@ -109,36 +122,30 @@ def decide(
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began)
 
 
-def _prepare(
-    run: OpenRun,
-    bots: Sequence[BotSpec],
-    request: RunRequest,
-    *,
-    store: Store,
-    opened: OpenVenue,
-    settings: Settings,
-    clock: Callable[[], datetime],
-) -> tuple[Bench, tuple[DecideJob, ...]]:
-    plans = [BotPlan(bot.name, bot.strategy.name, bot.strategy.arguments, bot.strategy.source_sha256) for bot in bots]
-    with store.write() as connection:
-        bot_rows = add_bots(connection, run.stored, plans)
-    with store.read() as connection:
-        known = catalogue(connection, run.stored.id)
-    bench = Bench(
-        store=store,
-        venue=opened.venue,
-        game=make_game(request.recipe.game, overstake=request.recipe.overstake),
-        run_at=run.stored.as_of,
-        events={event.id: event for event in run.events},
-        catalogue=known,
-        claimant=Claimant(new_owner(), timedelta(seconds=settings.lease_seconds), clock(), is_gone),
-        clock=clock,
-        board=QuoteBoard(opened.venue, clock),
+def _crew(bench: Bench, workplace: Workplace, run_key: str, processes: Processes | None) -> Crew:
+    settings = workplace.settings
+    if processes is None:
+        return ThreadCrew(bench, settings.workers, settings.decision_deadline_seconds)
+    # What starts processes costs a moment, which only they pay.
+    from predibot.jobs.process_crew import ProcessCrew
+    from predibot.jobs.process_worker import ProcessPlan
+
+    opened = workplace.opened
+    plan = ProcessPlan(
+        recipe=workplace.recipe,
+        run_key=run_key,
+        venue=opened.spec,
+        as_of=None if opened.venue.live else opened.now,
+        ledger=processes.ledger,
+        settings=settings,
+        clock=workplace.clock,
+        began_at=bench.claimant.began_at,
     )
-    return bench, tuple(_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)
+    return ProcessCrew(plan, bench, processes.count)
 
 
-def _job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], event: Event) -> DecideJob:
+def decide_job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], event: Event) -> DecideJob:
+    """Return the work of a bot on an event, as plain data."""
     subject = Subject("event", event.id)
     return DecideJob(
         run_id=run.id,
@@ -147,96 +154,60 @@ def _job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], event: Event
         strategy=bot.strategy,
         subject=subject,
         seed_parts=seed_parts(run.seed, run.recipe, run.slot_at, bot.name, subject),
+        members=bot.members,
     )
 
 
-@dataclass
-class _Shift:
-    """One call's way through its work: what is under way, what waits for others, what is done."""
-
-    bench: Bench
-    jobs: tuple[DecideJob, ...]
-    settings: Settings
-    listener: ProgressListener
-    made: dict[_Key, bool] = field(default_factory=dict)
-
-    def run(self) -> Mapping[_Key, bool]:
-        """Return for each (bot, subject) whether this call made its decision."""
-        executor = DaemonThreadExecutor(self.settings.workers)
-        began: dict[_Key, float] = {}
-        try:
-            waiting = [(job, executor.submit(self._timed, job, began)) for job in self.jobs]
-            pending = {future: job for job, future in waiting}
-            while pending:
-                done, _ = wait(pending, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
-                for future in done:
-                    job = pending.pop(future)
-                    if not self._settled(job, future):
-                        began.pop(_key(job), None)
-                        pending[executor.submit(self._again, job, began)] = job
-                self._give_up_late(executor, pending, began)
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)
-        return self.made
-
-    def _timed(self, job: DecideJob, began: dict[_Key, float]) -> WorkResult:
-        began[_key(job)] = time.monotonic()
-        return work(job, self.bench)
-
-    def _again(self, job: DecideJob, began: dict[_Key, float]) -> WorkResult:
-        # Somebody else is at it: ask again until it is done or its owner is gone.
-        time.sleep(_TICK_SECONDS)
-        return self._timed(job, began)
-
-    def _settled(self, job: DecideJob, future: "Future[WorkResult]") -> bool:
-        """Take note of how a future ended, and return whether its decision is made."""
-        error = future.exception()
-        if isinstance(error, LedgerError):
-            raise error
-        if error is not None:
-            _log.error("%s crashed on %s", job.bot, job.subject.id, exc_info=error)
-        elif future.result().status == "claimed":
-            self.listener(Progress("decide", len(self.made), len(self.jobs), "waiting for another process"))
-            return False
-        self._note(job, made_here=error is not None or future.result().made_here)
-        return True
-
-    def _give_up_late(
-        self,
-        executor: DaemonThreadExecutor,
-        pending: "dict[Future[WorkResult], DecideJob]",
-        began: Mapping[_Key, float],
-    ) -> None:
-        """Record as failed what has been under way for too long, and leave its thread behind."""
-        limit = self.settings.decision_deadline_seconds
-        for future, job in list(pending.items()):
-            seconds = time.monotonic() - began.get(_key(job), time.monotonic())
-            if seconds <= limit or future.done():
-                continue
-            give_up(job, self.bench, f"gave no answer within {limit:g} s", seconds)
-            executor.abandon_one()
-            del pending[future]
-            self._note(job, made_here=True)
-
-    def _note(self, job: DecideJob, *, made_here: bool) -> None:
-        self.made[_key(job)] = made_here
-        self.listener(Progress("decide", len(self.made), len(self.jobs), f"{job.bot} on {job.subject.id}"))
+def bot_plan(bot: BotSpec) -> BotPlan:
+    """Return a bot of a recipe as the ledger keeps it."""
+    strategy = bot.strategy
+    return BotPlan(
+        bot.name,
+        strategy.name,
+        strategy.arguments,
+        strategy.source_sha256,
+        model=bot.model,
+        knowledge_cutoff=bot.terms.knowledge_cutoff,
+    )
 
 
-def _give_back(bench: Bench) -> None:
+def equipped(
+    recipe: Recipe, *, opened: OpenVenue, settings: Settings, clock: Callable[[], datetime], store: Store | None
+) -> "Equipment | None":
+    """Return what the recipe's bots talk to models with, after a check of each; None where none does.
+
+    Raises:
+        UsageError: If a bot could not keep to its budget, or would see the future.
+    """
+    if not any(bot.model for bot in recipe.bots):
+        return None
+    # Clients and tools cost half a second, which only runs with models pay.
+    from predibot.jobs.equipment import Equipment, in_memory, in_the_ledger
+
+    equipment = Equipment(
+        recipe=recipe,
+        opened=opened,
+        keys=api_keys(),
+        run_key="",
+        deadline_seconds=settings.decision_deadline_seconds,
+        clock=clock,
+        make_account=in_memory if store is None else in_the_ledger(store),
+    )
+    equipment.check(recipe.bots)
+    return equipment
+
+
+def _give_back(bench: Bench, owners: Sequence[str]) -> None:
     """Give back all claims, unless that takes too long: those of a process that ended are free as well."""
 
     def release_all() -> None:
         with bench.store.write() as connection:
-            release(connection, bench.claimant.owner, now=bench.clock())
+            for owner in owners:
+                release(connection, owner, now=bench.clock())
 
     future = DaemonThreadExecutor(1).submit(release_all)
     with suppress(LedgerError, TimeoutError):
         future.result(timeout=_GIVE_BACK_SECONDS)
-
-
-def _key(job: DecideJob) -> _Key:
-    return job.bot, job.subject.id
 
 
 def _remarks(reports: Sequence[DecisionReport]) -> list[str]:
@@ -246,6 +217,7 @@ def _remarks(reports: Sequence[DecisionReport]) -> list[str]:
         for report in reports
         if report.made_here
         for note in report.stored.notes
+        if not note.startswith("source: ")
     ]
 
 

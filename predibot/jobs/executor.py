@@ -8,12 +8,43 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from typing import Any, ParamSpec, TypeVar
+from dataclasses import dataclass
+from typing import Any, Literal, ParamSpec, TypeVar
+
+from predibot.errors import UsageError
+from predibot.spelling import did_you_mean
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+EXECUTORS: tuple[Literal["threads", "processes"], ...] = ("threads", "processes")
+_MOST = {"threads": 256, "processes": 64}
+
 _Call = tuple[Future[Any], Callable[[], Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSpec:
+    """Who does the work, as a user asks for it."""
+
+    kind: Literal["threads", "processes"]
+    count: int
+
+
+def parse_executor(text: str) -> ExecutorSpec:
+    """Return the spec of `threads:32` or `processes:4`.
+
+    Raises:
+        UsageError: If it is neither.
+    """
+    kind, _, count = text.strip().partition(":")
+    found: Literal["threads", "processes"] | None = next((each for each in EXECUTORS if each == kind), None)
+    if found is None:
+        raise UsageError(f"no executor {text[:50]!r}. {did_you_mean(kind, EXECUTORS)} Write threads:32 or processes:4")
+    most = _MOST[found]
+    if not (count.isascii() and count.isdigit() and 1 <= int(count) <= most):
+        raise UsageError(f"executor {text[:50]!r}: how many {found}? Write a whole number from 1 to {most}")
+    return ExecutorSpec(found, int(count))
 
 
 class DaemonThreadExecutor(Executor):

@@ -24,6 +24,15 @@ class ArchiveMissing(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
+class Loopback:
+    """Where a sandbox answers besides its venue: its search engine, its forecasters, its pages."""
+
+    search_url: str
+    chat_url: str
+    address: tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class OpenVenue(AbstractContextManager["OpenVenue"]):
     """A venue, the words it was asked for with, and the instant it is looked at."""
 
@@ -32,6 +41,8 @@ class OpenVenue(AbstractContextManager["OpenVenue"]):
     now: datetime
     """The run's instant when deciding, the evaluation's when looking back."""
     closing: ExitStack = field(repr=False)
+    loopback: Loopback | None = None
+    """Only of a sandbox."""
 
     def __enter__(self) -> Self:
         """Return the open venue itself."""
@@ -140,4 +151,5 @@ def _open_sandbox(
             call_deadline_seconds=settings.call_deadline_seconds,
         )
     )
-    return OpenVenue(spec, venue, now, closing)
+    loopback = Loopback(server.search_url, server.chat_url, server.address)
+    return OpenVenue(spec, venue, now, closing, loopback)

@@ -3,21 +3,40 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import Abstention, Decision, MarketDecision, Subject
+from predibot.domain.decision import Abstention, Decision, MarketDecision, Status, Subject
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event
-from predibot.errors import AnswerError, ClaimLost, LedgerError, MarketClosed, PluginError, VenueError
+from predibot.errors import (
+    AnswerError,
+    BudgetSpent,
+    ClaimLost,
+    LedgerError,
+    MarketClosed,
+    ModelError,
+    PluginError,
+    UsageError,
+    VenueError,
+)
 from predibot.jobs.quotes import QuoteBoard, quotes_of
+from predibot.jobs.sources import lasting, sources_of
+from predibot.jobs.watch import Watch, of_step, unwatched
 from predibot.ledger.catalogue import Catalogue
 from predibot.ledger.claims import Claim, Claimant, Taken, claim, held_claim
-from predibot.ledger.decisions import Finished, store_decision
+from predibot.ledger.decisions import Finished, StoredDecision, store_decision, stored_decisions
 from predibot.ledger.store import Store
+from predibot.ledger.traces import TraceFolder, cost_of_steps
 from predibot.plugins import StrategySpec, load_strategy
+from predibot.recipe import BotSpec
+
+if TYPE_CHECKING:
+    # Its tools and clients cost half a second, which only runs with models pay.
+    from predibot.jobs.equipment import Fitting
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +52,16 @@ class DecideJob:
     subject: Subject
     seed_parts: tuple[str | int, ...]
     """What the bot's random draws follow from."""
+    members: tuple[str, ...] = ()
+    """The bots whose decisions on the subject it waits for."""
+
+
+class Fitter(Protocol):
+    """Whoever equips a bot for one decision."""
+
+    def fit(self, bot: BotSpec, event: Event, now: datetime) -> "Fitting":
+        """Return what the bot decides on the event with."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +77,13 @@ class Bench:
     claimant: Claimant
     clock: Callable[[], datetime]
     board: QuoteBoard
+    bots: Mapping[str, BotSpec] = field(default_factory=dict)
+    equipment: "Fitter | None" = None
+    """None where no bot talks to a model."""
+    loopback: str | None = None
+    """The address of a sandbox's pages."""
+    traces: TraceFolder = field(default_factory=TraceFolder)
+    watch: Watch = unwatched
 
     def instant(self) -> datetime:
         """Return what the bot's clock shows: now where the venue is live, else the run's instant."""
@@ -59,7 +95,7 @@ class WorkResult:
     """What a worker reports: how the decision ended, or why it was not made here."""
 
     job: DecideJob
-    status: str
+    status: Status | Literal["claimed"]
     """A decision's status, or `claimed` while somebody else is at it."""
     made_here: bool
 
@@ -80,14 +116,16 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
     with bench.store.write() as connection:
         held = claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant, now=bench.clock())
     if isinstance(held, Taken):
-        return WorkResult(job, held.status, made_here=False)
+        return WorkResult(job, cast(Status | Literal["claimed"], held.status), made_here=False)
     began = time.monotonic()
+    fitting = _fitting(job, bench)
     try:
-        return _store(job, bench, held, _decided(job, bench, began))
+        return _store(job, bench, held, _with_trace(_decided(job, bench, began, fitting), bench, fitting))
     except LedgerError:
         raise
     except (Exception, SystemExit) as error:
-        _store(job, bench, held, _failed(job, bench, f"{type(error).__name__}: {error}", began))
+        failed = _failed(job, bench, f"{type(error).__name__}: {error}", began)
+        _store(job, bench, held, _with_trace(failed, bench, fitting))
         raise
 
 
@@ -100,22 +138,85 @@ def give_up(job: DecideJob, bench: Bench, message: str, seconds: float) -> None:
         _store(job, bench, held, Finished("failed", bench.instant(), event, message, seconds=seconds))
 
 
-def _decided(job: DecideJob, bench: Bench, began: float) -> Finished:
+def _fitting(job: DecideJob, bench: Bench) -> "Fitting | None":
+    """Return what a bot that talks to a model decides with; None for the others."""
+    if bench.equipment is None or bench.bots[job.bot].model is None:
+        return None
+    fitting = bench.equipment.fit(bench.bots[job.bot], bench.events[job.subject.id], bench.instant())
+    fitting.trace.listener = lambda step: bench.watch(of_step(job.bot, job.subject.id, step))
+    return fitting
+
+
+def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> Finished:
+    """Return how a decision ended with its trace kept, its sources and its cost."""
+    if fitting is None:
+        return finished
+    steps = fitting.trace.steps
+    cost_usd, cost_known_usd = cost_of_steps(steps)
+    return replace(
+        finished,
+        message=lasting(finished.message, bench.loopback),
+        cost_usd=cost_usd,
+        cost_known_usd=cost_known_usd,
+        trace_sha256=bench.traces.keep(fitting.trace) if steps else None,
+        sources=sources_of(steps, loopback=bench.loopback),
+    )
+
+
+def _decided(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None") -> Finished:
     """Return how a decision ended, where it ended in a way we know."""
     try:
-        return _decide(job, bench, began)
+        return _decide(job, bench, began, fitting)
     except AnswerError as error:
         event = bench.events[job.subject.id]
         seconds = time.monotonic() - began
         return Finished("refused", bench.instant(), event, str(error), seconds=seconds)
-    except (PluginError, MarketClosed, VenueError) as error:
+    except BudgetSpent as error:
+        event = bench.events[job.subject.id]
+        seconds = time.monotonic() - began
+        return Finished("abstained", bench.instant(), event, str(error), shown=quotes_of(event), seconds=seconds)
+    except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
         return _failed(job, bench, str(error), began)
 
 
-def _decide(job: DecideJob, bench: Bench, began: float) -> Finished:
+def _context(job: DecideJob, bench: Bench, shown: Event, fitting: "Fitting | None") -> Context:
+    context = Context(
+        now=bench.instant(),
+        subject=shown,
+        game=bench.game,
+        rng=seeded(*job.seed_parts),
+        venue=bench.venue.name,
+        members=_members(job, bench),
+    )
+    if fitting is None:
+        return context
+    return replace(context, **{each.name: getattr(fitting, each.name) for each in fields(fitting)})
+
+
+def _members(job: DecideJob, bench: Bench) -> Mapping[str, Decision | None]:
+    """Return what the bots that this one pools decided on the subject."""
+    if not job.members:
+        return {}
+    with bench.store.read() as connection:
+        stored = stored_decisions(connection, job.run_id)
+    said = {each.bot: _said(each) for each in stored if each.subject_id == job.subject.id}
+    return {name: said.get(name) for name in job.members}
+
+
+def _said(stored: StoredDecision) -> Decision | None:
+    """Return what a bot said, as it is stored; None where it has no decision with forecasts."""
+    whole = [bet for bet in stored.bets if bet.probability is not None]
+    if stored.status != "recorded" or len(whole) < len(stored.bets):
+        return None
+    return Decision(
+        tuple(MarketDecision(bet.market_id, bet.probability or 0.0, bet.bet_usd, bet.confidence) for bet in whole),
+        unallocated_usd=stored.unallocated_usd,
+    )
+
+
+def _decide(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None") -> Finished:
     shown = bench.board.quoted(bench.events[job.subject.id])
-    context = Context(now=bench.instant(), subject=shown, game=bench.game, rng=seeded(*job.seed_parts))
-    answer = load_strategy(job.strategy).decide(context)
+    answer = load_strategy(job.strategy).decide(_context(job, bench, shown, fitting))
     _check_answer(answer, job.strategy.name)
     if isinstance(answer, Abstention):
         seconds = time.monotonic() - began

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, insert, select
 from predibot.domain.decision import BookedBet, Booking, Decision, Status, Subject
 from predibot.domain.event import Event, Market
 from predibot.domain.price import Quote
+from predibot.domain.source import Source
 from predibot.ledger.catalogue import Catalogue
 from predibot.ledger.claims import Claim, finish
 from predibot.ledger.rows import insert_new, table_of
@@ -23,10 +24,12 @@ from predibot.ledger.tables import (
     ForecastRow,
     MarketRow,
     QuoteRow,
+    SourceRow,
 )
 
 decisions, forecasts, bets = table_of(DecisionRow), table_of(ForecastRow), table_of(BetRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
+sources = table_of(SourceRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,10 @@ class Finished:
     """None where a part of it is unknown."""
     cost_known_usd: float = 0.0
     seconds: float = 0.0
+    trace_sha256: str | None = None
+    """By which its trace is kept; None where there is none."""
+    sources: tuple[Source, ...] = ()
+    """What was searched and read, in order, whatever the status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +98,11 @@ def store_decision(
         ClaimLost: If somebody else has the claim now.
     """
     finish(connection, held, finished.status, message=finished.message, now=now)
-    # A task that failed before left a row without children; this attempt replaces it.
-    connection.execute(delete(decisions).where(decisions.c.task_id == held.task_id))
+    _forget_failure(connection, held)
     row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id, subject=subject)
     row["event_row"] = catalogue.event_rows.get(subject.id) if subject.kind == "event" else None
     decision_id = connection.execute(insert(decisions).values(row).returning(decisions.c.id)).scalar_one()
+    _store_sources(connection, decision_id, finished.sources)
     # Also of one that abstained: by these prices the market is compared with it.
     _store_quotes(connection, decision_id, finished, catalogue)
     if finished.decision is None or finished.booking is None:
@@ -174,7 +181,30 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int, 
         "cost_usd": finished.cost_usd,
         "cost_known_usd": finished.cost_known_usd,
         "seconds": finished.seconds,
+        "trace_sha256": finished.trace_sha256,
     }
+
+
+def _forget_failure(connection: Connection, held: Claim) -> None:
+    """Take out what an earlier attempt left, which this one replaces: a failed decision, and what it read."""
+    before = select(decisions.c.id).where(decisions.c.task_id == held.task_id)
+    connection.execute(delete(sources).where(sources.c.decision_id.in_(before)))
+    connection.execute(delete(decisions).where(decisions.c.task_id == held.task_id))
+
+
+def _store_sources(connection: Connection, decision_id: int, found: Sequence[Source]) -> None:
+    insert_new(
+        connection,
+        SourceRow,
+        [
+            {
+                "decision_id": decision_id,
+                "number": number,
+                **{name: getattr(source, name) for name in Source.__slots__},
+            }
+            for number, source in enumerate(found, start=1)
+        ],
+    )
 
 
 def _store_forecasts(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:

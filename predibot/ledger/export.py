@@ -8,13 +8,13 @@ from sqlalchemy import Connection, Label, Select, case, func, select
 
 from predibot.domain.clock import format_instant
 from predibot.ledger.catalogue import events, instruments, markets, run_events
-from predibot.ledger.decisions import bets, bots, decisions, fills, forecasts, quotes
+from predibot.ledger.decisions import bets, bots, decisions, fills, forecasts, quotes, sources
 from predibot.ledger.marks import observations, resolutions
 from predibot.ledger.runs import runs
 
-TABLES = ("decisions", "forecasts", "bets", "fills", "observations", "resolutions")
+TABLES = ("decisions", "forecasts", "bets", "fills", "sources", "observations", "resolutions")
 """What `export` writes."""
-CANONICAL_TABLES = ("runs", "run_events", "bots", *TABLES[:4], "quotes", *TABLES[4:])
+CANONICAL_TABLES = ("runs", "run_events", "bots", *TABLES[:5], "quotes", *TABLES[5:])
 """What `export --canonical` writes: everything that two equal ledgers must agree on."""
 
 _NOT_CANONICAL = frozenset({"cost_usd", "cost_known_usd", "seconds", "seen_at"})
@@ -85,7 +85,8 @@ def _run_events() -> Select[Any]:
 
 
 def _bots() -> Select[Any]:
-    columns = (bots.c.name.label("bot"), bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256)
+    kept = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model, bots.c.knowledge_cutoff)
+    columns = (bots.c.name.label("bot"), *kept)
     return select(*_run(), *columns).join(runs, runs.c.id == bots.c.run_id).order_by(bots.c.id)
 
 
@@ -157,6 +158,11 @@ def _quotes() -> Select[Any]:
     return _of_decision(quotes, markets.c.market_id, *columns).join(markets, markets.c.id == quotes.c.market_row)
 
 
+def _sources() -> Select[Any]:
+    columns = [column for column in sources.c if column.name != "decision_id"]
+    return _of_decision(sources, *columns).order_by(sources.c.number)
+
+
 def _observations() -> Select[Any]:
     return (
         select(
@@ -193,6 +199,7 @@ _STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
     "bets": _bets,
     "fills": _fills,
     "quotes": _quotes,
+    "sources": _sources,
     "observations": _observations,
     "resolutions": _resolutions,
 }

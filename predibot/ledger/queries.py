@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, and_, case, func, select
 
+from predibot.domain.clock import parse_instant
 from predibot.domain.decision import STATUSES
 from predibot.domain.price import Quote
 from predibot.ledger.catalogue import instruments, markets
@@ -16,6 +17,7 @@ from predibot.ledger.decisions import bets, bots, decisions, forecasts, quotes
 from predibot.ledger.instant import to_microseconds
 from predibot.ledger.marks import observations, resolutions
 from predibot.ledger.runs import runs
+from predibot.scoring.knowledge import knowledge_of
 from predibot.scoring.record import TrackRecord
 
 Floats = NDArray[np.float64]
@@ -56,6 +58,7 @@ def track_record(
     listed = _markets(connection, venue)
     market_rows = listed[:, 0]
     payout, settled_at = _settled(connection, venue, market_rows, as_of)
+    event = head[:, 5].astype(np.int64)
     observed = _observations(connection, venue, as_of)
     return TrackRecord(
         as_of=at / _MICROSECONDS,
@@ -64,7 +67,7 @@ def track_record(
         decision_status=head[:, 2].astype(np.int8),
         decided_at=head[:, 3] / _MICROSECONDS,
         decision_day=(head[:, 4] // _DAY_MICROSECONDS).astype(np.int64),
-        decision_event=head[:, 5].astype(np.int64),
+        decision_event=event,
         decision_cost_usd=_known(head[:, 6]),
         decision_cost_known_usd=head[:, 7],
         bet_decision=bet_decision,
@@ -77,7 +80,8 @@ def track_record(
         observation_market=np.searchsorted(market_rows, observed[:, 0]).astype(np.int64),
         observation_at=observed[:, 1] / _MICROSECONDS,
         observation_price_yes=observed[:, 2],
-        event_settled=~np.isin(head[:, 5].astype(np.int64), listed[np.isnan(payout), 1]),
+        event_settled=~np.isin(event, listed[np.isnan(payout), 1]),
+        decision_knowledge=_knowledge(connection, head[:, 1], _ended_at(event, listed[:, 1], settled_at)),
     )
 
 
@@ -186,6 +190,29 @@ def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datet
     payout[where] = found[:, 1]
     settled_at[where] = found[:, 2] / _MICROSECONDS
     return payout, settled_at
+
+
+def _ended_at(event: Ints, event_of_market: Ints, settled_at: Floats) -> Floats:
+    """Return when the last market of each decision's event settled, infinite where one has not or there is none."""
+    rows, index = np.unique(event_of_market, return_inverse=True)
+    last = np.full(rows.size + 1, -np.inf)
+    np.maximum.at(last, index, np.where(np.isnan(settled_at), np.inf, settled_at))
+    last[-1] = np.inf
+    where = np.searchsorted(rows, event)
+    where[~np.isin(event, rows)] = rows.size
+    return last[where]
+
+
+def _knowledge(connection: Connection, bot_rows: Floats, ended_at: Floats) -> NDArray[np.int8]:
+    """Return what each decision's model can have known of its event, as indices into `KNOWLEDGE`."""
+    statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.model.is_not(None))
+    cutoffs = {
+        row: np.nan if day is None else parse_instant(day).timestamp() for row, day in connection.execute(statement)
+    }
+    present, index = np.unique(bot_rows, return_inverse=True)
+    has_model = np.array([int(row) in cutoffs for row in present], dtype=np.bool_)
+    cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
+    return knowledge_of(has_model[index], cutoff_at[index], ended_at)
 
 
 def _observations(connection: Connection, venue: str, as_of: datetime) -> Floats:

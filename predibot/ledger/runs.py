@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import Connection, func, select, text, update
@@ -73,6 +73,10 @@ class BotPlan:
     strategy: str
     arguments: Mapping[str, Any]
     source_sha256: str
+    model: str | None = None
+    """None for a bot without a model."""
+    knowledge_cutoff: date | None = None
+    """The day up to which its model was trained; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,8 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
     """Store the bots that are new to a run, and return the rows of all wanted ones by name.
 
     Raises:
-        RunConflict: If a bot of this name decided with another strategy or other arguments.
+        RunConflict: If a bot of this name decided with another strategy, model or knowledge cutoff, or other
+            arguments.
     """
     plans = [
         {
@@ -149,19 +154,21 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
             "strategy": bot.strategy,
             "arguments_json": json.dumps(dict(bot.arguments), sort_keys=True),
             "source_sha256": bot.source_sha256,
+            "model": bot.model,
+            "knowledge_cutoff": bot.knowledge_cutoff.isoformat() if bot.knowledge_cutoff else None,
         }
         for bot in wanted
     ]
     insert_new(connection, BotRow, plans)
-    stored = {row.name: row for row in connection.execute(select(bots).where(bots.c.run_id == run.id))}
+    stored = {row["name"]: row for row in connection.execute(select(bots).where(bots.c.run_id == run.id)).mappings()}
     for plan in plans:
-        held = stored[str(plan["name"])]
-        if (held.strategy, held.arguments_json) != (plan["strategy"], plan["arguments_json"]):
+        before, now = _identity(stored[plan["name"]]), _identity(plan)
+        if before != now:
             raise RunConflict(
-                f"bot {held.name!r} of run {run.key} is {held.strategy} {held.arguments_json}, the recipe now says "
-                f"{plan['strategy']} {plan['arguments_json']}. Give it another name, or start over with --new-run"
+                f"bot {plan['name']!r} of run {run.key} is {before}, the recipe now says {now}. "
+                "Give it another name, or start over with --new-run"
             )
-    return {bot.name: stored[bot.name].id for bot in wanted}
+    return {bot.name: stored[bot.name]["id"] for bot in wanted}
 
 
 def frozen_events(connection: Connection, run_id: int) -> tuple[Event, ...]:
@@ -238,6 +245,16 @@ def _freeze_events(connection: Connection, run_id: int, plan: RunPlan) -> None:
             for position, event in enumerate(plan.events)
         ],
     )
+
+
+def _identity(bot: Mapping[Any, Any]) -> str:
+    """Return what makes a bot of a run the bot it is; code may be mended, so its digest is no part of it."""
+    parts = [f"{bot['strategy']} {bot['arguments_json']}"]
+    if bot["model"] is not None:
+        parts.append(f"with {bot['model']}")
+    if bot["knowledge_cutoff"] is not None:
+        parts.append(f"trained until {bot['knowledge_cutoff']}")
+    return " ".join(parts)
 
 
 def _stored(row: Any) -> StoredRun:

@@ -146,6 +146,10 @@ class BotRow(Row, table=True):
     strategy: str = _text()
     arguments_json: str = _text()
     source_sha256: str = _text()
+    model: str | None = Field(default=None, sa_type=Text)
+    """None for a bot without a model."""
+    knowledge_cutoff: str | None = Field(default=None, sa_type=Text)
+    """The day up to which the model was trained, as `2025-06-01`; None where it is not known."""
 
 
 class TaskRow(Row, table=True):
@@ -282,6 +286,38 @@ class QuoteRow(Row, table=True):
     displayed: float | None = None
     last: float | None = None
     history: float | None = None
+
+
+class SourceRow(Row, table=True):
+    """A search that was made or a page that was read before a decision, in their order."""
+
+    __tablename__ = "sources"
+    __table_args__ = (
+        _one_of("kind", "search", "page"),
+        CheckConstraint("results IS NULL OR results >= 0", name="results_not_negative"),
+        CLUSTERED,
+    )
+    decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    kind: str = _text()
+    text: str = Field(sa_type=Prose)
+    final_url: str | None = Field(default=None, sa_type=Prose)
+    sha256: str | None = Field(default=None, sa_type=Text)
+    title: str = Field(sa_type=Prose)
+    published_at: datetime | None = _instant(nullable=True)
+    results: int | None = None
+
+
+class SpendingRow(Row, table=True):
+    """What is spent and set aside of one account, in the whole small units of `agents.account.Exact`."""
+
+    __tablename__ = "spending"
+    account: str = Field(primary_key=True, sa_type=Text)
+    usd: int = Field(sa_type=BigInteger)
+    tokens: int = Field(sa_type=BigInteger)
+    steps: int = Field(sa_type=BigInteger)
+    searches: int = Field(sa_type=BigInteger)
+    seconds: int = Field(sa_type=BigInteger)
 
 
 class ObservationRow(Row, table=True):

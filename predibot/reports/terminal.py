@@ -125,15 +125,15 @@ def _remarks_on(row: RunRow) -> Iterator[str]:
 
 
 def _decisions_grid(cards: Sequence[Scorecard]) -> Grid:
+    counted = ["decisions", "refused", "failed", "abstained"]
+    # Where no model can have known an end, there is nothing to tell apart.
+    if any(card.clean < card.decisions for card in cards):
+        counted += ["clean", "contaminated", "unknown"]
     rows = tuple(
-        (
-            plain(card.bot),
-            *(figures.count(n) for n in (card.decisions, card.refused, card.failed, card.abstained)),
-            figures.cost_usd(card.cost_usd),
-        )
+        (plain(card.bot), *(figures.count(getattr(card, each)) for each in counted), figures.cost_usd(card.cost_usd))
         for card in cards
     )
-    headers = ("decisions", "refused", "failed", "abstained", "cost")
+    headers = (*counted, "cost")
     return Grid("Decisions", (_BOT, *(Column(header) for header in headers)), rows)
 
 

@@ -246,6 +246,9 @@ def _card_document(card: Scorecard) -> Document:
         "refused": card.refused,
         "failed": card.failed,
         "abstained": card.abstained,
+        "clean": card.clean,
+        "contaminated": card.contaminated,
+        "unknown": card.unknown,
     }
 
 

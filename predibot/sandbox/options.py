@@ -6,7 +6,8 @@ from difflib import get_close_matches
 from predibot.sandbox.fault import FAULT_KINDS, Fault
 
 DEFAULT_SEED = 1
-_NAMES = ("seed", "events", "markets", "fault", "times", "path", "seconds")
+LONGEST_THINKING_SECONDS = 60.0
+_NAMES = ("seed", "events", "markets", "thinking_seconds", "fault", "times", "path", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class SandboxOptions:
     markets: int | None = None
     """Open markets at any instant, about, instead of `events`."""
     fault: Fault | None = None
+    thinking_seconds: float = 0.0
+    """How long each forecaster takes to answer."""
 
 
 def parse_options(text: str) -> SandboxOptions:
@@ -48,6 +51,7 @@ def parse_options(text: str) -> SandboxOptions:
         events=_whole_number(given, "events", least=1),
         markets=_whole_number(given, "markets", least=1),
         fault=_fault(given),
+        thinking_seconds=_thinking_seconds(given.get("thinking_seconds", "0")),
     )
     if options.events is not None and options.markets is not None:
         raise ValueError("give a sandbox either events or markets, not both")
@@ -68,6 +72,19 @@ def _fault(given: dict[str, str]) -> Fault | None:
         raise ValueError(f"no sandbox fault {kind!r}; {_nearest(kind, tuple(FAULT_KINDS))}")
     times = _whole_number(given, "times", least=1)
     return Fault(kind=kind, times=times, path=given.get("path", ""), seconds=_seconds(given.get("seconds", "1")))
+
+
+def _thinking_seconds(text: str) -> float:
+    """Return how long a forecaster takes."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0.0 <= seconds <= LONGEST_THINKING_SECONDS:
+        raise ValueError(
+            f"sandbox option 'thinking_seconds' is a number from 0 to {LONGEST_THINKING_SECONDS:g}, got {text!r}"
+        )
+    return seconds
 
 
 def _seconds(text: str) -> float:

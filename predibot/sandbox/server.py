@@ -1,4 +1,9 @@
-"""The sandbox's server: a world behind real HTTP on loopback, with its own clock and, if asked, its faults."""
+"""The sandbox's server: a world behind real HTTP on loopback, with its own clock and, if asked, its faults.
+
+It speaks the venue's two dialects (`/gamma`, `/clob`), is a search engine
+(`/search`), serves the news that it finds (`/news/...`), and has scripted
+forecasters that are talked to as models are (`/v1/chat/completions`).
+"""
 
 import logging
 import socket
@@ -14,26 +19,39 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from predibot.sandbox.calendar import minute_of
+from predibot.sandbox.chat import answer_chat
 from predibot.sandbox.clob import answer_clob
 from predibot.sandbox.damage import damaged_query, damaged_reply, refusal
 from predibot.sandbox.fault import Fault
 from predibot.sandbox.gamma import answer_gamma
+from predibot.sandbox.news import page_at
+from predibot.sandbox.news_html import html_of
+from predibot.sandbox.news_text import article_of
 from predibot.sandbox.options import SandboxOptions
 from predibot.sandbox.reply import Reply, error_reply
+from predibot.sandbox.searxng import NewsIndex, answer_search
 from predibot.sandbox.snapshot import Snapshot
 from predibot.sandbox.world import World
 
 _log = logging.getLogger(__name__)
 
 _KEPT_SNAPSHOTS = 4
-_LARGEST_BODY_BYTES = 1_000_000
+_LARGEST_BODY_BYTES = 8_000_000
 _IDLE_SECONDS = 60
+_HTML = "text/html; charset=utf-8"
 
 
 class SandboxServer:
     """A venue on 127.0.0.1 at a free port; use it as a context manager, or call `start` and `stop`."""
 
-    def __init__(self, world: World, *, now: datetime | Callable[[], datetime], fault: Fault | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        *,
+        now: datetime | Callable[[], datetime],
+        fault: Fault | None = None,
+        thinking_seconds: float = 0.0,
+    ) -> None:
         """Make a server that is not started yet.
 
         Args:
@@ -41,10 +59,13 @@ class SandboxServer:
             now: Its clock: an instant at which it stands, or a function that is
                 asked at each request. Can be set later through `now`.
             fault: How it misbehaves.
+            thinking_seconds: How long each forecaster takes to answer.
         """
         self.world = world
         self._clock: datetime | Callable[[], datetime] = now
         self._fault = fault
+        self._thinking_seconds = thinking_seconds
+        self._index = NewsIndex(world)
         self._faults_done = 0
         self._requests = 0
         self._snapshots: dict[int, Snapshot] = {}
@@ -101,6 +122,22 @@ class SandboxServer:
         return f"{self._base_url}/clob"
 
     @property
+    def search_url(self) -> str:
+        """Return the base address of the search engine, as SearXNG's is given: without `/search`."""
+        return self._base_url
+
+    @property
+    def chat_url(self) -> str:
+        """Return the base address of the forecasters, as that of an OpenAI-compatible provider is given."""
+        return f"{self._base_url}/v1"
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Return host and port, which a run over the sandbox may visit although they are private."""
+        parts = urlsplit(self._base_url)
+        return parts.hostname or "", parts.port or 0
+
+    @property
     def requests(self) -> int:
         """Return how many requests have come in."""
         return self._requests
@@ -143,13 +180,28 @@ class SandboxServer:
         """Return the reply of an orderly venue."""
         now = self.now
         dialect, _, rest = path.lstrip("/").partition("/")
+        if dialect == "v1":
+            # Outside the lock: a forecaster sees its conversation and nothing of the world.
+            self._stopped.wait(self._thinking_seconds)
+            return answer_chat(f"/{rest}", body, now_seconds=int(now.timestamp()))
         with self._lock:
+            if dialect == "search" and body is None:
+                return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self._base_url)
+            if dialect == "news" and body is None:
+                return self._news(rest, minute_of(now))
             snapshot = self._snapshot(minute_of(now))
             if dialect == "gamma" and body is None:
                 return answer_gamma(snapshot, f"/{rest}", query)
             if dialect == "clob":
                 return answer_clob(snapshot, f"/{rest}", query, body=body, now_seconds=int(now.timestamp()))
         return error_reply(404, "not found")
+
+    def _news(self, slug: str, minute: int) -> Reply:
+        """Return a news page, if it is there by a minute."""
+        page = page_at(self.world, slug, minute)
+        if page is None:
+            return Reply(404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML)
+        return Reply(200, html_of(article_of(self.world, page, minute)), _HTML)
 
     def _snapshot(self, minute: int) -> Snapshot:
         """Return the world as of a minute, kept for as long as it is among the last few asked for."""
@@ -258,4 +310,4 @@ def open_sandbox(options: SandboxOptions, *, now: datetime | Callable[[], dateti
         ValueError: If the world cannot be made, for instance with too many events.
     """
     world = World.from_seed(options.seed, events=options.events, markets=options.markets)
-    return SandboxServer(world, now=now, fault=options.fault)
+    return SandboxServer(world, now=now, fault=options.fault, thinking_seconds=options.thinking_seconds)

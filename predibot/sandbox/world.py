@@ -12,7 +12,7 @@ from predibot.sandbox.calendar import MINUTES_AN_HOUR, SANDBOX_ENDS_AT, minute_o
 from predibot.sandbox.closing import LONGEST_CLOSING_MINUTES, Closing, Stage, closings_of
 from predibot.sandbox.draws import Draws
 from predibot.sandbox.ids import MAX_EVENTS, Names
-from predibot.sandbox.latent import Walk, chances, is_yes, walk_of
+from predibot.sandbox.latent import Walk, chances, informed_chances, is_yes, walk_of
 from predibot.sandbox.plan import EventPlan, MarketPlan, plan_event
 from predibot.sandbox.quotes import LONGEST_TRADE_LAG_HOURS, Quote, decided_quote, last_quotes, quotes_of
 from predibot.sandbox.roster import Roster, roster_of
@@ -161,6 +161,22 @@ class World:
             else decided_quote(market, quote, self._payout(history, market.index))
             for market, closing, quote in zip(plan.markets, history.closings, quotes, strict=True)
         ]
+
+    def plan(self, number: int) -> EventPlan:
+        """Return the plan of an event; what of it is public at its birth may be shown from then on."""
+        return self._history(number).plan
+
+    def informed_chances(self, number: int, minute: int) -> list[float]:
+        """Return each market's chance to those who know more than the price, as of a minute at which it is listed."""
+        plan = self._history(number).plan
+        hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
+        found: list[float] = informed_chances(plan, self._walk(plan), hour).tolist()
+        return found
+
+    def outcome(self, number: int, index: int, minute: int) -> float | None:
+        """Return what a market will pay, 0, 0.5 or 1, as soon as it is decided; None before."""
+        history = self._history(number)
+        return None if minute < history.closings[index].decided_minute else self._payout(history, index)
 
     def shown_prices(self, number: int, index: int, minute: int) -> tuple[int, list[float]]:
         """Return the first hour of a market's price history and its prices, one an hour, as of a minute."""

@@ -26,7 +26,10 @@ class HorizonReturns:
     days: float | None
     """None for `settled`, which comes when it comes."""
     passed: NDArray[np.bool_]
-    """Whether it has passed, (n_d,): what coverage is a share of. Always, for `settled`."""
+    """Whether it has passed, (n_d,): what coverage is a share of. Always, for `settled`.
+
+    Never for a decision that is not scored.
+    """
     value: Floats
     """The return of the decision, (n_d,), NaN where it has none."""
     market_value: Floats
@@ -39,7 +42,8 @@ def horizon_returns(
     """Return the returns of every decision by each horizon, `settled` last.
 
     Each decision stands alone: what its bot, or anybody, decided later changes
-    nothing. A decision after `as_of` has no value and counts nowhere.
+    nothing. A decision after `as_of`, or a contaminated one, has no value and
+    counts nowhere.
 
     Args:
         record: What was done.
@@ -52,15 +56,15 @@ def horizon_returns(
     """
     _check_horizons(horizons_days)
     payout = payouts_as_of(record)
-    made = record.decided_at <= record.as_of
+    scored = record.scored()
     # Whole seconds more leave the fraction of an instant as it was rounded, so equal instants stay equal.
     ends = [record.decided_at + days * _DAY_SECONDS for days in horizons_days]
     returns = []
     for days, end, prices in zip(horizons_days, ends, _prices_at(record, payout, ends, max_gap_seconds), strict=True):
-        passed = made & (end <= record.as_of)
+        passed = scored & (end <= record.as_of)
         returns.append(_returns_of(record, horizon_label(days), days, passed, passed, prices))
     prices = payout[record.bet_market]
-    returns.append(_returns_of(record, SETTLED, None, made, made & _has_settled(record, prices), prices))
+    returns.append(_returns_of(record, SETTLED, None, scored, scored & _has_settled(record, prices), prices))
     return tuple(returns)
 
 

@@ -26,7 +26,7 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
 
 
 def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
-    later = int(np.count_nonzero(record.decided_at > record.as_of))
+    later = int(np.count_nonzero(~record.made()))
     if later:
         yield f"{_count(later, 'decision')} made after the instant of this evaluation: left out."
     for kind, ending in (
@@ -36,6 +36,10 @@ def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[s
     ):
         if who := _who({card.bot: getattr(card, kind) for card in cards}):
             yield f"Decisions {kind}: {who}; they have {ending}."
+    if who := _who({card.bot: card.contaminated for card in cards}):
+        yield f"Decisions on events that ended before the model's knowledge cutoff: {who}; they are in no score."
+    if who := _who({card.bot: card.unknown for card in cards}):
+        yield f"Decisions by a model whose knowledge cutoff is not known: {who}; it may have known how the event ended."
     if bots := [card.bot for card in cards if card.cost_usd is None]:
         yield f"The cost of some decisions is not known: {', '.join(bots)}; only a part of it is."
 
@@ -59,7 +63,7 @@ def _on_horizons(cards: Sequence[Scorecard]) -> Iterator[str]:
 
 
 def _on_days(label: str, cards: Sequence[Scorecard], scores: Mapping[str, HorizonScore], missing: str) -> Iterator[str]:
-    if who := _who({card.bot: card.decisions - scores[card.bot].n_passed for card in cards}):
+    if who := _who({card.bot: card.decisions - card.contaminated - scores[card.bot].n_passed for card in cards}):
         yield f"Decisions made less than {_days(label)} ago: {who}; this horizon has not passed for them."
     if missing:
         yield f"Decisions without a price {_name(label)}: {missing}; they have no value there."
@@ -79,8 +83,8 @@ def _on_overlap(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str
 
 def _days_between_dates(record: TrackRecord) -> int | None:
     """Return the fewest days between two dates of one bot; None if none has two."""
-    made = record.decided_at <= record.as_of
-    dates = np.unique(np.stack([record.decision_bot[made], record.decision_day[made]]), axis=1)
+    scored = record.scored()
+    dates = np.unique(np.stack([record.decision_bot[scored], record.decision_day[scored]]), axis=1)
     steps = np.diff(dates[1])[np.diff(dates[0]) == 0]
     return int(steps.min()) if steps.size else None
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
 from predibot.scoring.arguments import Floats, Ints, refuse, same_length
+from predibot.scoring.knowledge import CONTAMINATED, KNOWLEDGE
 
 _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
 
@@ -73,6 +74,8 @@ class TrackRecord:
     It only matters for decisions that abstained, which have no bet rows to
     tell. Left out, abstaining counts at `settled` from the start.
     """
+    decision_knowledge: NDArray[np.int8] | None = None
+    """What the decision's model can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together, saying what was seen."""
@@ -85,10 +88,18 @@ class TrackRecord:
         self._check_rows()
         self._check_values()
 
+    def made(self) -> NDArray[np.bool_]:
+        """Return which decisions had been made by the evaluation, (n_d,): those that are counted."""
+        return self.decided_at <= self.as_of
+
+    def scored(self) -> NDArray[np.bool_]:
+        """Return which of them count for the scores of their bot, (n_d,): all but the contaminated ones."""
+        made = self.made()
+        return made if self.decision_knowledge is None else made & (self.decision_knowledge != CONTAMINATED)
+
     def _check_lengths(self, prefixes: tuple[str, ...]) -> None:
-        arrays: dict[str, NDArray[Any]] = {
-            name: getattr(self, name) for name in self.__slots__ if name.startswith(prefixes)
-        }
+        present = {name: getattr(self, name) for name in self.__slots__ if name.startswith(prefixes)}
+        arrays: dict[str, NDArray[Any]] = {name: array for name, array in present.items() if array is not None}
         for name, array in arrays.items():
             if array.ndim != 1:
                 raise ValueError(f"{name} has shape {array.shape}; give one dimension")
@@ -98,13 +109,16 @@ class TrackRecord:
 
     def _check_rows(self) -> None:
         decisions, markets = self.decided_at.size, self.payout_yes.size
-        for name, limit in (
+        limits = [
             ("decision_bot", len(self.bots)),
             ("decision_status", len(STATUSES)),
             ("bet_decision", decisions),
             ("bet_market", markets),
             ("observation_market", markets),
-        ):
+        ]
+        if self.decision_knowledge is not None:
+            limits.append(("decision_knowledge", len(KNOWLEDGE)))
+        for name, limit in limits:
             rows = getattr(self, name)
             if rows.size and rows.dtype.kind not in "iu":
                 raise ValueError(f"{name} holds {rows.dtype}; it must hold whole numbers")

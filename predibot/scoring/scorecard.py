@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from predibot.domain.decision import STATUSES
 from predibot.scoring.arguments import Floats
 from predibot.scoring.horizon import HorizonReturns, horizon_returns, observed_prices, payouts_as_of
+from predibot.scoring.knowledge import KNOWLEDGE
 from predibot.scoring.prices import MAX_GAP_SECONDS
 from predibot.scoring.probability import surprises
 from predibot.scoring.record import TrackRecord
@@ -29,7 +30,10 @@ class HorizonScore:
     n: int
     """How many those are."""
     coverage: float | None
-    """n over all its decisions whose horizon has passed, refused and failed ones too, in [0, 1]."""
+    """n over all its decisions whose horizon has passed, refused and failed ones too, in [0, 1].
+
+    Contaminated decisions are in no number here.
+    """
     sharpe: float | None
     """Annual, of one return a date; None for `settled`."""
     market_mean_return: float | None
@@ -50,7 +54,7 @@ class Scorecard:
     decisions: int
     """Of any status."""
     forecasts: int
-    """Probabilities stated, with money on them or not."""
+    """Probabilities stated, with money on them or not; from here to the horizons, not by contaminated decisions."""
     settled: int
     """Forecasts on markets that paid 0 or 1."""
     void: int
@@ -71,6 +75,12 @@ class Scorecard:
     refused: int
     failed: int
     abstained: int
+    clean: int
+    """Decisions of any status whose model cannot have learned how the event ended, or that have no model."""
+    contaminated: int
+    """Those whose event had ended before the model's knowledge cutoff: left out of the scores."""
+    unknown: int
+    """Those whose model has no known cutoff: in the scores."""
 
 
 def scorecards(
@@ -94,9 +104,8 @@ def scorecards(
     Source:
         The definitions are those of the project's scoring contract.
     """
-    made = record.decided_at <= record.as_of
-    counts = _count_decisions(record, made)
-    scores = _score_forecasts(record, made, max_gap_seconds)
+    counts = _count_decisions(record, record.made())
+    scores = _score_forecasts(record, max_gap_seconds)
     horizons = [
         (returns.label, _score_horizon(record, returns))
         for returns in horizon_returns(record, horizons_days, max_gap_seconds=max_gap_seconds)
@@ -120,6 +129,9 @@ def scorecards(
             refused=counts.of_status["refused"][row],
             failed=counts.of_status["failed"][row],
             abstained=counts.of_status["abstained"][row],
+            clean=counts.of_knowledge["clean"][row],
+            contaminated=counts.of_knowledge["contaminated"][row],
+            unknown=counts.of_knowledge["unknown"][row],
         )
         for row, bot in enumerate(record.bots)
     )
@@ -138,6 +150,7 @@ class _Counts:
     """Decisions of each bot; lists have one entry a bot."""
 
     of_status: Mapping[str, list[int]]
+    of_knowledge: Mapping[str, list[int]]
     cost_usd: list[float | None]
     cost_known_usd: list[float]
 
@@ -159,17 +172,22 @@ def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
     cost = record.decision_cost_usd[made]
     unknown = np.bincount(bot[np.isnan(cost)], minlength=bots)
     total = np.bincount(bot, np.nan_to_num(cost), bots)
+    codes = record.decision_knowledge
+    knowledge = np.zeros(bot.shape, dtype=np.int8) if codes is None else codes[made]
     return _Counts(
         of_status={
             name: np.bincount(bot[status == index], minlength=bots).tolist() for index, name in enumerate(STATUSES)
+        },
+        of_knowledge={
+            name: np.bincount(bot[knowledge == index], minlength=bots).tolist() for index, name in enumerate(KNOWLEDGE)
         },
         cost_usd=[None if unknown[row] else float(total[row]) for row in range(bots)],
         cost_known_usd=np.bincount(bot, record.decision_cost_known_usd[made], bots).tolist(),
     )
 
 
-def _score_forecasts(record: TrackRecord, made: NDArray[np.bool_], gap: float) -> _ForecastScores:
-    rows = np.flatnonzero(~np.isnan(record.bet_probability) & made[record.bet_decision])
+def _score_forecasts(record: TrackRecord, gap: float) -> _ForecastScores:
+    rows = np.flatnonzero(~np.isnan(record.bet_probability) & record.scored()[record.bet_decision])
     bots, bot = len(record.bots), record.decision_bot[record.bet_decision[rows]]
     forecast, market = record.bet_probability[rows], record.bet_market[rows]
     payout = payouts_as_of(record)[market]

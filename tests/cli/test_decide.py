@@ -58,7 +58,7 @@ def test_a_dry_run_opens_no_ledger_and_stores_nothing(predibot: Predibot, tmp_pa
     said = predibot(*arguments, "--ledger", "postgresql://nobody@127.0.0.1:1/x", "--json")
     assert said.code == 0
     assert said.document["bots"] == ["favourite", "underdog"]
-    assert (said.document["decisions"], said.document["dry_run"]) == (4, True)
+    assert (said.document["would_decide"], said.document["dry_run"]) == (4, True)
     assert "would decide: favourite, underdog on 2 events, 4 decisions" in predibot(*arguments).out
     assert list(tmp_path.iterdir()) == []
 

@@ -1,15 +1,41 @@
-"""`predibot demo`: the main job from nothing."""
+"""`predibot demo`: the main job from nothing, which may be stopped. That it ends, and how, the README's test shows."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 from tests.acceptance.conftest import Predibot
 
+ROOT = Path(__file__).parents[2]
 
-def test_the_demo_plays_a_week_from_nothing_whatever_an_earlier_one_left(predibot: Predibot, tmp_path: Path) -> None:
+
+def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_when_it_is_told_to(
+    predibot: Predibot, tmp_path: Path
+) -> None:
     (tmp_path / "runs/out").mkdir(parents=True)
     (tmp_path / "runs/out/demo.db").write_text("what is left of an earlier one")
-    said = predibot("demo")
-    assert (said.code, said.err.count(" recorded\n")) == (0, 7)
-    assert "predibot report --ledger sqlite:///runs/out/demo.db" in said.out
+    with subprocess.Popen(
+        [sys.executable, "-m", "predibot", "demo"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Where the tests run in the background, the signal would be ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as demo:
+        assert demo.stderr is not None
+        for line in demo.stderr:
+            if line.startswith("sandbox@2026-01-08"):
+                break
+        demo.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        rest = demo.stderr.read()
+        assert demo.wait(timeout=30) == 130
+    assert time.monotonic() - began < 5.0
+    assert "interrupted. To start over, run again: predibot demo" in rest
+    assert "Traceback" not in rest
     runs = predibot("runs", "--ledger", "sqlite:///runs/out/demo.db", "--json").document["runs"]
-    assert (len(runs), runs[-1]["bots"]) == (7, 5)
+    assert {"sandbox@2026-01-05T00:00Z", "sandbox_agents@2026-01-04T00:00Z"} <= {each["key"] for each in runs}

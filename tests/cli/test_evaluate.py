@@ -6,7 +6,7 @@ from tests.acceptance.conftest import Predibot
 
 CARD = (
     "bot decisions forecasts settled void brier n_brier brier_open n_brier_open log_score skill_vs_market horizons "
-    "cost_usd cost_known_usd refused failed abstained"
+    "cost_usd cost_known_usd refused failed abstained clean contaminated unknown"
 )
 
 

@@ -62,9 +62,9 @@ def plan(*events: Event, key: str = "daily@2026-03-01T00:00Z", as_of: datetime =
     )
 
 
-def bot(name: str, **arguments: object) -> BotPlan:
-    """Return a bot that plays the strategy of its name."""
-    return BotPlan(name, name, arguments, "s")
+def bot(name: str | BotPlan, **arguments: object) -> BotPlan:
+    """Return a bot that plays the strategy of its name; a bot stays as it is."""
+    return name if isinstance(name, BotPlan) else BotPlan(name, name, arguments, "s")
 
 
 def a_run(store: Store, *events: Event, bots: tuple[str, ...] = ("a",), **changes: Any) -> StoredRun:
@@ -76,10 +76,11 @@ def a_run(store: Store, *events: Event, bots: tuple[str, ...] = ("a",), **change
     return run
 
 
-def rows_of(store: Store, run: StoredRun, bot_name: str) -> tuple[int, Catalogue]:
+def rows_of(store: Store, run: StoredRun, who: str | BotPlan) -> tuple[int, Catalogue]:
     """Return the row of a bot and the catalogue of its run."""
+    plan = bot(who)
     with store.write() as connection:
-        return add_bots(connection, run, [bot(bot_name)])[bot_name], catalogue(connection, run.id)
+        return add_bots(connection, run, [plan])[plan.name], catalogue(connection, run.id)
 
 
 def finished_with(
@@ -111,14 +112,16 @@ def failed(event: Event, *, at: datetime = NOW, message: str = "broke") -> Finis
     return Finished("failed", at, event, message)
 
 
-def take(store: Store, run: StoredRun, bot_name: str, event: Event, who: Claimant, *, now: datetime = NOW) -> object:
+def take(
+    store: Store, run: StoredRun, bot_name: str | BotPlan, event: Event, who: Claimant, *, now: datetime = NOW
+) -> object:
     """Ask for the claim on one decision."""
     bot_id, _ = rows_of(store, run, bot_name)
     with store.write() as connection:
         return claim(connection, run.id, bot_id, Subject("event", event.id), who, now=now)
 
 
-def put(store: Store, run: StoredRun, bot_name: str, held: Claim, finished: Finished) -> None:
+def put(store: Store, run: StoredRun, bot_name: str | BotPlan, held: Claim, finished: Finished) -> None:
     """Store how a claimed decision ended."""
     bot_id, known = rows_of(store, run, bot_name)
     with store.write() as connection:
@@ -134,7 +137,7 @@ def put(store: Store, run: StoredRun, bot_name: str, held: Claim, finished: Fini
         )
 
 
-def decide(store: Store, run: StoredRun, bot_name: str, finished: Finished) -> None:
+def decide(store: Store, run: StoredRun, bot_name: str | BotPlan, finished: Finished) -> None:
     """Claim and store one decision."""
     held = take(store, run, bot_name, finished.event, claimant(began_at=finished.decided_at), now=finished.decided_at)
     assert isinstance(held, Claim)

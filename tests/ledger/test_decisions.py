@@ -1,16 +1,31 @@
 """Decisions: stored whole with all that belongs to them, or not at all."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from predibot.domain.decision import Decision, MarketDecision
+from predibot.domain.source import Source
 from predibot.ledger.claims import Claim
-from predibot.ledger.decisions import StoredBet, question_sha256, stored_decisions
+from predibot.ledger.decisions import Finished, StoredBet, question_sha256, stored_decisions
+from predibot.ledger.export import export_rows
 from predibot.ledger.store import Store
-from tests.ledger.by_hand import a_run, abstained, claimant, decide, event_of, finished_with, put, take
+from tests.ledger.by_hand import (
+    DAY,
+    NOW,
+    a_run,
+    abstained,
+    claimant,
+    decide,
+    event_of,
+    failed,
+    finished_with,
+    put,
+    take,
+)
 
 EVENT = event_of(1, 2)
 SAID = {"m1a": (0.5, 0.6), "m1b": (-0.25, 0.1)}
@@ -60,3 +75,42 @@ def test_a_clarified_question_has_another_hash() -> None:
     assert question_sha256(replace(EVENT, payload="x", volume_24h_usd=3.0), market) == same
     assert question_sha256(EVENT, replace(market, description="by noon")) != same
     assert question_sha256(replace(EVENT, description="by noon"), market) != same
+
+
+READ = (
+    Source("search", "who \x00 wins?", results=7),
+    Source("page", "https://a.example/x", "https://a.example/y", "ab" * 32, "A page", NOW - DAY),
+)
+
+
+def sources_in(store: Store) -> list[dict[str, Any]]:
+    """Return what is kept of the sources, without whose they are."""
+    with store.read() as connection:
+        rows = list(export_rows(connection, "sources"))
+    return [{name: row[name] for name in list(row)[5:]} for row in rows]
+
+
+@pytest.mark.parametrize("finished", [finished_with(EVENT, SAID), abstained(EVENT), failed(EVENT)])
+def test_sources_and_trace_are_kept_whatever_became_of_the_decision(store: Store, finished: Finished) -> None:
+    decide(store, a_run(store, EVENT), "a", replace(finished, sources=READ, trace_sha256="cd" * 32))
+    search, page = sources_in(store)
+    assert (search["number"], search["text"], search["results"]) == (1, "who \ufffd wins?", 7)
+    assert page == {
+        "number": 2,
+        "kind": "page",
+        "text": "https://a.example/x",
+        "final_url": "https://a.example/y",
+        "sha256": "ab" * 32,
+        "title": "A page",
+        "published_at": "2026-02-28T12:00Z",
+        "results": None,
+    }
+    with store.read() as connection:
+        assert connection.execute(text("SELECT trace_sha256 FROM decisions")).scalar_one() == "cd" * 32
+
+
+def test_what_a_failed_attempt_read_goes_when_another_one_replaces_it(store: Store) -> None:
+    run = a_run(store, EVENT)
+    decide(store, run, "a", replace(failed(EVENT, at=NOW - DAY), sources=READ))
+    decide(store, run, "a", replace(finished_with(EVENT, SAID), sources=READ[1:]))
+    assert [source["text"] for source in sources_in(store)] == ["https://a.example/x"]

@@ -8,8 +8,9 @@ from predibot.domain.resolution import Resolution
 from predibot.ledger.catalogue import instruments, markets
 from predibot.ledger.marks import add_observations, add_resolutions
 from predibot.ledger.queries import track_record
-from predibot.ledger.runs import void_run
+from predibot.ledger.runs import BotPlan, add_bots, void_run
 from predibot.ledger.store import Store
+from predibot.scoring.knowledge import KNOWLEDGE
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.scorecard import scorecards
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
@@ -140,3 +141,47 @@ def test_an_unknown_cost_is_missing_and_not_zero(store: Store) -> None:
     record = record_of(store, 1)
     np.testing.assert_array_equal(record.decision_cost_usd, [np.nan, 0.5])
     assert record.decision_cost_known_usd.tolist() == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("model", "cutoff_days", "as_of_days", "expected"),
+    [
+        (None, None, 10, ["clean", "clean"]),
+        ("m", None, 10, ["unknown", "unknown"]),
+        ("m", 5, 10, ["contaminated", "clean"]),
+        ("m", 4, 10, ["clean", "clean"]),
+        ("m", 3, 10, ["clean", "clean"]),
+        ("m", 5, 3.5, ["clean", "clean"]),
+    ],
+)
+def test_a_decision_is_contaminated_where_its_whole_event_ended_before_the_cutoff(
+    store: Store, model: str | None, cutoff_days: int | None, as_of_days: float, expected: list[str]
+) -> None:
+    """The markets of the first event settle 3 and 4 days after noon; of the second one nothing is known."""
+    cutoff = None if cutoff_days is None else (NOW + cutoff_days * DAY).date()
+    run = a_run(store, ONE, TWO, bots=())
+    plan = BotPlan("a", "a", {}, "s", model, cutoff)
+    with store.write() as connection:
+        add_bots(connection, run, [plan])
+    # What a bot did not answer is no cleaner for it.
+    decide(store, run, plan, failed(ONE))
+    decide(store, run, plan, finished_with(TWO, {"m2a": (-1.0, 0.3)}))
+    settle(store, "m1a", (3, 0.0))
+    settle(store, "m1b", (4, 1.0))
+    codes = record_of(store, as_of_days).decision_knowledge
+    assert codes is not None
+    assert [KNOWLEDGE[code] for code in codes] == expected
+
+
+def test_each_run_of_a_bot_knows_by_the_model_it_had_then(store: Store) -> None:
+    settled = NOW + 3 * DAY
+    for number, cutoff in enumerate((settled + DAY, settled - DAY)):
+        run = a_run(store, TWO, key=f"daily@{number}", bots=())
+        plan = BotPlan("a", "a", {}, "s", "m", cutoff.date())
+        with store.write() as connection:
+            add_bots(connection, run, [plan])
+        decide(store, run, plan, finished_with(TWO, {"m2a": (-1.0, 0.3)}))
+    settle(store, "m2a", (3, 0.0))
+    record = record_of(store, 10)
+    assert record.decision_knowledge is not None
+    assert (record.bots, record.decision_knowledge.tolist()) == (("a",), [1, 0])

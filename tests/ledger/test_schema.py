@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,22 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
 import predibot.ledger
+from predibot.domain.source import Source
 from predibot.errors import LedgerUnusable
 from predibot.ledger.export import export_rows
+from predibot.ledger.runs import BotPlan, add_bots, find_run
 from predibot.ledger.schema import HEAD, VERSIONS, stored_version
 from predibot.ledger.store import Store
 from predibot.ledger.tables import Row
 from tests.ledger.by_hand import a_run, decide, event_of, finished_with
 from tests.ledger.databases import Postgres
 
+A_RUN = (
+    "INSERT INTO runs (key, recipe, slot_at, as_of, venue, venue_name, game, seed, digest, recipe_json, overrides_json,"
+    " passed_over_json, notes_json, code_version, created_at)"
+    " VALUES ('k', 'r', 0, 0, 'v', 'v', 'g', 0, '', '{}', '{}', '[]', '[]', '', 0)"
+)
+A_BOT = "INSERT INTO bots (run_id, name, strategy, arguments_json, source_sha256) VALUES (1, 'a', 's', '{}', '')"
 RUBBISH = (
     "INSERT INTO events (venue, event_id, title) VALUES ('polymarket', 'e1', 'twice')",
     "INSERT INTO markets (venue, market_id, event_row, token_ids_json, question) VALUES ('v', 'm', 999, '[]', 'q')",
@@ -53,7 +62,10 @@ RUBBISH = (
     "INSERT INTO observations (instrument_row, at, source, price) VALUES (999, 1, 'quote', 0.5)",
     "INSERT INTO resolutions (market_row, revision, payout_yes, settled_at, settled_source, effective_at, seen_at)"
     " VALUES (1, 1, 1.1, 0, 'venue', 0, 0)",
-    "INSERT INTO bots (run_id, name, strategy, arguments_json, source_sha256) VALUES (1, 'a', 's', '{}', '')",
+    "UPDATE sources SET kind = 'rumour'",
+    "UPDATE sources SET results = -1",
+    "UPDATE sources SET decision_id = 999",
+    A_BOT,
     "INSERT INTO tasks (run_id, bot_id, subject_kind, subject_id, status, failures)"
     " VALUES (1, 1, 'event', 'e1', 'open', 0)",
     "INSERT INTO runs (key, recipe, slot_at, as_of, venue, venue_name, game, seed, digest, recipe_json, overrides_json,"
@@ -65,7 +77,8 @@ RUBBISH = (
 
 
 def test_the_database_itself_refuses_what_cannot_be(store: Store) -> None:
-    decide(store, a_run(store, event_of(1)), "a", finished_with(event_of(1), {"m1a": (1.0, 0.5)}))
+    made = replace(finished_with(event_of(1), {"m1a": (1.0, 0.5)}), sources=(Source("search", "who won?", results=0),))
+    decide(store, a_run(store, event_of(1)), "a", made)
     went_through = []
     for statement in RUBBISH:
         try:
@@ -112,25 +125,40 @@ def upgrade(address: str, version: str) -> None:
     engine.dispose()
 
 
-def test_an_older_file_is_upgraded_after_a_copy_and_keeps_its_rows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS[:-1])
+def test_an_older_file_is_upgraded_after_a_copy_and_keeps_its_rows(tmp_path: Path, version: str) -> None:
     folder = tmp_path / "50 % of #1"
     folder.mkdir()
-    upgrade(f"sqlite:///{folder}/ledger.db", "0001")
+    upgrade(f"sqlite:///{folder}/ledger.db", version)
     with Store.open(f"sqlite:///{folder}/ledger.db") as store, store.read() as connection:
         assert stored_version(connection) == HEAD
         assert connection.execute(text("SELECT title FROM events")).scalars().all() == ["Old"]
-        assert list(export_rows(connection, "observations")) == []
-    with closing(sqlite3.connect(folder / "ledger.db.0001.backup")) as copy:
-        assert copy.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+        assert [list(export_rows(connection, table)) for table in ("observations", "sources", "bots")] == [[], [], []]
+    with closing(sqlite3.connect(folder / f"ledger.db.{version}.backup")) as copy:
+        assert copy.execute("SELECT version_num FROM alembic_version").fetchall() == [(version,)]
         assert copy.execute("SELECT title FROM events").fetchall() == [("Old",)]
 
 
-def test_an_older_database_is_upgraded_and_keeps_its_rows(postgres: Postgres) -> None:
+@pytest.mark.parametrize("version", VERSIONS[:-1])
+def test_an_older_database_is_upgraded_and_keeps_its_rows(postgres: Postgres, version: str) -> None:
     address = postgres.empty()
-    upgrade(address, "0001")
+    upgrade(address, version)
     with Store.open(address) as store, store.read() as connection:
         assert stored_version(connection) == HEAD
         assert connection.execute(text("SELECT title FROM events")).scalars().all() == ["Old"]
+
+
+def test_bots_of_an_older_file_have_no_model_and_go_on(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    upgrade(address, "0002")
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection, connection:
+        connection.execute(A_RUN)
+        connection.execute(A_BOT)
+    with Store.open(address) as store, store.write() as opened:
+        run = find_run(opened, "k")
+        assert run is not None
+        assert add_bots(opened, run, [BotPlan("a", "s", {}, "")]) == {"a": 1}
+        assert [row["model"] for row in export_rows(opened, "bots")] == [None]
 
 
 def test_a_second_copy_does_not_replace_the_first(tmp_path: Path) -> None:

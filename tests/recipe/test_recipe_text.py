@@ -1,9 +1,10 @@
 """The text of a recipe: what it means, and that every mistake names file, line and the nearest word."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
+from predibot.domain.budget import Limits
 from predibot.errors import RecipeError
 from predibot.recipe import Recipe
 from predibot.recipe_text import RecipeText, parse_recipe
@@ -193,3 +194,55 @@ def test_a_key_that_only_contains_such_letters_is_no_secret(key: str) -> None:
 def test_a_venue_may_come_with_a_folder_or_options(venue: str) -> None:
     text = f'venue = "{venue}"\n[[bots]]\nstrategy = "market_price"\n'
     assert parse_recipe(RecipeText(text, "runs/x.toml", "x")).venue == venue
+
+
+AGENT = '[[bots]]\nstrategy = "tool_agent"\nmodel = "x/y"\n'
+
+
+def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() -> None:
+    recipe = parse(
+        AGENT + 'base_url = "http://localhost:8080/v1"\ncredential = "MY_API_KEY"\nknowledge_cutoff = 2025-01-31\n'
+        "price_usd_per_million_tokens = {input = 1.25, output = 10}\n"
+        "[limits.decision]\nusd = 0.5\n[limits.day]\ntokens = 1_000_000\n"
+        '[search]\nproviders = ["brave", "ddgs"]\nusd_per_call = {brave = 0.005}\n'
+    )
+    terms = recipe.bots[0].terms
+    assert (terms.base_url, terms.credential) == ("http://localhost:8080/v1", "MY_API_KEY")
+    assert (terms.input_usd_per_million_tokens, terms.output_usd_per_million_tokens) == (1.25, 10)
+    assert terms.knowledge_cutoff == date(2025, 1, 31)
+    assert recipe.limits == {"decision": Limits(usd=0.5), "day": Limits(tokens=1_000_000)}
+    assert (recipe.search.providers, recipe.search.usd_per_call) == (("brave", "ddgs"), {"brave": 0.005})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (BOT + "[limit.run]\nusd = 1", "line 3: unknown key 'limit' at the top of the file. Did you mean 'limits'?"),
+        (BOT + "[limits.runs]\nusd = 1", "line 3: unknown key 'runs' in [limits]. Did you mean 'run'?"),
+        (BOT + "[limits]\nusd = 1", "line 4: 'usd' does not belong in [limits]; it belongs in a table of [limits]"),
+        (BOT + "[limits.run]\nusdd = 1", "line 4: unknown key 'usdd' in a table of [limits]. Did you mean 'usd'?"),
+        (BOT + "[limits.run]\nusd = -1", "line 4: 'usd' in a table of [limits] is -1; it should be greater than or"),
+        (BOT + '[search]\nprovider = ["x"]', "line 4: unknown key 'provider' in [search]. Did you mean 'providers'?"),
+        (BOT + '[search]\nbase_urls = {ddg = "http://x"}', "line 4: 'ddg' is not one of the providers. Did you mean"),
+        (BOT + "[search]\nresults = 0", "line 4: 'results' in [search] is 0; it should be greater than or equal to 1"),
+        (AGENT + 'base_ur = "x"', "line 4: unknown key 'base_ur' in [[bots]]. Did you mean 'base_url'?"),
+        (AGENT + 'base_url = "ftp://x"', "line 4: 'base_url' in [[bots]] is an address that begins with http"),
+        (AGENT + 'base_url = "https://me:hush@x"', "line 4: 'base_url' in [[bots]] is an address that begins"),
+        (AGENT + 'client = "lite"', "line 4: 'client' in [[bots]] is 'lite'. Did you mean 'litellm'?"),
+        (AGENT + "knowledge_cutof = 2025-01-01", "line 4: unknown key 'knowledge_cutof' in [[bots]]. Did you mean"),
+        (AGENT + "min_searchs = 1", "line 4: unknown key 'min_searchs' in [[bots]]. Did you mean 'min_searches'?"),
+        *(
+            (f"{AGENT}price_usd_per_million_tokens = {price}",
+             "line 4: 'price_usd_per_million_tokens' in [[bots]] is")
+            for price in ("-1", '"free"', "{input = 1}", "{input = 1, outptu = 2}")
+        ),
+        ('[[bots]]\nstrategy = "tool_agent"', "line 1: strategy 'tool_agent': argument 'model' is missing"),
+        (BOT + '[[bots]]\nstrategy = "ensemble"\nmembers = ["market_prise"]',
+         "line 5: bot 'ensemble': its member 'market_prise' is no bot of this recipe. Did you mean 'market_price'?"),
+        (BOT + '[[bots]]\nstrategy = "ensemble"\nmembers = ["ensemble"]',
+         "line 5: bot 'ensemble': its member 'ensemble' pools others itself. Valid are: market_price"),
+    ],
+)  # fmt: skip
+def test_a_mistake_about_models_and_money_is_named_with_its_line_and_the_nearest_word(text: str, said: str) -> None:
+    assert f"runs/x.toml, {said}" in mistake(text)
+    assert "hush" not in mistake(text)

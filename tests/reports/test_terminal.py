@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -55,6 +56,19 @@ def test_no_line_is_wider_than_the_screen(width: int) -> None:
     print_selection(console, SelectionView(AS_OF, "archive", (CHOSEN,), (PASSED_OVER,)))
     print_runs(console, [RunRow(RUN, 2, 10, {"recorded": 19}, "a wrong recipe")])
     assert max(len(line) for line in shown(console).splitlines()) <= width
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_a_model_may_have_known_is_shown_where_some_decision_is_not_clean(width: int) -> None:
+    plain, console = screen(width), screen(width)
+    view = evaluation("market_price", "an_agent")
+    print_evaluation(plain, view)
+    agent = replace(view.cards[1], clean=2, contaminated=7_777, unknown=3_333)
+    print_evaluation(console, replace(view, cards=(view.cards[0], agent)))
+    assert "7,777" in shown(console).split()
+    assert "3,333" in shown(console).split()
+    assert max(len(line) for line in shown(console).splitlines()) <= width
+    assert not {"clean", "contaminated", "unknown"} & set(shown(plain).split())
 
 
 def test_numbers_of_a_column_end_in_the_same_place() -> None:

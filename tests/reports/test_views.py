@@ -23,7 +23,7 @@ def test_an_evaluation_has_the_keys_of_its_contract_in_their_order() -> None:
     assert list(document) == ["as_of", "bots", "notes"]
     assert " ".join(document["bots"][0]) == (
         "bot decisions forecasts settled void brier n_brier brier_open n_brier_open log_score skill_vs_market "
-        "horizons cost_usd cost_known_usd refused failed abstained"
+        "horizons cost_usd cost_known_usd refused failed abstained clean contaminated unknown"
     )
     assert list(document["bots"][0]["horizons"]) == ["1", "7", "settled"]
     assert " ".join(document["bots"][0]["horizons"]["1"]) == "mean_return n coverage sharpe market_mean_return"

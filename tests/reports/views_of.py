@@ -55,6 +55,9 @@ def card(bot: str = "random_bet") -> Scorecard:
         refused=1,
         failed=1,
         abstained=0,
+        clean=12,
+        contaminated=0,
+        unknown=0,
     )
 
 

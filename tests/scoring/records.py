@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.domain.decision import STATUSES, Status
-from predibot.scoring import TrackRecord
+from predibot.scoring import KNOWLEDGE, TrackRecord
+from predibot.scoring.knowledge import Knowledge
 
 DAY = 86_400.0
 NAN = float("nan")
@@ -32,6 +33,7 @@ class Made:
     status: Status = "recorded"
     cost_usd: float = 0.0
     cost_known_usd: float = 0.0
+    knowledge: Knowledge = "clean"
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ def record_of(
     paid = paid or {}
     bots = tuple(bots if bots is not None else dict.fromkeys(one.bot for one in made))
     bets = [(row, bet) for row, one in enumerate(made) for bet in one.bets]
+    knowledge = np.array([KNOWLEDGE.index(one.knowledge) for one in made], dtype=np.int8)
     markets = 1 + max([bet.market for _, bet in bets] + [one.market for one in seen] + list(paid), default=-1)
     return TrackRecord(
         as_of=as_of * DAY,
@@ -86,4 +89,5 @@ def record_of(
         observation_at=np.array([one.at * DAY for one in seen], dtype=float),
         observation_price_yes=np.array([one.price_yes for one in seen], dtype=float),
         event_settled=None if event_settled is None else np.array(event_settled, dtype=bool),
+        decision_knowledge=knowledge if knowledge.any() else None,
     )

@@ -1,0 +1,1 @@
+"""Talking to models: clients, budgets, the tool loop, prompts and answers."""

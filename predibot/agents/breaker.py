@@ -1,0 +1,92 @@
+"""Circuit breakers: a provider that fails again and again is left alone for a while."""
+
+import threading
+from collections.abc import Callable
+
+FAILURES = 5
+REST_SECONDS = 20.0
+PROBE_WAIT_SECONDS = 1.0
+"""How long the others wait while one of them finds out whether the provider is back."""
+
+
+class Breaker:
+    """Counts the failures of one provider; thread-safe.
+
+    *Closed* lets every call through. After so many failures in a row it is
+    *open* and lets none through. After a rest it is *half-open*: one call may
+    try, and what becomes of it closes or opens the breaker again.
+    """
+
+    def __init__(self, *, failures: int, rest_seconds: float, monotonic: Callable[[], float]) -> None:
+        """Make a closed breaker.
+
+        Args:
+            failures: How many in a row open it.
+            rest_seconds: How long it then stays open.
+            monotonic: A clock in seconds that never goes back.
+        """
+        self._failures = failures
+        self._rest_seconds = rest_seconds
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._in_a_row = 0
+        self._open_until: float | None = None
+        self._probing = False
+
+    def admit(self) -> float:
+        """Let a call through, which must then say `succeeded`, `failed` or `abandoned`.
+
+        Returns:
+            Zero if it may go; else the seconds after which to ask again.
+        """
+        with self._lock:
+            if self._open_until is None:
+                return 0.0
+            left_seconds = self._open_until - self._monotonic()
+            if left_seconds <= 0.0 and not self._probing:
+                self._probing = True
+                return 0.0
+            return max(left_seconds, PROBE_WAIT_SECONDS)
+
+    def succeeded(self) -> None:
+        """Note that the provider answered, be it with a refusal."""
+        with self._lock:
+            self._in_a_row = 0
+            self._open_until = None
+            self._probing = False
+
+    def failed(self) -> None:
+        """Note that it did not."""
+        with self._lock:
+            self._in_a_row += 1
+            self._probing = False
+            if self._in_a_row >= self._failures:
+                self._open_until = self._monotonic() + self._rest_seconds
+
+    def abandoned(self) -> None:
+        """Note that a call ended without telling anything about the provider."""
+        with self._lock:
+            self._probing = False
+
+
+class Breakers:
+    """One breaker a provider, shared by all models of a process; thread-safe."""
+
+    def __init__(
+        self, *, monotonic: Callable[[], float], failures: int = FAILURES, rest_seconds: float = REST_SECONDS
+    ) -> None:
+        """Make none yet; see `Breaker` for the arguments."""
+        self._monotonic = monotonic
+        self._failures = failures
+        self._rest_seconds = rest_seconds
+        self._lock = threading.Lock()
+        self._breakers: dict[str, Breaker] = {}
+
+    def of(self, provider: str) -> Breaker:
+        """Return the breaker of a provider."""
+        with self._lock:
+            if provider not in self._breakers:
+                self._breakers[provider] = Breaker(
+                    failures=self._failures, rest_seconds=self._rest_seconds, monotonic=self._monotonic
+                )
+            return self._breakers[provider]

@@ -1,0 +1,40 @@
+"""The code loop: as the tool loop, but the model writes Python that calls the tools."""
+
+import time
+from collections.abc import Callable
+
+from predibot.agents.answer import MAX_REPAIRS, Check, LoopResult
+from predibot.agents.container import ContainerSpec
+from predibot.agents.loop import LoopEnded, LoopLimits, Talk, ended_with
+from predibot.agents.research import Research
+from predibot.contracts import ChatModel, Context
+
+
+def run_code(
+    model: ChatModel,
+    prompt: str,
+    research: Research,
+    check: Check,
+    context: Context,
+    limits: LoopLimits,
+    spec: ContainerSpec,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+) -> LoopResult:
+    """Return the decision a model comes to by writing code; see `predibot.agents.loop.run_tools`.
+
+    Args:
+        spec: Of a container that serves `predibot.agents.container_side`.
+
+    Raises:
+        ModelError: If the model could not be reached, or refuses for good.
+    """
+    # Imports smolagents, which only bots that use it pay for.
+    from predibot.agents.code_calling import code_through
+
+    talk = Talk(model, research, check, context, limits, clock, clock())
+    try:
+        code_through(talk, prompt, spec, max_steps=limits.max_steps + MAX_REPAIRS + 2)
+    except LoopEnded as ended:
+        return ended_with(ended)
+    return talk.result()

@@ -1,0 +1,65 @@
+"""What runs inside the container: takes code on stdin, runs it, and hands its tool calls out.
+
+Its text is given to the container's own Python, so it knows nothing of predibot
+and needs the standard library only. One line of JSON each way at a time:
+`{"code": ...}` comes in; `{"call": ..., "arguments": ...}` goes out and is
+answered by `{"result": ...}`, `{"error": ...}` or `{"taken": true}`; at the end
+of the code `{"printed": ..., "error": ...}` goes out.
+"""
+
+import contextlib
+import io
+import json
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TextIO
+
+MAX_PRINTED_CHARACTERS = 20_000
+
+
+class Taken(BaseException):
+    """The answer was taken, so the rest of the code does not matter."""
+
+
+def serve(lines: TextIO, out: TextIO, tools: Mapping[str, Sequence[str]]) -> None:
+    """Run code after code until no more comes.
+
+    Args:
+        lines: Where code and answers come in.
+        out: Where calls and results go out.
+        tools: Names of the arguments of each tool, by its name.
+    """
+
+    def send(**said: object) -> None:
+        out.write(json.dumps(said) + "\n")
+        out.flush()
+
+    def asked(name: str, arguments: Mapping[str, object]) -> object:
+        send(call=name, arguments=arguments)
+        answer = json.loads(lines.readline())
+        if answer.get("taken"):
+            raise Taken
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer["result"]
+
+    def tool(name: str, names: Sequence[str]) -> Callable[..., object]:
+        return lambda *given, **named: asked(name, {**dict(zip(names, given, strict=False)), **named})
+
+    namespace: dict[str, Any] = {name: tool(name, names) for name, names in tools.items()}
+    for line in iter(lines.readline, ""):
+        printed = io.StringIO()
+        error = ""
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            try:
+                exec(compile(json.loads(line)["code"], "<code>", "exec"), namespace)
+            except Taken:
+                pass
+            except BaseException:  # noqa: BLE001 - whatever the model's code raises is for the model to read.
+                error = traceback.format_exc(limit=-3)[-2000:]
+        send(printed=printed.getvalue()[:MAX_PRINTED_CHARACTERS], error=error)
+
+
+if __name__ == "__main__":
+    serve(sys.stdin, sys.stdout, json.loads(sys.argv[1]))

@@ -1,0 +1,290 @@
+"""The chat-completions dialect that most providers speak: requests written, answers read.
+
+What comes from a provider is a stranger's text: it is read by pydantic, and
+either becomes an `Answer` or is refused as unreadable.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from predibot.domain.chat import ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, ToolSchema, Usage
+
+MAX_CITATIONS = 200
+MAX_URL_CHARACTERS = 2_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_FINISH: Mapping[str, FinishReason] = {
+    "stop": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+}
+
+
+class Unreadable(ValueError):
+    """An answer that is JSON and yet none of this dialect; the message says what was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a provider answered, as far as it can be known from the answer alone."""
+
+    message: Message
+    finish_reason: FinishReason
+    usage: Usage
+    model: str
+    refusal: str
+    citations: tuple[str, ...]
+    provider_usd: float | None
+    """What the provider says it charges."""
+
+    def reply(self, cost: Cost) -> ChatReply:
+        """Return the reply; seconds and retries are for the retry layer to say."""
+        return ChatReply(
+            message=self.message,
+            finish_reason=self.finish_reason,
+            usage=self.usage,
+            cost=cost,
+            model=self.model,
+            seconds=0.0,
+            refusal=self.refusal,
+            citations=self.citations,
+        )
+
+
+def request_body(request: ChatRequest, model: str) -> dict[str, object]:
+    """Return the JSON of a request."""
+    body: dict[str, object] = {
+        "model": model,
+        "messages": [_written(message) for message in request.messages],
+        "max_tokens": request.max_output_tokens,
+    }
+    if request.tools:
+        body["tools"] = [_schema(tool) for tool in request.tools]
+    if request.forced_tool is not None:
+        body["tool_choice"] = {"type": "function", "function": {"name": request.forced_tool}}
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.seed is not None:
+        body["seed"] = request.seed
+    return body
+
+
+def _written(message: Message) -> dict[str, object]:
+    """Return the JSON of one message."""
+    written: dict[str, object] = {"role": message.role, "content": _sendable(message.text)}
+    if message.tool_calls:
+        written["content"] = written["content"] or None
+        written["tool_calls"] = [_written_call(call) for call in message.tool_calls]
+    if message.tool_call_id is not None:
+        written["tool_call_id"] = message.tool_call_id
+    return written
+
+
+def _written_call(call: ToolCall) -> dict[str, object]:
+    """Return the JSON of one tool call."""
+    function = {"name": _sendable(call.name), "arguments": _sendable(call.arguments_json)}
+    return {"id": _sendable(call.id), "type": "function", "function": function}
+
+
+def _sendable(text: str) -> str:
+    """Return a text that is Unicode: half a surrogate pair, which web pages and models do write, is replaced."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _schema(tool: ToolSchema) -> dict[str, object]:
+    """Return the JSON of one tool."""
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def _text_of(content: object) -> str:
+    """Return the text of a content that is one, none, or a list of parts."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(_text_of(part.get("text")) for part in content if isinstance(part, dict))
+    raise ValueError(f"a {type(content).__name__} is no content")
+
+
+def _arguments_of(value: object) -> str:
+    """Return arguments as text; some servers send them decoded."""
+    return value if isinstance(value, str) else json.dumps({} if value is None else value)
+
+
+def _optional_text(value: object) -> str:
+    """Return a text, or "" for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def _list_of_objects(value: object) -> list[dict[str, object]]:
+    """Return the objects of a list, or none where there is no list."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _object(value: object) -> dict[str, object]:
+    """Return an object, or an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+_Text = Annotated[str, BeforeValidator(_optional_text)]
+_Objects = Annotated[list[dict[str, object]], BeforeValidator(_list_of_objects)]
+_Object = Annotated[dict[str, object], BeforeValidator(_object)]
+
+
+class _Boundary(BaseModel):
+    """What a stranger sends; fields we do not know are passed over."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Function(_Boundary):
+    name: str
+    arguments: Annotated[str, BeforeValidator(_arguments_of)] = "{}"
+
+
+class _Call(_Boundary):
+    id: _Text = ""
+    function: _Function
+
+
+class _Message(_Boundary):
+    content: Annotated[str, BeforeValidator(_text_of)] = ""
+    refusal: _Text = ""
+    tool_calls: Annotated[list[_Call], BeforeValidator(lambda calls: calls or [])] = Field(default_factory=list)
+    annotations: _Objects = Field(default_factory=list)
+
+
+class _Choice(_Boundary):
+    message: _Message
+    finish_reason: _Text = ""
+
+
+class _Completion(_Boundary):
+    choices: list[_Choice] = Field(min_length=1)
+    model: _Text = ""
+    usage: _Object = Field(default_factory=dict)
+    citations: object = None
+    search_results: _Objects = Field(default_factory=list)
+
+    def to_domain(self, asked_model: str) -> Answer:
+        """Return the answer in our words."""
+        choice = self.choices[0]
+        calls = tuple(
+            ToolCall(call.id or f"call_{number}", call.function.name, call.function.arguments)
+            for number, call in enumerate(choice.message.tool_calls)
+        )
+        finish = _finish(choice, has_calls=bool(calls))
+        refusal = choice.message.refusal
+        if finish == "refusal" and not refusal:
+            refusal = choice.message.content or f"stopped by the provider ({choice.finish_reason})"
+        return Answer(
+            message=Message("assistant", choice.message.content, calls),
+            finish_reason=finish,
+            usage=_usage(self.usage),
+            model=self.model or asked_model,
+            refusal=refusal,
+            citations=_citations(self.citations, self.search_results, choice.message.annotations),
+            provider_usd=_provider_usd(self.usage),
+        )
+
+
+def read_answer(value: object, asked_model: str) -> Answer:
+    """Return what a decoded JSON answer says.
+
+    Raises:
+        Unreadable: If it is no answer of this dialect.
+    """
+    try:
+        return _Completion.model_validate(value).to_domain(asked_model)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise Unreadable(f"{field}: {first['msg']}" if field else first["msg"]) from None
+
+
+def error_of(value: object) -> tuple[int | None, str] | None:
+    """Return the status and words of an error that comes as a success, or None.
+
+    OpenRouter answers 200 and puts what went wrong into `error`, of the answer
+    or of its choice.
+    """
+    if not isinstance(value, dict):
+        return None
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else value
+    error = value.get("error") or (first.get("error") if isinstance(first, dict) else None)
+    if not error:
+        return None
+    details = error if isinstance(error, dict) else {"message": error}
+    code = str(details.get("code"))
+    status = int(code) if code.isascii() and code.isdigit() and len(code) == 3 and code >= "400" else None
+    return status, json.dumps(error)
+
+
+def _finish(choice: _Choice, *, has_calls: bool) -> FinishReason:
+    """Return why the model stopped, in our words."""
+    finish = _FINISH.get(choice.finish_reason, "other")
+    if choice.message.refusal:
+        return "refusal"
+    if has_calls and finish in ("stop", "other"):
+        # A forced tool call ends with `stop` at OpenAI.
+        return "tool_calls"
+    if finish == "tool_calls" and not has_calls:
+        return "other"
+    return finish
+
+
+def _usage(raw: Mapping[str, object]) -> Usage:
+    """Return the counted tokens."""
+    return Usage(_count(raw.get("prompt_tokens")), _count(raw.get("completion_tokens")), raw)
+
+
+def _count(value: object) -> int | None:
+    """Return a count, or None for what is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _provider_usd(usage: Mapping[str, object]) -> float | None:
+    """Return what the provider says the call costs: OpenRouter a number, Perplexity an object with a total."""
+    cost = usage.get("cost")
+    return known_usd(cost.get("total_cost") if isinstance(cost, dict) else cost)
+
+
+def known_usd(value: object) -> float | None:
+    """Return an amount of dollars that can be one, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and value >= 0 else None
+
+
+def _citations(
+    named: object, found: Sequence[Mapping[str, object]], annotations: Sequence[Mapping[str, object]]
+) -> tuple[str, ...]:
+    """Return the web addresses a searching model names, each once, in their order.
+
+    Perplexity has `citations` and `search_results`, OpenAI and OpenRouter have
+    annotations of kind `url_citation`.
+    """
+    addresses = list(named) if isinstance(named, list) else []
+    addresses += [each.get("url") for each in found]
+    for annotation in annotations:
+        inner = annotation.get("url_citation")
+        addresses.append((inner if isinstance(inner, dict) else annotation).get("url"))
+    kept = [each for each in addresses if isinstance(each, str) and len(each) <= MAX_URL_CHARACTERS]
+    web = [each for each in kept if each.startswith(("http://", "https://"))]
+    return tuple(dict.fromkeys(web))[:MAX_CITATIONS]

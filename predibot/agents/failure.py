@@ -1,0 +1,108 @@
+"""What a failed call to a model means: whether to try again, when, and what to mend."""
+
+from predibot.errors import ModelError, ModelRefused, ModelUnavailable
+
+MAX_TRIES = 8
+MAX_ASKED_TRIES = 20
+"""Where it is a matter of waiting, the deadline is what ends it."""
+MAX_CONNECT_TRIES = 3
+"""A host that cannot be reached at all is given up sooner."""
+MAX_LOST_TRIES = 3
+"""A try whose answer was lost may have been paid for."""
+SEEN_CHARACTERS = 300
+_RETRIED_BELOW_500 = frozenset({408, 409, 425, 429})
+_FINAL_ABOVE_500 = frozenset({501, 505})
+_NO_CREDIT = ("insufficient_quota", "insufficient credits", "credit balance is too low")
+_TOO_LONG = ("context_length_exceeded", "maximum context length", "prompt is too long", "contextwindowexceeded")
+
+
+class TryAgain(ModelUnavailable):
+    """One try failed in a way that another may not."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        wait_seconds: float | None = None,
+        tries: int = MAX_TRIES,
+        ill: bool = True,
+    ) -> None:
+        """Keep what the retry layer needs.
+
+        Args:
+            message: What happened.
+            wait_seconds: What the provider asks for, if it does.
+            tries: How many tries such a failure is worth.
+            ill: Whether it speaks against the provider's health; a rate limit does not.
+        """
+        super().__init__(message)
+        self.wait_seconds = wait_seconds
+        self.tries = tries
+        self.ill = ill
+
+
+class AnswerLost(TryAgain):
+    """The request was sent and no whole answer came: it may have been paid for."""
+
+    def __init__(self, message: str) -> None:
+        """Keep the message; such a failure is worth few tries."""
+        super().__init__(message, tries=MAX_LOST_TRIES)
+
+
+class GivenUp(ModelUnavailable):
+    """No try within the deadline brought an answer."""
+
+    def __init__(self, message: str, *, lost_tries: int) -> None:
+        """Keep how many of the tries may have been paid for."""
+        super().__init__(message)
+        self.lost_tries = lost_tries
+
+
+class RequestRefused(ModelRefused):
+    """The provider refuses this very request; asking again would not help."""
+
+    def __init__(self, message: str, status: int) -> None:
+        """Keep the HTTP status, so that a caller can tell a wrong key from an unknown parameter."""
+        super().__init__(message)
+        self.status = status
+
+
+def failure_of_status(status: int, said: str, *, key_name: str, wait_seconds: float | None = None) -> ModelError:
+    """Return what an HTTP status other than success means.
+
+    Args:
+        status: The HTTP status.
+        said: Who answered what, in one line, without secrets.
+        key_name: The setting that holds the key, for the message.
+        wait_seconds: What the provider asks for, if it does.
+    """
+    lowered = said.lower()
+    if status == 402 or any(words in lowered for words in _NO_CREDIT):
+        return RequestRefused(f"{said}; the account has no credit left, top it up", status)
+    if status in _RETRIED_BELOW_500 or (status >= 500 and status not in _FINAL_ABOVE_500):
+        return TryAgain(
+            said,
+            wait_seconds=wait_seconds,
+            tries=MAX_TRIES if wait_seconds is None and status != 429 else MAX_ASKED_TRIES,
+            ill=status >= 500,
+        )
+    return RequestRefused(f"{said}; {_to_mend(status, lowered, key_name)}", status)
+
+
+def _to_mend(status: int, lowered: str, key_name: str) -> str:
+    """Return what to do about a final refusal."""
+    if status in (401, 403):
+        return f"the key is refused, set {key_name} to one that may use this model"
+    if status == 413 or any(words in lowered for words in _TOO_LONG):
+        return "the conversation is too long for this model, shorten it or take another"
+    if 300 <= status < 400:
+        return "redirects are not followed, set the base URL to where the model really is"
+    if status in (404, 405):
+        return "see whether the model's name and the base URL are right"
+    return "mend the request or the model's settings, trying again does not help"
+
+
+def one_line(text: str) -> str:
+    """Return the beginning of a foreign text as one line without control characters."""
+    words = " ".join(text[: 4 * SEEN_CHARACTERS].split())
+    return "".join(character if character.isprintable() else "\ufffd" for character in words)[:SEEN_CHARACTERS]

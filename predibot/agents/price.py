@@ -1,0 +1,103 @@
+"""What tokens cost: known prices, the cost of a call, and the most a call can cost."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+
+from predibot.domain.budget import Limits
+from predibot.domain.chat import Cost, CostSource, Usage
+from predibot.errors import UsageError
+
+PRICE_ADVICE = "set price_usd_per_million_tokens in the recipe, 0 for a local model"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model's tokens cost; also what one call costs beside them."""
+
+    input_usd_per_million_tokens: float
+    output_usd_per_million_tokens: float
+    call_usd: float = 0.0
+    source: CostSource = "recipe"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no price."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name != "source" and not (math.isfinite(value) and value >= 0.0):
+                raise ValueError(f"{value!r} is no price; {each.name} is 0 or more")
+
+    @property
+    def free(self) -> bool:
+        """Return whether nothing costs anything, as on one's own machine."""
+        return self.input_usd_per_million_tokens == self.output_usd_per_million_tokens == self.call_usd == 0.0
+
+    def usd(self, input_tokens: int, output_tokens: int) -> float:
+        """Return what a call with so many tokens costs."""
+        tokens_usd = (
+            input_tokens * self.input_usd_per_million_tokens + output_tokens * self.output_usd_per_million_tokens
+        )
+        return tokens_usd / 1e6 + self.call_usd
+
+
+def recipe_price(usd_per_million_tokens: float | Mapping[str, float]) -> Price:
+    """Return the price a recipe states: one number for all tokens, or `{input = ..., output = ...}`.
+
+    Raises:
+        UsageError: If it is neither, or below zero.
+    """
+    stated = usd_per_million_tokens
+    names = {"input", "output"}
+    if isinstance(stated, Mapping):
+        if set(stated) != names:
+            raise UsageError("price_usd_per_million_tokens needs exactly input and output")
+        pair = (stated["input"], stated["output"])
+    else:
+        pair = (stated, stated)
+    try:
+        return Price(*pair)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"price_usd_per_million_tokens is no price: {error}") from None
+
+
+def dearest(*prices: Price | None) -> Price | None:
+    """Return the highest of what is known, part by part, or None where nothing is."""
+    known = [price for price in prices if price is not None]
+    if not known:
+        return None
+    return Price(
+        max(price.input_usd_per_million_tokens for price in known),
+        max(price.output_usd_per_million_tokens for price in known),
+        max(price.call_usd for price in known),
+        source=known[0].source,
+    )
+
+
+def require_price(bot: str, price: Price | None, limits: Iterable[Limits]) -> None:
+    """Refuse a bot whose spending could not be held to its limit.
+
+    Args:
+        bot: Its name, for the message.
+        price: What is known of its model's price.
+        limits: All that apply to it.
+
+    Raises:
+        UsageError: If a limit is in dollars and the price is unknown.
+    """
+    if price is None and any(each.usd is not None for each in limits):
+        raise UsageError(f"the price of {bot}'s model is unknown and its budget has a limit in USD; {PRICE_ADVICE}")
+
+
+def cost_of(
+    usage: Usage, *, provider_usd: float | None = None, table_usd: float | None = None, price: Price | None = None
+) -> Cost:
+    """Return what a call cost: what the provider says, else litellm's table, else the recipe, else unknown."""
+    if provider_usd is not None:
+        return Cost(provider_usd, "provider")
+    if table_usd is not None:
+        return Cost(table_usd, "litellm")
+    if price is not None and price.free:
+        return Cost(0.0, price.source)
+    if price is None or usage.input_tokens is None or usage.output_tokens is None:
+        return Cost(None, "unknown")
+    return Cost(price.usd(usage.input_tokens, usage.output_tokens), price.source)

@@ -1,0 +1,1 @@
+"""The texts that models are given, with their fields in double braces."""

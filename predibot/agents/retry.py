@@ -1,0 +1,172 @@
+"""The one retry layer of all models: jitter, `Retry-After`, a circuit breaker and a total deadline."""
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from tenacity import RetryCallState, Retrying, retry_if_exception_type
+
+from predibot.agents.breaker import Breaker, Breakers
+from predibot.agents.failure import MAX_TRIES, AnswerLost, GivenUp, TryAgain
+from predibot.domain.chat import ChatReply
+from predibot.errors import ModelError
+
+FIRST_WAIT_SECONDS = 0.5
+LONGEST_WAIT_SECONDS = 16.0
+
+_log = logging.getLogger(__name__)
+
+
+class Retry:
+    """Tries a call until there is an answer, a refusal, or no time left; thread-safe, shared by all models."""
+
+    def __init__(
+        self,
+        *,
+        breakers: Breakers | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        rng: random.Random | None = None,
+    ) -> None:
+        """Make the layer.
+
+        Args:
+            breakers: One a provider; its own ones by default.
+            monotonic: A clock in seconds that never goes back.
+            sleep: Waits that many seconds.
+            rng: For the jitter of the waits.
+        """
+        self._breakers = breakers or Breakers(monotonic=monotonic)
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._rng = rng or random.Random()
+
+    def call(self, once: Callable[[float], ChatReply], *, provider: str, deadline_seconds: float) -> ChatReply:
+        """Return the first answer, with the seconds and retries it took.
+
+        Args:
+            once: Makes one try within so many seconds; raises `TryAgain` or `ModelRefused`.
+            provider: Whose breaker it is.
+            deadline_seconds: For all tries and waits together.
+
+        Raises:
+            GivenUp: If no answer came.
+            ModelRefused: If the provider refuses the request for good.
+        """
+        started = self._monotonic()
+        deadline = started + deadline_seconds
+        breaker = self._breakers.of(provider)
+        lost_tries = 0
+
+        def attempt() -> ChatReply:
+            nonlocal lost_tries
+            self._wait_for(breaker, provider, deadline)
+            try:
+                with _watched(breaker):
+                    return once(max(0.001, deadline - self._monotonic()))
+            except AnswerLost:
+                lost_tries += 1
+                raise
+
+        retrying = Retrying(
+            retry=retry_if_exception_type(TryAgain),
+            wait=self._wait_seconds,
+            stop=lambda state: self._is_last(state, deadline),
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            reply = retrying(attempt)
+        except TryAgain as failure:
+            seconds = self._monotonic() - started
+            tries = retrying.statistics["attempt_number"]
+            # Without the cause: what foreign code keeps in its errors is not ours to show.
+            raise GivenUp(_given_up(failure, tries, seconds), lost_tries=lost_tries) from None
+        retries = int(retrying.statistics["attempt_number"]) - 1
+        return replace(reply, seconds=self._monotonic() - started, retries=retries)
+
+    def _wait_for(self, breaker: Breaker, provider: str, deadline: float) -> None:
+        """Wait until the breaker lets this call through, if that is before the deadline."""
+        while (wait_seconds := breaker.admit()) > 0.0:
+            # Those who waited for the same instant should not all come back at it.
+            wait_seconds *= self._rng.uniform(1.0, 1.25)
+            if self._monotonic() + wait_seconds >= deadline:
+                said = f"{provider} failed again and again and is left alone for a while"
+                raise TryAgain(said, wait_seconds=wait_seconds, tries=1, ill=False)
+            self._sleep(wait_seconds)
+
+    def _wait_seconds(self, state: RetryCallState) -> float:
+        """Return how long to wait before the next try: what the provider asks for, else longer each time."""
+        failure = state.outcome.exception() if state.outcome else None
+        jitter = self._rng.uniform(0.5, 1.0)
+        own_seconds = jitter * min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2.0 ** (state.attempt_number - 1))
+        if isinstance(failure, TryAgain) and failure.wait_seconds is not None:
+            # Many who were told the same instant should not all come back at it.
+            return failure.wait_seconds + 0.2 * own_seconds
+        return own_seconds
+
+    def _is_last(self, state: RetryCallState, deadline: float) -> bool:
+        """Return whether a further try would be one too many or come too late."""
+        failure = state.outcome.exception() if state.outcome else None
+        tries = failure.tries if isinstance(failure, TryAgain) else MAX_TRIES
+        _log.debug("try %d of a model call failed: %s", state.attempt_number, failure)
+        return state.attempt_number >= tries or self._monotonic() + state.upcoming_sleep >= deadline
+
+
+@contextmanager
+def _watched(breaker: Breaker) -> Iterator[None]:
+    """Tell the breaker how a try went."""
+    try:
+        yield
+    except TryAgain as failure:
+        if failure.ill:
+            breaker.failed()
+        else:
+            breaker.succeeded()
+        raise
+    except ModelError:
+        breaker.succeeded()
+        raise
+    except BaseException:
+        breaker.abandoned()
+        raise
+    breaker.succeeded()
+
+
+def _given_up(failure: TryAgain, tries: int, seconds: float) -> str:
+    """Return the message after the last try."""
+    wait = "" if failure.wait_seconds is None else f", and it asks to wait {failure.wait_seconds:.0f} s"
+    times = "try" if tries == 1 else "tries"
+    return f"{failure}; given up after {tries} {times} in {seconds:.0f} s{wait}. Try again later"
+
+
+def asked_wait_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return what `Retry-After` asks for, in any of its forms; None where it says nothing readable.
+
+    Args:
+        headers: Of the answer, with names in lower case or of any case-blind kind.
+        now: For a date, where the answer has none of its own.
+    """
+    for name, unit_seconds in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = headers.get(name, "").strip()
+        if text.isascii() and text.replace(".", "", 1).isdigit():
+            return float(text[:12]) * unit_seconds
+    at = _http_date(headers.get("retry-after", ""))
+    if at is None:
+        return None
+    # The provider's own clock beside it makes ours unimportant.
+    return max(0.0, (at - (_http_date(headers.get("date", "")) or now)).total_seconds())
+
+
+def _http_date(text: str) -> datetime | None:
+    """Return the instant of an HTTP date, or None."""
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,0 +1,49 @@
+"""`predibot trace`: what an agent said, called and was told, and what all of them used."""
+
+from typing import Annotated
+
+import typer
+
+from predibot.cli import options, output
+from predibot.cli.command import Command
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("trace", cls=Command, help="show how an agent came to a decision, or what all of them used")(trace)
+
+
+def trace(
+    decision: Annotated[
+        str | None,
+        typer.Argument(metavar="DECISION", help="named RUN_KEY/BOT/EVENT_ID, or by how its trace's SHA-256 begins"),
+    ] = None,
+    cost: Annotated[bool, typer.Option("--cost", help="sum tokens, time and cost by bot and kind of step")] = False,
+    full: Annotated[bool, typer.Option("--full", help="show every text whole")] = False,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+) -> None:
+    """Show a stored trace step by step, or sum them all."""
+    from predibot.jobs.traces import read_trace, used
+    from predibot.ledger.store import Store
+    from predibot.ledger.traces import TraceFolder
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.trace import print_trace, print_used, trace_document, used_document
+
+    if (decision is None) is not cost:
+        raise typer.BadParameter("name a DECISION, or ask for --cost of them all")
+    output.set_up_logs(verbose=False)
+    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+        output.say(f"ledger: {store.address}")
+        if decision is None:
+            report = used(store, TraceFolder())
+            if json:
+                output.print_document(used_document(report))
+            else:
+                print_used(output.report_console(), report)
+            return
+        found = read_trace(store, decision, TraceFolder())
+    if json:
+        output.print_document(trace_document(found))
+    else:
+        print_trace(output.report_console(), found, full=full)

@@ -1,0 +1,36 @@
+"""Budgets: what a piece of work may spend, and what it has spent."""
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+LimitLevel = Literal["decision", "bot", "run", "day"]
+LIMIT_LEVELS: tuple[LimitLevel, ...] = ("decision", "bot", "run", "day")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that may be spent at one level; None is no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    steps: int | None = None
+    searches: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a limit below zero."""
+        for each in fields(self):
+            limit = getattr(self, each.name)
+            if limit is not None and not limit >= 0:
+                raise ValueError(f"a limit of {limit!r} {each.name} cannot be kept; it is 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """An amount of everything that is limited."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    steps: int = 0
+    searches: int = 0
+    seconds: float = 0.0

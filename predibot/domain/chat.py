@@ -1,0 +1,93 @@
+"""Talking to a model: what is sent, what comes back, what it cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+FinishReason = Literal["stop", "tool_calls", "length", "refusal", "other"]
+CostSource = Literal["provider", "litellm", "recipe", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's wish to have a tool called; its arguments are untrusted text until they are parsed."""
+
+    id: str
+    name: str
+    arguments_json: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Role
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Of an assistant."""
+    tool_call_id: str | None = None
+    """Of a tool: the call it answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """A tool as a model is told of it: the lowest common JSON schema, ranges are checked by us."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What a model is asked."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSchema, ...] = ()
+    forced_tool: str | None = None
+    """The one tool that must be called, or None to leave the choice to the model."""
+    max_output_tokens: int = 4096
+    temperature: float | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of a call, as the provider counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    raw: Mapping[str, object] = field(default_factory=dict)
+    """What the provider sent, word for word, so that costs can be counted anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a call cost in dollars; unknown is None and never zero."""
+
+    usd: float | None
+    source: CostSource
+
+    @property
+    def known_usd(self) -> float:
+        """Return the part that is known."""
+        return 0.0 if self.usd is None else self.usd
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a model answered."""
+
+    message: Message
+    finish_reason: FinishReason
+    usage: Usage
+    cost: Cost
+    model: str
+    """As the provider named it."""
+    seconds: float
+    retries: int = 0
+    refusal: str = ""
+    """The model's words where it refused."""
+    citations: tuple[str, ...] = ()
+    """Addresses a model that searches by itself says it read."""

@@ -1,0 +1,38 @@
+"""Terms: what a recipe says about a bot's model, and about searching."""
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+ClientName = Literal["light", "litellm"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTerms:
+    """Where a bot's models are, what they cost, and how far they have read."""
+
+    base_url: str | None = None
+    """A server that speaks the chat-completions dialect; None leaves it to litellm."""
+    client: ClientName = "light"
+    """What talks to `base_url`."""
+    credential: str | None = None
+    """The setting that holds the key for `base_url`; nothing is sent where it is None."""
+    input_usd_per_million_tokens: float | None = None
+    output_usd_per_million_tokens: float | None = None
+    knowledge_cutoff: date | None = None
+    """Up to when the model has read, as its maker says."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTerms:
+    """Who is asked when an agent searches, in this order."""
+
+    providers: tuple[str, ...] = ("ddgs",)
+    base_urls: dict[str, str] = field(default_factory=dict)
+    """Of the user's own instances, by provider."""
+    usd_per_call: dict[str, float] = field(default_factory=dict)
+    seconds_between: float = 1.0
+    """The least time between two calls of one provider."""
+    results: int = 8
+    market_sites: bool = False
+    """Whether the sites of prediction markets may be searched and read."""

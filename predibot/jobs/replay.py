@@ -1,0 +1,225 @@
+"""Replaying a run: every decision made again from its recorded answers, and compared with the stored one."""
+
+import logging
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from predibot import __version__
+from predibot.config import Settings
+from predibot.contracts import Progress, ProgressListener
+from predibot.domain.clock import parse_instant
+from predibot.domain.event import Event
+from predibot.domain.price import Quote
+from predibot.errors import LedgerError, UsageError
+from predibot.games import make_game
+from predibot.jobs.decide import bot_plan, decide_job
+from predibot.jobs.equipment import Fitting
+from predibot.jobs.replay_record import Record
+from predibot.jobs.replay_venue import RecordedQuotes, RecordedVenue
+from predibot.jobs.work import Bench, DecideJob, work
+from predibot.ledger.catalogue import catalogue
+from predibot.ledger.claims import Claimant
+from predibot.ledger.export import export_rows
+from predibot.ledger.owner import is_gone, new_owner
+from predibot.ledger.runs import RunPlan, StoredRun, add_bots, find_run, freeze_run, frozen_events
+from predibot.ledger.store import Store
+from predibot.ledger.traced import TracedDecision, decisions_named
+from predibot.ledger.traces import TraceFolder
+from predibot.recipe import BotSpec, Recipe
+
+_log = logging.getLogger(__name__)
+
+COMPARED = ("decisions", "forecasts", "bets", "fills", "sources", "quotes")
+_LEASE = timedelta(hours=1)
+
+Rows = Mapping[str, list[Mapping[str, Any]]]
+_Key = tuple[str, str]
+"""A bot and an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What became of one decision."""
+
+    bot: str
+    event_id: str
+    status: str
+    """As it is stored."""
+    equal: bool | None
+    """Whether every row of it is the same again; None where it was not replayed."""
+    difference: str = ""
+    """The tables whose rows are not the same, or why it was not replayed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """Fits a bot with what was recorded; stands where equipment does."""
+
+    record: Record
+    deadline_seconds: float
+
+    def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
+        """Return what the decision is made with again."""
+        return self.record.fitting(self.deadline_seconds)
+
+
+def replay(
+    store: Store,
+    run_key: str,
+    *,
+    traces: TraceFolder,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+) -> tuple[Replayed, ...]:
+    """Return whether each decision of a run comes out the same from its recorded answers; nobody is asked.
+
+    It is made again by the same code into a ledger of its own, which is thrown
+    away; what is compared are the rows of the canonical export.
+
+    Raises:
+        UsageError: If no run holds the key, or a trace was changed or is gone.
+        LedgerError: If a ledger cannot be used.
+    """
+    with store.read() as connection:
+        run = find_run(connection, run_key)
+        if run is None:
+            raise UsageError(f"no run holds the key {run_key[:100]!r}; `predibot runs` lists them")
+        events = frozen_events(connection, run.id)
+    before = _rows_of(store, run.key)
+    recipe = Recipe.from_json(run.recipe_json)
+    with _empty_ledger() as (again, folder):
+        replica = _replica(again, run, events, clock())
+        bench = _bench(again, replica, events, recipe, folder, clock())
+        with again.write() as connection:
+            bot_rows = add_bots(connection, replica, [bot_plan(bot) for bot in recipe.bots])
+        found: list[Replayed] = []
+        pairs = [(bot, event) for bot in sorted(recipe.bots, key=lambda bot: bool(bot.members)) for event in events]
+        for bot, event in pairs:
+            if (bot.name, event.id) not in before:
+                continue
+            stored = _stored(store, run.key, bot.name, event.id)
+            steps = tuple(traces.steps(stored.trace_sha256)) if stored.trace_sha256 else ()
+            record = Record(steps, stored.message)
+            reason = _not_replayed(stored, record)
+            if not reason:
+                own = _own_bench(bench, before[bot.name, event.id], record, settings)
+                _decide_again(decide_job(replica, bot, bot_rows, event), own)
+            found.append(_compared(stored, before, again, reason, record))
+            listener(Progress("replay", len(found), len(before), f"{bot.name} on {event.id}"))
+    return tuple(found)
+
+
+def _decide_again(job: DecideJob, bench: Bench) -> None:
+    """Make one decision; what a strategy crashes on is recorded, as it was then."""
+    try:
+        work(job, bench)
+    except LedgerError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a strategy raises is its result
+        _log.info("%s crashed on %s: %s", job.bot, job.subject.id, error)
+
+
+@contextmanager
+def _empty_ledger() -> Iterator[tuple[Store, TraceFolder]]:
+    with (
+        tempfile.TemporaryDirectory(prefix="predibot-replay-") as folder,
+        Store.open(f"sqlite:///{folder}/ledger.db") as store,
+    ):
+        yield store, TraceFolder(Path(folder) / "traces")
+
+
+def _replica(store: Store, run: StoredRun, events: tuple[Event, ...], now: datetime) -> StoredRun:
+    """Return the same run in another ledger."""
+    kept = {each.name for each in fields(RunPlan)} & set(StoredRun.__slots__)
+    taken: dict[str, Any] = {name: getattr(run, name) for name in kept}
+    plan = RunPlan(**taken, code_version=__version__, created_at=now, events=events)
+    with store.write() as connection:
+        return freeze_run(connection, plan)
+
+
+def _bench(
+    store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Recipe, traces: TraceFolder, now: datetime
+) -> Bench:
+    with store.read() as connection:
+        known = catalogue(connection, run.id)
+    venue = RecordedVenue(run.venue_name)
+    return Bench(
+        store=store,
+        venue=venue,
+        game=make_game(recipe.game, overstake=recipe.overstake),
+        run_at=run.as_of,
+        events={event.id: event for event in events},
+        catalogue=known,
+        claimant=Claimant(new_owner(), _LEASE, now, is_gone),
+        clock=lambda: now,
+        board=RecordedQuotes(venue, now),
+        bots={bot.name: bot for bot in recipe.bots},
+        traces=traces,
+    )
+
+
+def _own_bench(bench: Bench, rows: Rows, record: Record, settings: Settings) -> Bench:
+    """Return the bench of one decision: its instant, its quotes, its record."""
+    decided_at = parse_instant(rows["decisions"][0]["decided_at"])
+    quotes = [_quotes(rows["quotes"], role) for role in ("shown", "booked")]
+    return replace(
+        bench,
+        run_at=decided_at,
+        board=RecordedQuotes(RecordedVenue(bench.venue.name), decided_at, *quotes),
+        equipment=_Recorded(record, settings.decision_deadline_seconds),
+        loopback=record.loopback(),
+    )
+
+
+def _quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
+    found = {}
+    for row in rows:
+        if row["role"] == role:
+            values: dict[str, Any] = {name: row[name] for name in Quote.__slots__}
+            found[row["market_id"]] = Quote(**{**values, "at": parse_instant(row["at"])})
+    return found
+
+
+def _stored(store: Store, run: str, bot: str, event_id: str) -> TracedDecision:
+    with store.read() as connection:
+        return decisions_named(connection, run, bot, event_id)[0]
+
+
+def _not_replayed(stored: TracedDecision, record: Record) -> str:
+    """Return why a decision cannot be made again: what failed it is in no trace."""
+    if stored.status != "failed" or any(step["kind"] == "model_failed" for step in record.steps):
+        return ""
+    return f"what failed it is not recorded: {stored.message}"
+
+
+def _compared(
+    stored: TracedDecision, before: Mapping[_Key, Rows], again: Store, reason: str, record: Record
+) -> Replayed:
+    bot, event_id = stored.bot, stored.event_id
+    if reason:
+        return Replayed(bot, event_id, stored.status, None, reason)
+    old, new = before[bot, event_id], _rows_of(again, stored.run).get((bot, event_id), {})
+    differing = [table for table in COMPARED if old.get(table, []) != new.get(table, [])]
+    if differing or record.rest():
+        left = f"{record.rest()} recorded answers were not asked for" if record.rest() else ""
+        said = "; ".join(filter(None, [f"not the same: {', '.join(differing)}" if differing else "", left]))
+        return Replayed(bot, event_id, stored.status, False, said)
+    return Replayed(bot, event_id, stored.status, True)
+
+
+def _rows_of(store: Store, run_key: str) -> Mapping[_Key, Rows]:
+    """Return the canonical rows of a run's decisions, by bot and event, then by table."""
+    found: dict[_Key, dict[str, list[Mapping[str, Any]]]] = {}
+    with store.read() as connection:
+        for table in COMPARED:
+            for row in export_rows(connection, table, canonical=True):
+                if row["run"] == run_key and row["void"] == 0:
+                    of_one = found.setdefault((row["bot"], row["subject_id"]), {each: [] for each in COMPARED})
+                    of_one[table].append(row)
+    return found

@@ -1,0 +1,171 @@
+"""What a trace holds of a decision's models and tools, played back in the place of both."""
+
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from predibot.agents.budget import Budget
+from predibot.agents.research import ERROR
+from predibot.contracts import ChatModel, Toolbox
+from predibot.domain.budget import Limits
+from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall, Usage
+from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
+from predibot.jobs.equipment import Fitting
+from predibot.ledger.traces import Trace
+
+Step = Mapping[str, Any]
+
+_CALLS = ("model", "model_failed")
+_LOOKED_UP = ("search", "page_visited", "page_refused")
+_PROBE = ["ping"]
+_REFUSALS = ("ModelRefused", "RequestRefused")
+_FENCED = re.compile(r"\A<<untrusted (?P<mark>[0-9a-f]+)>>\n(?P<text>.*)\n<<end of untrusted (?P=mark)>>\Z", re.DOTALL)
+_LIMIT = re.compile(r"the (?:decision|bot|run|day)'s limit of .* is reached: ", re.DOTALL)
+_HANDED_IN = "; nothing was handed in"
+_LOOPBACK = re.compile(r"http://127\.0\.0\.1:\d+")
+
+
+class NotRecorded(PredibotError):
+    """A bot asks for something that its trace does not hold: it does not do what it did."""
+
+
+@dataclass(slots=True)
+class Record:
+    """The recorded answers of one decision, each given once; for one thread."""
+
+    steps: Sequence[Step]
+    message: str
+    """What is stored of how the decision ended; a limit that was reached is named there."""
+    trace: Trace = field(default_factory=Trace)
+    """What is played back, written down anew."""
+    _replies: deque[Step] = field(default_factory=deque)
+    _results: dict[tuple[object, ...], deque[tuple[Step, list[Step]]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Sort the steps by what they answer."""
+        before: list[Step] = []
+        for step in self.steps:
+            if step["kind"] in _CALLS and step["tools"] != _PROBE:
+                self._replies.append(step)
+            elif step["kind"] in _LOOKED_UP:
+                before.append(step)
+            elif step["kind"] == "tool":
+                self._results.setdefault(_key(step), deque()).append((step, before))
+                before = []
+
+    def fitting(self, deadline_seconds: float) -> Fitting:
+        """Return what the decision is made with again."""
+        return Fitting(
+            model=self._model,
+            calls_tools=self._calls_tools,
+            tools=Toolbox(self._search, self._visit),
+            meter=Budget.of("decision", Limits()),
+            trace=self.trace,
+            # The prompt is part of no decision; what the model said to it is recorded.
+            history=lambda _market_id: (),
+            deadline_seconds=deadline_seconds,
+        )
+
+    def loopback(self) -> str | None:
+        """Return the address a sandbox had, where the trace has one."""
+        found = Counter(_LOOPBACK.findall(str(self.steps)))
+        return found.most_common(1)[0][0] if found else None
+
+    def reply(self, name: str, request: ChatRequest) -> ChatReply:
+        """Return the next recorded answer.
+
+        Raises:
+            BudgetSpent: If the recorded bot was asked otherwise next, or no more: a limit stood in its way.
+            ModelError: If that is what was recorded.
+        """
+        row = self._replies[0] if self._replies else None
+        asked = (name, [tool.name for tool in request.tools], request.forced_tool)
+        if row is None or asked != (row["model_name"], row["tools"], row["forced_tool"]):
+            raise BudgetSpent(self._limit(row))
+        self._replies.popleft()
+        self._write_down(row)
+        if row["kind"] == "model_failed":
+            raise _failure(row)
+        return _reply(row)
+
+    def rest(self) -> int:
+        """Return how many recorded answers of models nobody asked for."""
+        return len(self._replies)
+
+    def _model(self, name: str) -> ChatModel:
+        return _RecordedModel(name, self)
+
+    def _calls_tools(self, _name: str) -> bool:
+        return not self._replies or any(row["tools"] for row in self._replies)
+
+    def _limit(self, row: Step | None) -> str:
+        """Return which limit was reached, as it was said then."""
+        said = self.message.partition(_HANDED_IN)[0] if row is None else str(row["new_messages"])
+        found = re.search(r"\(((?:the|this) [^\n]*)\)\.", said) if row is not None else None
+        return found.group(1) if found else said
+
+    def _search(self, query: str) -> str:
+        return self._result(("web_search", query))
+
+    def _visit(self, url: str, part: int, focus: str | None) -> str:
+        return self._result(("visit_webpage", url, part, focus))
+
+    def _result(self, key: tuple[object, ...]) -> str:
+        waiting = self._results.get(key)
+        if not waiting:
+            raise NotRecorded(f"{key[0]} was not called with {str(key[1:])[:200]}")
+        row, before = waiting.popleft()
+        for step in before:
+            self._write_down(step)
+        result = str(row["result"])
+        if result.startswith(ERROR) and _LIMIT.match(said := result.removeprefix(ERROR).strip()):
+            raise BudgetSpent(said)
+        fenced = _FENCED.match(result)
+        return fenced["text"] if fenced else result
+
+    def _write_down(self, step: Step) -> None:
+        self.trace.record(step["kind"], **{name: step[name] for name in step if name not in ("step", "kind")})
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordedModel:
+    """A model that says again what it said."""
+
+    name: str
+    record: Record
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return the recorded answer."""
+        return self.record.reply(self.name, request)
+
+
+def _key(step: Step) -> tuple[object, ...]:
+    """Return what a call of a tool is found by: what the tool is given in the end."""
+    given = step["arguments"] if isinstance(step["arguments"], Mapping) else {}
+    if step["name"] == "visit_webpage":
+        url, part = given.get("url"), given.get("part")
+        return (step["name"], url.strip() if isinstance(url, str) else url, part or 1, given.get("focus") or None)
+    return (step["name"], given.get("query")) if step["name"] == "web_search" else (step["name"],)
+
+
+def _failure(row: Step) -> ModelError:
+    kind: Callable[[str], ModelError] = ModelRefused if row["error"] in _REFUSALS else ModelUnavailable
+    return kind(row["message"])
+
+
+def _reply(row: Step) -> ChatReply:
+    said = row["message"]
+    calls = tuple(ToolCall(**call) for call in said["tool_calls"])
+    return ChatReply(
+        message=Message(said["role"], said["text"], calls, said["tool_call_id"]),
+        finish_reason=row["finish_reason"],
+        usage=Usage(**row["usage"]),
+        cost=Cost(**row["cost"]),
+        model=row["model"],
+        seconds=row["seconds"],
+        retries=row["retries"],
+        refusal=row["refusal"],
+        citations=tuple(row["citations"]),
+    )

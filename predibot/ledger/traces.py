@@ -1,0 +1,135 @@
+"""Traces: everything an agent said, called and was told, one JSONL file a decision, found by its content's hash."""
+
+import hashlib
+import json
+import math
+import threading
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from predibot.errors import LedgerUnusable, UsageError
+
+DEFAULT_TRACES = Path("runs/out/traces")
+MAX_FIELD_CHARACTERS = 200_000
+_SECRET_NAMES = ("authorization", "api_key", "apikey", "api-key", "cookie", "password", "secret")
+_HIDDEN = "***"
+
+
+class Trace:
+    """What is written down while one decision is made; thread-safe, kept in memory until it is whole."""
+
+    def __init__(self, secrets: Collection[str] = ()) -> None:
+        """Begin a trace in which none of these values may appear."""
+        self._secrets = sorted({secret for secret in secrets if len(secret) >= 4}, key=len, reverse=True)
+        self._steps: list[str] = []
+        self._lock = threading.Lock()
+        self.listener: Callable[[Mapping[str, Any]], None] | None = None
+        """Is told of every step as it is written down."""
+
+    def record(self, kind: str, **fields: object) -> None:
+        """Write one step down; values of secrets, and of fields that are named like one, are hidden."""
+        with self._lock:
+            row = {
+                "step": len(self._steps) + 1,
+                "kind": kind,
+                **{name: self._clean(name, fields[name]) for name in fields},
+            }
+            self._steps.append(json.dumps(row, ensure_ascii=False, default=str))
+        if self.listener is not None:
+            self.listener(row)
+
+    @property
+    def text(self) -> str:
+        """Return the trace as JSON lines."""
+        with self._lock:
+            return "".join(f"{step}\n" for step in self._steps)
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """Return the steps as they are written down."""
+        with self._lock:
+            return [json.loads(step) for step in self._steps]
+
+    def _clean(self, name: str, value: object) -> object:
+        if any(word in name.casefold() for word in _SECRET_NAMES):
+            return _HIDDEN
+        if isinstance(value, str):
+            return self._hidden(value)
+        if isinstance(value, Mapping):
+            return {str(key): self._clean(str(key), each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._clean("", each) for each in value]
+        return value
+
+    def _hidden(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, _HIDDEN)
+        if len(text) > MAX_FIELD_CHARACTERS:
+            return f"{text[:MAX_FIELD_CHARACTERS]} … ({len(text):,} characters)"
+        return text
+
+
+def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, float]:
+    """Return what the steps of a trace cost in dollars, None where a part is unknown, and the part that is known."""
+    costs: list[float | None] = []
+    for step in steps:
+        if step["kind"] == "model":
+            costs.append(step["cost"]["usd"])
+        elif step["kind"] == "search":
+            costs.append(step["cost_usd"])
+        elif step["kind"] == "model_failed" and step["error"] != "ModelRefused" and step["worst"]["usd"]:
+            # An answer that was lost on the way may have been paid for.
+            costs.append(None)
+    known = math.fsum(cost for cost in costs if cost is not None)
+    return (None if None in costs else known), known
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFolder:
+    """Where traces are kept."""
+
+    folder: Path = DEFAULT_TRACES
+
+    def keep(self, trace: Trace) -> str:
+        """Write a trace under the hash of its content, and return that hash.
+
+        Raises:
+            LedgerUnusable: If it cannot be written.
+        """
+        data = trace.text.encode()
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._path(digest)
+        if path.exists():
+            return digest
+        unfinished = path.with_name(f".unfinished-{uuid.uuid4().hex}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished.write_bytes(data)
+            unfinished.replace(path)
+        except OSError as error:
+            raise LedgerUnusable(
+                f"the trace {path} cannot be written: {error.strerror}. Make room, then go on"
+            ) from error
+        return digest
+
+    def steps(self, digest: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the steps of a trace.
+
+        Raises:
+            UsageError: If there is none, or its content is not what its name says.
+        """
+        path = self._path(digest)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            raise UsageError(f"there is no trace {path}; it was made in another folder, or removed") from None
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise UsageError(f"the trace {path} was changed since: its content does not have the hash of its name")
+        for line in data.decode().splitlines():
+            yield json.loads(line)
+
+    def _path(self, digest: str) -> Path:
+        return self.folder / digest[:2] / f"{digest}.jsonl"

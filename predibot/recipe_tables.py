@@ -1,0 +1,88 @@
+"""The tables of a recipe as they are written: every key with its type and range."""
+
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from predibot.games import GAMES, Overstake
+
+
+class SelectionTable(BaseModel):
+    """The table [selection]; what is left out has the default of `SelectionRules`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    ends_within_days: float = Field(default=0.0, ge=0, le=36_500)
+    exclude: list[Literal["crypto"]] = []
+    min_volume_24h_usd: float = Field(default=0.0, ge=0)
+    rank_by: Literal["volume_1wk"] = "volume_1wk"
+    max_markets: int = Field(default=0, ge=0)
+    events: int = Field(default=1, ge=1)
+    crypto_words: list[str] = []
+
+
+class LimitsTable(BaseModel):
+    """One table of [limits]: the most that may be spent at one level."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    usd: float | None = Field(default=None, ge=0)
+    tokens: int | None = Field(default=None, ge=0)
+    steps: int | None = Field(default=None, ge=0)
+    searches: int | None = Field(default=None, ge=0)
+    seconds: float | None = Field(default=None, ge=0)
+
+
+class SearchTable(BaseModel):
+    """The table [search]; what is left out has the default of `SearchTerms`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    providers: list[str] = Field(default=["ddgs"], min_length=1)
+    base_urls: dict[str, str] = {}
+    usd_per_call: dict[str, float] = {}
+    seconds_between: float = Field(default=1.0, ge=0, le=60)
+    results: int = Field(default=8, ge=1, le=50)
+    market_sites: bool = False
+
+
+class PriceTable(BaseModel):
+    """A price in its two parts."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+
+class BotTable(BaseModel):
+    """One table of [[bots]]; every further key is an argument of its strategy."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    strategy: str
+    name: str | None = None
+    base_url: str | None = Field(default=None, pattern=r"^https?://[^@?#\s]+$")
+    """Without user name or query: keys are for the environment."""
+    client: Literal["light", "litellm"] = "light"
+    credential: str | None = None
+    price_usd_per_million_tokens: Annotated[float, Field(ge=0)] | PriceTable | None = None
+    knowledge_cutoff: date | None = None
+
+
+class RecipeTable(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str | None = None
+    game: str = GAMES[0]
+    venue: str = "polymarket"
+    every: str = "1d"
+    seed: int = Field(default=0, ge=0, lt=2**63)
+    overstake: Overstake = "refuse"
+    selection: SelectionTable = SelectionTable()
+    limits: dict[Literal["decision", "bot", "run", "day"], LimitsTable] = {}
+    search: SearchTable = SearchTable()
+    bots: list[BotTable] = Field(min_length=1)

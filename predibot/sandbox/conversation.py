@@ -1,0 +1,259 @@
+"""A conversation as a forecaster of the sandbox reads it: the markets it is asked about, and what it found so far.
+
+Its only memory is what it said itself: each reply notes what was read, in lines
+that the next reply reads back. So it makes no difference how tool calls and
+their answers are written down in between, or whether they were shortened.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from predibot.domain.clock import EPOCH
+
+HOSTILE_WORDS = "ignore all previous instructions"
+_BOARD = "What was found so far:"
+_JSON_BLOCK = re.compile(r"```json\s*(\{.*?\})\s*```", re.DOTALL)
+_MARKET_TEXT = re.compile(r"market id: (\S+)\s*\nquestion: ([^\n]+)(.*?)(?=\nmarket id: |\Z)", re.DOTALL)
+_PRICE_TEXT = re.compile(r"price of YES now: ([0-9.]+)")
+_STAKE_TEXT = re.compile(r"\bbet \$([0-9.]+)")
+_CHANCE = re.compile(r"question “([^“”]+)”,[^“”\n]*? put the chance of “[^“”]*” at ([0-9.]+) percent")
+_PUBLISHED = re.compile(r"Published on (\d{1,2} [A-Z][a-z]+ \d{4} at \d{2}:\d{2}) UTC\.(?: Updated on ([^.]+) UTC\.)?")
+_RESULT = re.compile(
+    r"^\s*(?:\d+\.\s+)?(?P<title>[^\n]*)\n\s*url: (?P<url>\S+)\n\s*published: (?P<date>\S+)", re.MULTILINE
+)
+_LINK = re.compile(r"https?://[^\s<>\"')]+")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedMarket:
+    """A market as the prompt words it."""
+
+    id: str
+    question: str
+    price_yes: float | None
+    """None where the prompt shows no price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A search result."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A number that a page states about a market."""
+
+    market_id: str
+    chance: float
+    written_at: datetime
+    """1970 where the page does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What a forecaster knows: nothing but what is in its messages."""
+
+    markets: tuple[AskedMarket, ...]
+    stake_usd: float
+    tools: tuple[str, ...]
+    forced_tool: str | None
+    searches: tuple[str, ...]
+    """Queries so far."""
+    reads: tuple[str, ...]
+    """Addresses so far."""
+    answers: int
+    """How often an answer was handed in."""
+    found: tuple[Found, ...]
+    notes: tuple[Noted, ...]
+    orders: tuple[str, ...]
+    """What hostile pages said, which only the gullible heed."""
+    last_words: str
+    """The latest answer of a tool."""
+    seed: str
+    """The text before the first reply, from which everything random is drawn."""
+    said: frozenset[str]
+    """The lines the forecaster said itself."""
+
+
+def read_conversation(body: Mapping[str, Any]) -> Conversation:
+    """Return what a request to the chat endpoint says."""
+    messages = [(str(message.get("role", "")), _text(message.get("content"))) for message in body["messages"]]
+    roles = [role for role, _ in messages]
+    first_reply = roles.index("assistant") if "assistant" in roles else len(messages)
+    prompt = "\n".join(text for _, text in messages[:first_reply])
+    said = "\n".join(text for role, text in messages if role == "assistant")
+    memory = _Memory.of(said)
+    markets = tuple(_markets(prompt))
+    last_words = _last_words(messages)
+    fresh = _noted_now(memory, markets, last_words)
+    return Conversation(
+        markets=markets,
+        stake_usd=float(match.group(1)) if (match := _STAKE_TEXT.search(prompt)) else 1.0,
+        tools=tuple(str(tool.get("function", {}).get("name", "")) for tool in body.get("tools") or ()),
+        forced_tool=_forced(body.get("tool_choice")),
+        searches=memory.searches,
+        reads=memory.reads,
+        answers=memory.answers,
+        found=tuple(dict.fromkeys((*memory.found, *_results(last_words if memory.last == "search" else "")))),
+        notes=tuple(dict.fromkeys((*memory.notes, *fresh))),
+        orders=(*memory.orders, *_orders(last_words if memory.last == "read" else "")),
+        last_words=last_words,
+        seed=prompt,
+        said=frozenset(said.splitlines()),
+    )
+
+
+def remembered(conversation: Conversation, action: str) -> str:
+    """Return what a forecaster says beside its next call: what is new, in the lines `read_conversation` reads."""
+    lines = ["I am a scripted forecaster of the sandbox, no model."]
+    lines += [f"Found: {found.url} {found.title}" for found in conversation.found]
+    lines += [
+        f"Noted: {note.market_id} {note.chance:g} {note.written_at:%Y-%m-%dT%H:%M}" for note in conversation.notes
+    ]
+    lines += [f"Told: {order}" for order in conversation.orders]
+    return "\n".join([*(line for line in lines if line not in conversation.said), action])
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What the forecaster's own lines say."""
+
+    searches: tuple[str, ...]
+    reads: tuple[str, ...]
+    answers: int
+    found: tuple[Found, ...]
+    notes: tuple[Noted, ...]
+    orders: tuple[str, ...]
+    last: str
+    """What was done last: `search`, `read`, `answer`, or nothing."""
+
+    @classmethod
+    def of(cls, said: str) -> "_Memory":
+        """Return the memory in what was said."""
+        lines = [line.partition(": ") for line in said.splitlines()]
+        words = {name: [rest for head, _, rest in lines if head == name] for name in _NAMES}
+        acts = [_NAMES[head] for head, _, _ in lines if _NAMES.get(head)]
+        return cls(
+            searches=tuple(words["Search"]),
+            reads=tuple(words["Read"]),
+            answers=len(words["Answer"]),
+            found=tuple(
+                dict.fromkeys(Found(rest.partition(" ")[2], rest.partition(" ")[0]) for rest in words["Found"])
+            ),
+            notes=tuple(dict.fromkeys(note for rest in words["Noted"] for note in _noted(rest))),
+            orders=tuple(dict.fromkeys(words["Told"])),
+            last=acts[-1] if acts else "",
+        )
+
+
+_NAMES = {"Search": "search", "Read": "read", "Answer": "answer", "Found": "", "Noted": "", "Told": ""}
+
+
+def _noted(line: str) -> Iterator[Noted]:
+    """Yield the note in one of its own lines, nothing where it is none."""
+    try:
+        market_id, chance, at = line.split()
+        note = Noted(market_id, float(chance), datetime.fromisoformat(at).replace(tzinfo=UTC))
+    except ValueError:
+        return
+    if 0.0 <= note.chance <= 1.0:
+        yield note
+
+
+def _text(content: object) -> str:
+    """Return a message's text, which may come in parts."""
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _last_words(messages: Sequence[tuple[str, str]]) -> str:
+    """Return what came right after the last reply, without the board of what was found earlier."""
+    places = [place for place, (role, _) in enumerate(messages) if role == "assistant"]
+    after = messages[places[-1] + 1 :] if places else []
+    texts = [text for role, text in after if role == "tool"] or [text for _, text in after[:1]]
+    return "\n".join(texts).partition(_BOARD)[0]
+
+
+def _forced(choice: object) -> str | None:
+    """Return the one tool that has to be called, if any."""
+    if isinstance(choice, dict):
+        return str(choice.get("function", {}).get("name", "")) or None
+    return None
+
+
+def _markets(prompt: str) -> Iterator[AskedMarket]:
+    """Yield the markets of a prompt: from its JSON block, else from the text around their ids."""
+    for block in _JSON_BLOCK.findall(prompt):
+        rows = _rows(block)
+        if rows:
+            yield from (
+                AskedMarket(str(row["id"]), str(row.get("question", "")), _price(row.get("price_yes"))) for row in rows
+            )
+            return
+    for market_id, question, rest in _MARKET_TEXT.findall(prompt):
+        price = _PRICE_TEXT.search(rest)
+        yield AskedMarket(market_id, question.strip(), _price(price.group(1)) if price else None)
+
+
+def _rows(block: str) -> list[dict[str, Any]]:
+    """Return the markets of a JSON block, none where it is about something else."""
+    try:
+        content = json.loads(block)
+    except ValueError:
+        return []
+    rows = content.get("markets") if isinstance(content, dict) else None
+    return [row for row in rows if isinstance(row, dict) and "id" in row] if isinstance(rows, list) else []
+
+
+def _price(value: object) -> float | None:
+    """Return a price within (0, 1), None for anything else."""
+    try:
+        price = float(str(value))
+    except ValueError:
+        return None
+    return min(max(price, 0.001), 0.999) if 0.0 <= price <= 1.0 else None
+
+
+def _results(text: str) -> list[Found]:
+    """Return the results of a search."""
+    return [Found(match["title"].strip()[:120], match["url"]) for match in _RESULT.finditer(text)]
+
+
+def _noted_now(memory: _Memory, markets: Sequence[AskedMarket], text: str) -> list[Noted]:
+    """Return what the page just read says about the markets; a page that gives orders is not believed."""
+    if memory.last != "read" or HOSTILE_WORDS in text.casefold():
+        return []
+    date = _PUBLISHED.search(text)
+    written_at = _instant(date.group(2) or date.group(1)) if date else EPOCH
+    chances = {" ".join(question.split()): float(percent) / 100.0 for question, percent in _CHANCE.findall(text)}
+    asked = {" ".join(market.question.split()): market.id for market in markets}
+    return [
+        Noted(asked[question], chance, written_at)
+        for question, chance in chances.items()
+        if question in asked and 0.0 <= chance <= 1.0
+    ]
+
+
+def _instant(text: str) -> datetime:
+    """Return the instant a page says it was written at."""
+    try:
+        return datetime.strptime(f"{text} +0000", "%d %B %Y at %H:%M %z")
+    except ValueError:
+        return EPOCH
+
+
+def _orders(text: str) -> list[str]:
+    """Return the orders a hostile page gives, and the addresses it sends its reader to."""
+    found = [f"visit {link.rstrip('.,;:')}" for link in _LINK.findall(text) if "before you answer" in text]
+    if HOSTILE_WORDS in text.casefold():
+        bet = re.search(r"\bbet ([0-9.]+) dollars", text)
+        found.append(f"bet {bet.group(1) if bet else '50'}")
+    return found

@@ -1,0 +1,59 @@
+"""An agent that writes code, which runs in a container and nowhere else."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from predibot.agents.code_loop import run_code
+from predibot.agents.code_tools import tool_parameters
+from predibot.agents.container import docker_problem, docker_spec
+from predibot.agents.fence import Fence
+from predibot.agents.loop import LoopLimits
+from predibot.agents.prompt import decide_prompt
+from predibot.agents.research import Research
+from predibot.agents.taken import checked_by, decided
+from predibot.contracts import Context
+from predibot.domain.decision import Abstention, Decision
+from predibot.errors import PluginError
+
+
+@dataclass(frozen=True, slots=True)
+class CodeAgent:
+    """Let a model write Python that searches, reads and decides, inside a container."""
+
+    model: str
+    """As litellm names it, such as `openai/gpt-5`."""
+    executor: str = ""
+    """Where its code runs: `docker`; there is no other that keeps it in."""
+    image: str = "python:3.11-slim"
+    """The container's image; it needs Python, and it is never pulled by itself."""
+    max_steps: Annotated[int, Field(ge=1, le=100)] = 12
+    """How many turns it has; in the last one only its answer is taken."""
+    min_searches: Annotated[int, Field(ge=0, le=20)] = 2
+    """Different searches that must return something before an answer is taken."""
+    min_pages: Annotated[int, Field(ge=0, le=20)] = 2
+    """Pages that must have been read before an answer is taken."""
+    price_blind: bool = False
+    """Whether prices are left out of the prompt."""
+
+    def __post_init__(self) -> None:
+        """Refuse to run what a model writes anywhere but in a container that is there."""
+        why = "strategy 'code_agent' runs what a model writes, which only a container can hold"
+        instead = "or use strategy 'tool_agent', which runs no code"
+        if self.executor != "docker":
+            raise PluginError(f'{why}; set executor = "docker", {instead}')
+        if problem := docker_problem(self.image):
+            raise PluginError(f"{why}, and {problem}; mend that, {instead}")
+
+    def decide(self, context: Context) -> Decision | Abstention:
+        """Return what the agent hands in, or an abstention with the reason."""
+        fence = Fence.drawn(context.rng)
+        research = Research(context.tools, fence, self.min_searches, self.min_pages)
+        prompt = decide_prompt(
+            context, fence, price_blind=self.price_blind, min_searches=self.min_searches, min_pages=self.min_pages
+        )
+        limits = LoopLimits(max_steps=self.max_steps, deadline_seconds=context.deadline_seconds)
+        spec = docker_spec(self.image, tool_parameters(research))
+        model = context.model(self.model)
+        return decided(run_code(model, prompt, research, checked_by(context), context, limits, spec))

@@ -1,0 +1,119 @@
+"""Many forecasts made into one, and bets sized by a rule."""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from predibot.agents.fence import Fence
+from predibot.agents.one_shot import run_one_shot
+from predibot.agents.prompt import one_shot_prompt
+from predibot.agents.taken import checked_by, decided
+from predibot.contracts import Context
+from predibot.domain.decision import Abstention, Decision, MarketDecision
+from predibot.domain.event import Event
+from predibot.domain.pooling import PoolingRule, pooled
+from predibot.domain.sizing import SizingRule, bets_usd
+from predibot.errors import ModelUnavailable, PluginError
+
+
+@dataclass(frozen=True, slots=True)
+class Ensemble:
+    """Pool what other bots of the recipe said, at no cost, or several answers of one model."""
+
+    members: tuple[str, ...] = ()
+    """Bots of the same recipe, which decide before this one; leave it out to take samples."""
+    model: str = ""
+    """The one that is asked `samples` times; leave it out to pool members."""
+    samples: Annotated[int, Field(ge=0, le=50)] = 0
+    """How often the model is asked."""
+    pool: PoolingRule = "median"
+    """How forecasts are made into one: `median`, `trimmed_mean` or `log_odds`."""
+    extremising: Annotated[float, Field(gt=0, le=10)] = 1.0
+    """What `log_odds` multiplies its mean by; above 1 it moves away from one half."""
+    sizing: SizingRule = "fractional_kelly"
+    """How bets are sized: `kelly`, `fractional_kelly` or `flat`."""
+    min_share: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """The share of members or samples that must have a decision."""
+    price_blind: bool = False
+    """Whether prices are left out of the prompt of the samples."""
+
+    def __post_init__(self) -> None:
+        """Refuse what does not say whose forecasts are pooled."""
+        if bool(self.members) == bool(self.model) or bool(self.model) != bool(self.samples):
+            raise PluginError("strategy 'ensemble' takes either members, or a model and samples; give one of the two")
+        if len(set(self.members)) < len(self.members):
+            raise PluginError("strategy 'ensemble': a member is named twice; name each once")
+        if self.extremising != 1.0 and self.pool != "log_odds":
+            raise PluginError("strategy 'ensemble': extremising goes with pool = 'log_odds' only")
+
+    def decide(self, context: Context) -> Decision | Abstention:
+        """Return the pooled forecasts with bets on them, or an abstention where too few succeeded."""
+        said = [context.members.get(name) for name in self.members] if self.members else self._sampled(context)
+        whole = [decision for decision in said if decision is not None and _covers(decision, context.subject)]
+        wanted = max(1, math.ceil(self.min_share * len(said) - 1e-9))
+        what = "members" if self.members else "samples"
+        if len(whole) < wanted:
+            return Abstention(f"{len(whole)} of {len(said)} {what} have a decision, {wanted} are needed")
+        return self._combined(whole, context, note=f"{len(whole)} of {len(said)} {what}")
+
+    def _combined(self, decisions: Sequence[Decision], context: Context, *, note: str) -> Decision:
+        by_market = [_said_of(market.id, decisions) for market in context.subject.markets]
+        chances = [[said.probability for said in each] for each in by_market]
+        probabilities = [pooled(self.pool, each, extremising=self.extremising) for each in chances]
+        bets = bets_usd(self.sizing, probabilities, _bettable_prices(context.subject), context.game.stake_usd)
+        markets = tuple(
+            MarketDecision(said[0].market_id, probability, bet, _confidence(said), self._words(said))
+            for said, probability, bet in zip(by_market, probabilities, bets, strict=True)
+        )
+        return Decision(markets, notes=(note,))
+
+    def _words(self, said: Sequence[MarketDecision]) -> str:
+        given = ", ".join(f"{each.probability:.3g}" for each in said)
+        extremised = f", extremised by {self.extremising:g}" if self.extremising != 1.0 else ""
+        return f"{self.pool} of {given}{extremised}; bet by {self.sizing}"
+
+    def _sampled(self, context: Context) -> list[Decision | None]:
+        """Return what the model answers each time it is asked, with another seed each."""
+        prompt = one_shot_prompt(context, Fence.drawn(context.rng), price_blind=self.price_blind)
+        ends = context.deadline_seconds / max(1, self.samples)
+        return [self._sample(context, prompt, ends) for _ in range(self.samples)]
+
+    def _sample(self, context: Context, prompt: str, deadline_seconds: float) -> Decision | None:
+        seed = context.rng.getrandbits(31)
+        model = context.model(self.model)
+        check = checked_by(context)
+        try:
+            result = run_one_shot(model, prompt, check, context, deadline_seconds=deadline_seconds, seed=seed)
+        except ModelUnavailable:
+            # One of several that did not answer in time is what `min_share` is for.
+            return None
+        decision = decided(result)
+        return decision if isinstance(decision, Decision) else None
+
+
+def _covers(decision: Decision, event: Event) -> bool:
+    """Return whether a decision says something about every market; a member may have played another selection."""
+    said: Mapping[str, float] = {each.market_id: each.probability for each in decision.markets}
+    return all(0.0 <= said.get(market.id, math.nan) <= 1.0 for market in event.markets)
+
+
+def _said_of(market_id: str, decisions: Sequence[Decision]) -> list[MarketDecision]:
+    return [next(said for said in decision.markets if said.market_id == market_id) for decision in decisions]
+
+
+def _confidence(said: Sequence[MarketDecision]) -> float | None:
+    stated = [each.confidence for each in said if each.confidence is not None]
+    return statistics.median(stated) if stated else None
+
+
+def _bettable_prices(event: Event) -> list[float | None]:
+    """Return the price of YES of each market a bet is taken on, None for the others."""
+    prices = []
+    for market in event.markets:
+        price = market.quote.price if market.quote is not None and not market.closed else None
+        prices.append(price.yes if price is not None and price.usable else None)
+    return prices

@@ -1,0 +1,25 @@
+"""One prompt, one answer: what a model says without looking anything up."""
+
+from dataclasses import dataclass
+
+from predibot.agents.fence import Fence
+from predibot.agents.one_shot import run_one_shot
+from predibot.agents.prompt import one_shot_prompt
+from predibot.agents.taken import checked_by, decided
+from predibot.contracts import Context
+from predibot.domain.decision import Abstention, Decision
+
+
+@dataclass(frozen=True, slots=True)
+class OneShot:
+    """Ask a model once, without tools; it answers from what it has learnt."""
+
+    model: str
+    """As litellm names it, such as `openai/gpt-5`."""
+    price_blind: bool = False
+    """Whether prices are left out of the prompt."""
+
+    def decide(self, context: Context) -> Decision | Abstention:
+        """Return what the model answers, or an abstention with the reason."""
+        prompt = one_shot_prompt(context, Fence.drawn(context.rng), price_blind=self.price_blind)
+        return decided(run_one_shot(context.model(self.model), prompt, checked_by(context), context))

@@ -1,0 +1,53 @@
+"""An agent that searches the web, reads pages, and hands in a decision."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import Field
+
+from predibot.agents.answer import LoopResult
+from predibot.agents.fence import Fence
+from predibot.agents.loop import LoopLimits, run_tools
+from predibot.agents.one_shot import run_one_shot
+from predibot.agents.prompt import decide_prompt, one_shot_prompt
+from predibot.agents.research import Research
+from predibot.agents.taken import checked_by, decided
+from predibot.contracts import Context
+from predibot.domain.decision import Abstention, Decision
+
+NO_TOOLS_NOTE = "one_shot: the model calls no tools"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAgent:
+    """Let a model search and read until it hands in a decision that holds."""
+
+    model: str
+    """As litellm names it, such as `openai/gpt-5`."""
+    max_steps: Annotated[int, Field(ge=1, le=100)] = 12
+    """How many turns it has; in the last one only its answer is taken."""
+    min_searches: Annotated[int, Field(ge=0, le=20)] = 2
+    """Different searches that must return something before an answer is taken."""
+    min_pages: Annotated[int, Field(ge=0, le=20)] = 2
+    """Pages that must have been read before an answer is taken."""
+    price_blind: bool = False
+    """Whether prices are left out of the prompt."""
+
+    def decide(self, context: Context) -> Decision | Abstention:
+        """Return what the agent hands in, or an abstention with the reason."""
+        fence = Fence.drawn(context.rng)
+        if not context.calls_tools(self.model):
+            return decided(self._without_tools(context, fence))
+        research = Research(context.tools, fence, self.min_searches, self.min_pages)
+        prompt = decide_prompt(
+            context, fence, price_blind=self.price_blind, min_searches=self.min_searches, min_pages=self.min_pages
+        )
+        limits = LoopLimits(max_steps=self.max_steps, deadline_seconds=context.deadline_seconds)
+        model = context.model(self.model)
+        return decided(run_tools(model, prompt, research, checked_by(context), context, limits))
+
+    def _without_tools(self, context: Context, fence: Fence) -> LoopResult:
+        """Return what a model that calls no tools answers at once, and say that it did."""
+        prompt = one_shot_prompt(context, fence, price_blind=self.price_blind)
+        result = run_one_shot(context.model(self.model), prompt, checked_by(context), context)
+        return replace(result, notes=(*result.notes, NO_TOOLS_NOTE, "under_researched"))

@@ -1,0 +1,170 @@
+"""A server on loopback that speaks the chat-completions dialect as it is told to, faults and all."""
+
+import json
+import socket
+import socketserver
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+USAGE = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25}
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the server says once: an answer, or something it does to the connection instead."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    act: Callable[[socket.socket], None] | None = None
+
+
+@dataclass(slots=True)
+class Asked:
+    """One request as it came in."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+
+class ChatServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """Says one thing after the other, the last one for ever; thread-safe."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 256
+
+    def __init__(self, script: Sequence[Said]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.script = list(script)
+        self.asked: list[Asked] = []
+        self.lock = threading.Lock()
+
+    @property
+    def base_url(self) -> str:
+        """Return what a client is pointed at."""
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and return what is said to it."""
+        with self.lock:
+            self.asked.append(asked)
+            return self.script[min(len(self.asked), len(self.script)) - 1]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Pass over clients that hang up."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: ChatServer
+
+    def do_POST(self) -> None:
+        """Answer a request."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        said = self.server.next(Asked(self.path, dict(self.headers), body))
+        if said.act is not None:
+            said.act(self.connection)
+            self.close_connection = True
+            return
+        headers = {"Content-Type": JSON, "Content-Length": str(len(said.body)), **said.headers}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.wfile.write(f"HTTP/1.1 {said.status} Said\r\n{lines}\r\n".encode() + said.body)
+        if int(headers["Content-Length"]) != len(said.body):
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def chat_server(*script: Said) -> Iterator[ChatServer]:
+    """Serve a script until the block ends."""
+    with ChatServer(script) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join(timeout=5.0)
+
+
+def said_json(value: object, status: int = 200, **headers: str) -> Said:
+    """Return an answer of JSON; an underscore in a header's name is a dash."""
+    return Said(json.dumps(value).encode(), status, {name.replace("_", "-"): text for name, text in headers.items()})
+
+
+def completion(
+    text: str | None = "yes",
+    *,
+    finish_reason: str | None = "stop",
+    usage: object = USAGE,
+    message: Mapping[str, object] | None = None,
+    **more: object,
+) -> Said:
+    """Return a chat completion."""
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text, **(message or {})},
+        "finish_reason": finish_reason,
+    }
+    value = {"id": "c1", "object": "chat.completion", "created": 1, "model": "tiny-1", "choices": [choice], **more}
+    return said_json(value if usage is None else {**value, "usage": usage})
+
+
+def tool_call(name: str = "ping", arguments: str = '{"word": "pong"}', finish_reason: str = "tool_calls") -> Said:
+    """Return a completion that calls a tool."""
+    call = {"id": "call_7", "type": "function", "function": {"name": name, "arguments": arguments}}
+    return completion(None, finish_reason=finish_reason, message={"tool_calls": [call]})
+
+
+def error(status: int, message: str = "no", **headers: str) -> Said:
+    """Return an error as OpenAI words one."""
+    return said_json({"error": {"message": message, "type": "some_error", "code": None}}, status, **headers)
+
+
+def cut(body: bytes = b'{"id": "c1", "choices": [{"ind') -> Said:
+    """Return JSON that ends in the middle, in an answer that is whole to HTTP."""
+    return Said(body)
+
+
+def broken_off() -> Said:
+    """Return an answer that promises more bytes than come."""
+    return Said(b'{"id": ', headers={"Content-Length": "5000"})
+
+
+def hang_up(connection: socket.socket) -> None:
+    """Close the connection without a word."""
+    connection.shutdown(socket.SHUT_RDWR)
+
+
+def hang(connection: socket.socket) -> None:
+    """Say nothing until the client goes away."""
+    connection.settimeout(10.0)
+    connection.recv(1)
+
+
+def _drip(connection: socket.socket, head: bytes, drop: bytes) -> None:
+    connection.sendall(head)
+    for _ in range(500):
+        connection.sendall(drop)
+        time.sleep(0.02)
+
+
+def drip_body(connection: socket.socket) -> None:
+    """Send a body byte by byte."""
+    _drip(connection, b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{", b" ")
+
+
+def drip_header(connection: socket.socket) -> None:
+    """Send a header that never ends."""
+    _drip(connection, b"HTTP/1.1 200 OK\r\nX-Padding: ", b"a")

@@ -1,0 +1,84 @@
+"""Both model clients, pointed at a server on loopback; time passes only by waiting."""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from predibot.agents.breaker import Breakers
+from predibot.agents.key import Key
+from predibot.agents.litellm_model import LiteLLMModel
+from predibot.agents.openai_model import OpenAICompatibleModel
+from predibot.agents.price import Price
+from predibot.agents.retry import Retry
+from predibot.contracts import ChatModel
+from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolSchema, Usage
+from tests.agents.chat_server import ChatServer
+
+SECRET = "sk-planted-0123456789abcdef"
+KEY_NAME = "PLANTED_API_KEY"
+HELLO = ChatRequest((Message("user", "Will it rain?"),))
+PING = ToolSchema("ping", "Say pong.", {"type": "object", "properties": {"word": {"type": "string"}}})
+
+
+@dataclass(slots=True)
+class Clock:
+    """A clock that is moved by those who wait on it."""
+
+    seconds: float = 0.0
+    waits: list[float] = field(default_factory=list)
+
+    def monotonic(self) -> float:
+        """Return the seconds so far."""
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.waits.append(seconds)
+        self.seconds += seconds
+
+
+def retry_of(clock: Clock, *, failures: int = 100) -> Retry:
+    """Return a retry layer on that clock, whose breakers open late."""
+    breakers = Breakers(monotonic=clock.monotonic, failures=failures)
+    return Retry(breakers=breakers, monotonic=clock.monotonic, sleep=clock.sleep, rng=random.Random(1))
+
+
+def light(server: ChatServer, retry: Retry, *, price: Price | None = None, name: str = "openai/tiny") -> ChatModel:
+    """Return the light client of a server."""
+    return OpenAICompatibleModel(name, server.base_url, retry=retry, key=Key(KEY_NAME, SECRET), price=price)
+
+
+def heavy(server: ChatServer, retry: Retry, *, price: Price | None = None, name: str = "openai/tiny") -> ChatModel:
+    """Return litellm's client of a server."""
+    keys = {KEY_NAME: SECRET}
+    return LiteLLMModel(name, base_url=server.base_url, keys=keys, key_name=KEY_NAME, retry=retry, price=price)
+
+
+Client = Callable[..., ChatModel]
+CLIENTS: Mapping[str, Client] = {"light": light, "litellm": heavy}
+
+
+@dataclass(slots=True)
+class Scripted:
+    """A model that says what it is told to, or raises it."""
+
+    replies: list[ChatReply | Exception]
+    name: str = "scripted/model"
+    asked: list[tuple[ChatRequest, float]] = field(default_factory=list)
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return the next reply."""
+        self.asked.append((request, deadline_seconds))
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+
+def reply_of(
+    text: str = "yes", *, input_tokens: int | None = 20, output_tokens: int | None = 5, usd: float | None = None
+) -> ChatReply:
+    """Return a reply."""
+    cost = Cost(usd, "unknown" if usd is None else "provider")
+    usage = Usage(input_tokens, output_tokens, {"prompt_tokens": input_tokens})
+    return ChatReply(Message("assistant", text), "stop", usage, cost, model="scripted-1", seconds=0.5)

@@ -1,0 +1,316 @@
+"""The answer: what is taken exactly as it was said, and the hundreds of others, which come back with a complaint."""
+
+import copy
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.agents.answer import MAX_ANSWER_CHARACTERS, parse_answer
+from predibot.agents.complaint import seen
+from predibot.agents.taken import checked_by
+from predibot.domain.decision import Decision, MarketDecision
+from predibot.errors import AnswerError
+from tests.agents.scripted import answer, context, rain, said
+
+EVENT = rain("m1", "m2")
+VALID = answer(said("m1", bet=0.5), said("m2", bet=-0.3), unallocated=0.2)
+NO_NUMBERS: list[object] = [
+    "0.5", "50%", "50 %", "$0.5", "half", "", " ", "0,5", "1e-1", "٠.٥", "０.５", "½", "NaN", "inf", "-inf", "0x1",
+    "None", "null", True, False, None, [], [0.5], {}, {"value": 0.5}, [[]], {"a": {"b": [0.5]}}, float("nan"),
+    float("inf"), float("-inf"), 10**400, -(10**400), 10**5000, 1j, b"0.5", (0.5,),
+]  # fmt: skip
+NO_TEXTS: list[object] = [
+    "",
+    " \n\t",
+    None,
+    3,
+    0.5,
+    True,
+    ["because"],
+    {"why": "because"},
+    b"why",
+    "\ud800",
+    "x" * 4001,
+]
+NO_IDS: list[object] = [
+    1, 1.0, None, True, ["m1"], {"id": "m1"}, "", "M1", " m1", "m1 ", "m3", "m\u200b1", "ｍ1", "m1\x00", "x" * 500,
+    "'", "0",
+]  # fmt: skip
+NO_LISTS: list[object] = [
+    "[]", json.dumps([said()]), None, 1, True, {}, {"m1": said()}, "m1", [None], [1], ["m1"], [[]], [[said()]],
+    [[[[]]]], [said()] * 501,
+]  # fmt: skip
+NO_OBJECTS: list[object] = [
+    None, True, 0.5, 10**5000, [], [VALID], "", " ", "0.5", "null", "NaN", "[]", '"text"', "I think 60 percent.",
+    "{", "}", "{}", b"{}", json.dumps(json.dumps(VALID)), (VALID,),
+]  # fmt: skip
+UNKNOWN_FIELDS: list[object] = [
+    "probability", "p", "Bet", "bet_usd", "stake", "amount", "__class__", "", " bet", "bet\u200b", "market", 5,
+    None, True, "x" * 500,
+]  # fmt: skip
+
+
+def changed(field: str, value: object, *, market: int | None = 0) -> dict[str, object]:
+    """Return the valid answer with one field said otherwise."""
+    data = copy.deepcopy(VALID)
+    target = data if market is None else data["market_decisions"][market]  # type: ignore[index]
+    target[field] = value
+    return data
+
+
+def without(field: str, *, market: int | None = 0) -> dict[str, object]:
+    data = changed(field, 0, market=market)
+    target = data if market is None else data["market_decisions"][market]  # type: ignore[index]
+    del target[field]
+    return data
+
+
+def complaint(data: object) -> str:
+    with pytest.raises(AnswerError) as caught:
+        checked_by(context(EVENT))(parse_answer(data, EVENT))
+    text = str(caught.value)
+    assert text
+    assert len(text) < 6000
+    assert text.isprintable(), "one line without control characters"
+    return text
+
+
+NUMBERS = [
+    (field, value)
+    for field in ("estimated_probability", "odds", "bet", "confidence", "unallocated_capital")
+    for value in NO_NUMBERS
+]
+OUT_OF_RANGE: list[tuple[str, object]] = [
+    *(("estimated_probability", value) for value in (-0.01, 1.0000001, 1.5, 60, 99.9, 100, 101, -1, 1e308, -5e-324)),
+    *(("confidence", value) for value in (-0.1, 10.01, 70, 100, -1, 1e308)),
+    *(("bet", value) for value in (1.01, -1.5, 2, 1e308, -1e308, 0.9)),
+    *(("unallocated_capital", value) for value in (-0.01, 0.3, 0.0, 0.211, 0.189, 1, 1e308, -1e308)),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), NUMBERS, ids=seen)
+def test_what_is_no_number_is_not_taken_for_one(field: str, value: object) -> None:
+    if field == "unallocated_capital":
+        text = complaint(changed(field, value, market=None))
+    elif field == "odds":
+        data = without("estimated_probability")
+        data["market_decisions"][0]["odds"] = value  # type: ignore[index]
+        text = complaint(data)
+    else:
+        text = complaint(changed(field, value))
+    assert field in text
+    assert "give" in text or "write" in text
+    assert ("market 'm1'" in text) == (field != "unallocated_capital")
+
+
+@pytest.mark.parametrize(("field", "value"), OUT_OF_RANGE, ids=seen)
+def test_numbers_out_of_range_are_refused_with_what_to_mend(field: str, value: object) -> None:
+    text = complaint(changed(field, value, market=None if field == "unallocated_capital" else 0))
+    assert any(word in text for word in ("give", "lower", "state"))
+
+
+@pytest.mark.parametrize("value", NO_TEXTS, ids=seen)
+def test_a_rationale_is_text_with_something_in_it(value: object) -> None:
+    assert "rationale of market 'm1'" in complaint(changed("rationale", value))
+
+
+@pytest.mark.parametrize("value", NO_IDS, ids=seen)
+def test_an_id_is_the_text_of_a_market_of_this_event(value: object) -> None:
+    text = complaint(changed("market_id", value))
+    assert "market 'm1' is missing" in text
+    assert "not of this event" in text or "the market's id as text" in text
+
+
+@pytest.mark.parametrize("value", NO_LISTS, ids=seen)
+def test_market_decisions_are_a_list_of_objects(value: object) -> None:
+    assert "market_decisions" in complaint({**VALID, "market_decisions": value})
+
+
+@pytest.mark.parametrize("value", NO_OBJECTS, ids=seen)
+def test_an_answer_is_one_object(value: object) -> None:
+    text = complaint(value)
+    assert "the answer" in text or "market_decisions is missing" in text
+
+
+@pytest.mark.parametrize("field", ["market_id", "estimated_probability", "bet", "confidence", "rationale"])
+@pytest.mark.parametrize("market", [0, 1])
+def test_nothing_of_a_market_has_a_default(field: str, market: int) -> None:
+    text = complaint(without(field, market=market))
+    assert f"{field} of " in text
+    assert "is missing; give" in text
+
+
+@pytest.mark.parametrize("field", ["market_decisions", "unallocated_capital"])
+def test_nothing_of_the_answer_has_a_default(field: str) -> None:
+    assert f"{field} is missing; give" in complaint(without(field, market=None))
+
+
+@pytest.mark.parametrize("field", UNKNOWN_FIELDS, ids=seen)
+@pytest.mark.parametrize("market", [0, None])
+def test_unknown_fields_are_named_and_not_ignored(field: str, market: int | None) -> None:
+    assert "is unknown; take it out, the fields are" in complaint(changed(field, 0.5, market=market))
+
+
+@pytest.mark.parametrize("wrap", ["answer", "decision", "final_answer", "arguments", "abstain"])
+def test_an_answer_in_a_wrapper_is_not_unwrapped(wrap: str) -> None:
+    assert "market_decisions is missing" in complaint({wrap: VALID})
+
+
+@pytest.mark.parametrize("cut", range(0, len(json.dumps(VALID)), 7))
+def test_json_that_is_cut_off_is_not_completed(cut: int) -> None:
+    assert "not JSON" in complaint(json.dumps(VALID)[:cut])
+
+
+HOSTILE_TEXTS = {
+    "not a number": json.dumps(VALID).replace("0.6", "NaN"),
+    "infinity": json.dumps(VALID).replace("0.6", "-Infinity"),
+    "a field twice": json.dumps(VALID).replace('"bet": 0.5', '"bet": 0.5, "bet": 0.4'),
+    "the answer twice": json.dumps(VALID) * 2,
+    "the list twice": json.dumps(VALID)[:-1] + ', "market_decisions": []}',
+    "words before": f"Here you are: {json.dumps(VALID)}",
+    "words behind": f"{json.dumps(VALID)} I hope this helps.",
+    "a code fence": f"```json\n{json.dumps(VALID)}\n```",
+    "a comment": json.dumps(VALID).replace("{", "{ // mine\n", 1),
+    "single quotes": str(VALID),
+    "a trailing comma": json.dumps(VALID)[:-1] + ",}",
+    "a byte order mark": "\ufeff" + json.dumps(VALID),
+    "arabic digits": json.dumps(VALID).replace("0.6", "٠.٦"),
+    "a leading plus": json.dumps(VALID).replace("0.6", "+0.6"),
+    "a leading point": json.dumps(VALID).replace("0.6", ".6"),
+    "a fraction": json.dumps(VALID).replace("0.6", "3/5"),
+    "a percent sign": json.dumps(VALID).replace("0.6", "60%"),
+    "a number that overflows": json.dumps(VALID).replace("0.6", "1e999"),
+    "5,000 digits": json.dumps(VALID).replace("0.6", "9" * 5000),
+    "4,000 digits": json.dumps(VALID).replace("0.6", "9" * 4000),
+    "deep lists": "[" * 50_000,
+    "deep objects": '{"a":' * 15_000,
+    "deep in a field": json.dumps(VALID).replace("0.6", "[" * 900 + "]" * 900),
+    "a megabyte": json.dumps(VALID) + " " * 1_000_000,
+    "a megabyte of words": "word " * 200_000,
+    "a control character": json.dumps(VALID).replace("clouds", "clo\x00uds"),
+    "half a character": json.dumps(VALID).replace("clouds", "clo\\ud800uds"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_TEXTS)
+def test_hostile_texts_are_refused_and_nothing_in_them_is_repaired(name: str) -> None:
+    complaint(HOSTILE_TEXTS[name])
+
+
+def test_a_market_that_is_answered_twice_is_answered_neither_by_the_first_nor_the_last() -> None:
+    text = complaint(answer(said("m1"), said("m1", bet=0.1), said("m2", bet=0)))
+    assert text == "market 'm1' is answered 2 times; answer it once."
+
+
+def test_markets_that_are_missing_or_strange_are_all_named() -> None:
+    text = complaint(answer(said("m1"), said("m9")))
+    assert "market 'm9' is not of this event; its markets are 'm1', 'm2'." in text
+    assert "market 'm2' is missing; add its probability and its bet, which may be 0." in text
+
+
+def test_both_names_of_the_probability_at_once_are_one_too_many() -> None:
+    assert "gives both estimated_probability and odds" in complaint(changed("odds", 0.6))
+    assert "gives both estimated_probability and odds" in complaint(changed("odds", "junk"))
+
+
+def test_a_percent_string_is_answered_with_the_number_that_is_meant() -> None:
+    assert "is the text '60%'; write 0.6" in complaint(changed("estimated_probability", "60%"))
+    assert "for 60 percent write 0.6" in complaint(changed("estimated_probability", 60))
+
+
+def test_a_percent_of_confidence_is_not_taken_for_a_share() -> None:
+    assert "write" not in complaint(changed("confidence", "70%"))
+
+
+def test_overstaking_says_by_how_much() -> None:
+    text = complaint(answer(said("m1", bet=0.9), said("m2", bet=-0.3), unallocated=0))
+    assert text == "staked $1.20 of $1.00; lower the bets by $0.20 in total"
+
+
+@pytest.mark.parametrize("stated", [0.2, 0.2099, 0.1901])
+def test_what_is_left_may_be_off_by_a_cent(stated: float) -> None:
+    checked_by(context(EVENT))(parse_answer({**VALID, "unallocated_capital": stated}, EVENT))
+
+
+@pytest.mark.parametrize("stated", [0.2101, 0.1899])
+def test_what_is_left_may_not_be_off_by_more(stated: float) -> None:
+    assert "the bets leave $0.20" in complaint({**VALID, "unallocated_capital": stated})
+
+
+def test_many_complaints_are_counted_and_not_all_told() -> None:
+    entries = [said(f"x{number}") for number in range(100)]
+    assert "more complaints follow when these are mended." in complaint(answer(*entries))
+
+
+def test_a_text_longer_than_an_answer_can_be_is_not_even_read() -> None:
+    assert "keep it below 100,000" in complaint(" " * (MAX_ANSWER_CHARACTERS + 1))
+
+
+@pytest.mark.parametrize("said_as", [lambda data: data, json.dumps, lambda data: json.dumps(data, indent=2)])
+def test_an_answer_that_holds_is_taken_exactly_as_it_was_said(said_as: Callable[[object], object]) -> None:
+    expected = Decision(
+        (MarketDecision("m1", 0.6, 0.5, 7, "clouds"), MarketDecision("m2", 0.6, -0.3, 7, "clouds")), 0.2
+    )
+    assert parse_answer(said_as(VALID), EVENT) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("estimated_probability", value) for value in (0, 1, 0.0, 1.0, 5e-324)),
+        *(("bet", value) for value in (0, -0.0, 5e-324, 0.8)),
+        *(("confidence", value) for value in (0, 10, 0.5)),
+        *(("rationale", value) for value in ("…", "x" * 4000)),
+    ],
+)
+def test_the_ends_of_every_range_belong_to_it(field: str, value: object) -> None:
+    assert parse_answer(changed(field, value), EVENT).markets[0].market_id == "m1"
+
+
+def test_the_older_name_of_the_probability_is_taken() -> None:
+    data = without("estimated_probability")
+    data["market_decisions"][0]["odds"] = 0.3  # type: ignore[index]
+    assert parse_answer(data, EVENT).markets[0].probability == 0.3
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=20), inner, max_size=4),
+    max_leaves=12,
+)
+FIELDS = st.sampled_from(["market_id", "estimated_probability", "odds", "bet", "confidence", "rationale", "x"])
+
+
+@given(JUNK | st.text() | st.binary())
+def test_no_junk_is_taken_and_none_crashes(junk: object) -> None:
+    complaint(junk)
+
+
+@given(st.lists(st.tuples(FIELDS, JUNK), max_size=4), st.integers(0, 1))
+def test_a_decision_is_only_ever_what_was_said(changes: list[tuple[str, object]], market: int) -> None:
+    data = copy.deepcopy(VALID)
+    entry = data["market_decisions"][market]  # type: ignore[index]
+    entry.update(changes)
+    try:
+        taken = parse_answer(data, EVENT).markets[market]
+    except AnswerError:
+        return
+    assert set(entry) == {"market_id", "estimated_probability", "bet", "confidence", "rationale"}
+    assert (taken.market_id, taken.probability, taken.bet_usd) == (
+        entry["market_id"], entry["estimated_probability"], entry["bet"],
+    )  # fmt: skip
+    assert not any(isinstance(entry[name], bool | str) for name in ("estimated_probability", "bet", "confidence"))
+    assert 0 <= taken.probability <= 1
+
+
+@given(st.text(max_size=300), st.integers(0, 300))
+def test_a_scratched_answer_is_refused_or_still_says_the_same_kind_of_thing(scratch: str, place: int) -> None:
+    whole = json.dumps(VALID)
+    try:
+        taken = parse_answer(whole[:place] + scratch + whole[place:], EVENT)
+    except AnswerError:
+        return
+    assert [each.market_id for each in taken.markets] == ["m1", "m2"]

@@ -1,0 +1,124 @@
+"""The pipe into a container: code goes in, calls come out, and everything ends in time.
+
+The inner side runs here as an ordinary process, because the code in it is ours.
+"""
+
+import json
+import stat
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from predibot.agents.container import CodeFailed, Container, ContainerSpec, docker_problem, docker_spec, python_side
+
+TOOLS = {"web_search": ("query",), "final_answer": ("market_decisions",)}
+
+
+def opened(answer: Mapping[str, object] | None = None, asked: list[object] | None = None) -> Container:
+    def perform(name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
+        if asked is not None:
+            asked.append((name, dict(arguments)))
+        return answer or {"result": f"{name}: {arguments}"}
+
+    return Container(ContainerSpec(python_side(sys.executable, TOOLS)), perform)
+
+
+def test_code_prints_and_remembers() -> None:
+    with opened() as container:
+        assert container.run("x = 20", deadline_seconds=30.0) == ""
+        assert container.run("print(x + 1)", deadline_seconds=30.0) == "21\n"
+
+
+def test_calls_are_made_out_here_by_place_or_by_name() -> None:
+    asked: list[object] = []
+    with opened(asked=asked) as container:
+        printed = container.run("print(web_search('rain'))\nweb_search(query='snow')", deadline_seconds=30.0)
+    assert printed == "web_search: {'query': 'rain'}\n"
+    assert asked == [("web_search", {"query": "rain"}), ("web_search", {"query": "snow"})]
+
+
+def test_an_answer_that_is_taken_ends_the_code() -> None:
+    with opened({"taken": True}) as container:
+        assert (
+            container.run("try:\n  final_answer([])\nexcept Exception: pass\nprint('on')", deadline_seconds=30.0) == ""
+        )
+
+
+def test_a_complaint_is_an_error_of_the_code() -> None:
+    with opened({"error": "lower the bets"}) as container, pytest.raises(CodeFailed, match="lower the bets"):
+        container.run("final_answer([])", deadline_seconds=30.0)
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("def", "SyntaxError"),
+        ("raise SystemExit", "SystemExit"),
+        ("while True: pass", "did not end in time"),
+        ("import os; os._exit(1)", "the container ended"),
+        ("import os; os.write(1, b'no json\\n')", "wrote to the pipe"),
+        ("import os\nwhile True: os.write(1, b'x' * 60_000)", "wrote too much at once"),
+        ("import os; os.write(1, b'[' * 50_000 + b'\\n')", "wrote to the pipe"),
+    ],
+)
+def test_code_that_goes_wrong_is_told(code: str, told: str) -> None:
+    with opened() as container, pytest.raises(CodeFailed, match=told):
+        container.run(code, deadline_seconds=1.5 if "while True: pass" in code else 30.0)
+
+
+@pytest.mark.parametrize("broken", ["import os; os._exit(1)", "while True: pass"])
+def test_after_it_broke_the_next_code_gets_a_new_one_with_nothing_in_it(broken: str) -> None:
+    with opened() as container:
+        container.run("x = 1", deadline_seconds=30.0)
+        with pytest.raises(CodeFailed, match="nothing that was set before is left"):
+            container.run(broken, deadline_seconds=1.0)
+        with pytest.raises(CodeFailed, match="NameError"):
+            container.run("print(x)", deadline_seconds=30.0)
+
+
+def test_what_is_printed_is_bounded() -> None:
+    with opened() as container:
+        assert len(container.run("print('x' * 1_000_000)", deadline_seconds=30.0)) == 20_000
+
+
+def test_docker_runs_it_without_network_files_or_rights() -> None:
+    spec = docker_spec("python:3.11-slim", TOOLS)
+    for bound in ("--network=none", "--read-only", "--cap-drop=ALL", "--pull=never", "--user=65534:65534", "--rm"):
+        assert bound in spec.start
+    assert any(part.startswith("--memory=") for part in spec.start)
+    first, second = spec.named(), spec.named()
+    assert first.end == ("docker", "kill", first.start[4].removeprefix("--name="))
+    assert first.end != second.end
+    assert json.loads(spec.start[-1]) == {name: list(names) for name, names in TOOLS.items()}
+
+
+@pytest.fixture
+def fake_docker(tmp_path: Path) -> Callable[[str], str]:
+    def made(script: str) -> str:
+        path = tmp_path / "docker"
+        path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return str(path)
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ("exit 0", ""),
+        ("echo 'Error: No such image: i' >&2; exit 1", "docker has no image 'i'; run `docker pull i`"),
+        ("echo 'Cannot connect to the Docker daemon' >&2; exit 1", "docker does not work here: Cannot connect"),
+    ],
+)
+def test_what_keeps_docker_from_running_is_said(fake_docker: Callable[[str], str], script: str, problem: str) -> None:
+    found = docker_problem("i", docker=fake_docker(script))
+    assert found.startswith(problem)
+    assert bool(found) == bool(problem)
+
+
+def test_docker_that_is_not_there_is_said() -> None:
+    assert docker_problem("i", docker="no-such-docker") == "docker is not installed"

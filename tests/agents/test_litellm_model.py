@@ -1,0 +1,162 @@
+"""litellm as predibot uses it: late, silent, and its price table not always believed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from predibot.agents.litellm_library import table_price
+from predibot.agents.litellm_model import LiteLLMModel, provider_of
+from predibot.agents.model import ClientName, open_model, worst_price
+from predibot.agents.openai_model import OpenAICompatibleModel
+from predibot.agents.price import Price
+from predibot.domain.chat import Cost
+from predibot.errors import ModelRefused, UsageError
+from tests.agents.chat_server import USAGE, Said, chat_server, completion, error
+from tests.agents.clients import HELLO, SECRET, Clock, heavy, retry_of
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LIGHT_IMPORTS = """
+import importlib, pkgutil, sys
+import predibot.agents
+for module in pkgutil.iter_modules(predibot.agents.__path__):
+    importlib.import_module(f"predibot.agents.{module.name}")
+heavy = [name for name in ("litellm", "openai") if name in sys.modules]
+sys.exit(f"imported {heavy}" if heavy else 0)
+"""
+ONE_CALL = """
+import sys
+strangers = []
+def watch(event, arguments):
+    if event == "socket.connect" and arguments[1][0] != "127.0.0.1":
+        strangers.append(arguments[1])
+    if event == "socket.getaddrinfo" and arguments[0] not in ("127.0.0.1", "localhost"):
+        strangers.append(arguments[0])
+sys.addaudithook(watch)
+from predibot.agents.litellm_model import LiteLLMModel
+from predibot.agents.retry import Retry
+from predibot.domain.chat import ChatRequest, Message
+from predibot.errors import ModelRefused
+model = LiteLLMModel("openai/tiny", base_url=sys.argv[1], keys={}, retry=Retry())
+try:
+    model.chat(ChatRequest((Message("user", "hi"),)), deadline_seconds=60.0)
+except ModelRefused as error:
+    sys.exit(3 if "mend the request" in str(error) and not strangers else str(strangers))
+"""
+
+
+def python(code: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in a folder, with a key in its environment."""
+    environment = {"PYTHONPATH": str(REPOSITORY), "HOME": str(cwd), "OPENAI_API_KEY": SECRET, "PATH": ""}
+    command = [sys.executable, "-B", "-c", code, *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_importing_the_agents_does_not_import_litellm(tmp_path: Path) -> None:
+    done = python(LIGHT_IMPORTS, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_refused_call_prints_nothing_writes_nothing_and_speaks_to_nobody_else(tmp_path: Path) -> None:
+    with chat_server(error(400, "no")) as server:
+        done = python(ONE_CALL, server.base_url, cwd=tmp_path)
+        sent = [{name.lower(): text for name, text in asked.headers.items()} for asked in server.asked]
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+    assert list(tmp_path.iterdir()) == []
+    # A key of the environment goes to no address of the user's that was not told to have it.
+    assert [headers["authorization"] for headers in sent] == ["Bearer none"]
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Let litellm find its usual providers on this machine: it asks the environment where they are."""
+    return monkeypatch
+
+
+def ask_known(known: pytest.MonkeyPatch, said: Said, *, price: Price | None = None, name: str) -> Cost:
+    """Return the cost of an answer of a provider that litellm's table knows."""
+    with chat_server(said) as server:
+        known.setenv("OPENAI_BASE_URL", server.base_url)
+        model = LiteLLMModel(name, keys={"OPENAI_API_KEY": SECRET}, retry=retry_of(Clock()), price=price)
+        return model.chat(HELLO, deadline_seconds=60.0).cost
+
+
+def test_the_table_comes_after_the_provider_and_before_the_recipe(known: pytest.MonkeyPatch) -> None:
+    price, name = Price(9.0, 9.0), "openai/gpt-4o-mini"
+    told = completion(usage={**USAGE, "cost": 0.5})
+    assert ask_known(known, told, price=price, name=name) == Cost(0.5, "provider")
+    assert ask_known(known, completion(), price=price, name=name) == Cost(20 * 0.15e-6 + 5 * 0.6e-6, "litellm")
+    assert ask_known(known, completion(usage=None), price=price, name=name) == Cost(None, "unknown")
+    assert ask_known(known, completion(), price=price, name="openai/no-such") == Cost(25 * 9 / 1e6, "recipe")
+    assert ask_known(known, completion(), name="openai/no-such") == Cost(None, "unknown")
+
+
+def test_the_table_says_the_dearest_of_a_models_tiers() -> None:
+    price = table_price("gemini/gemini-2.5-pro")
+    assert price is not None
+    assert (price.input_usd_per_million_tokens, price.output_usd_per_million_tokens) == pytest.approx((2.5, 15.0))
+    assert (price.call_usd, price.source) == (0.0, "litellm")
+
+
+def test_a_searching_model_takes_a_fee_for_each_call() -> None:
+    price = table_price("perplexity/sonar-deep-research")
+    assert price is not None
+    assert price.call_usd > 0.0
+
+
+@pytest.mark.parametrize(
+    "name", ["wandb/zai-org/GLM-4.5", "ollama/llama3", "openai/no-such", "anthropic/gpt-5", "dashscope/qwen3-max"]
+)
+def test_a_price_that_is_missing_zero_or_absurd_is_unknown(name: str) -> None:
+    assert table_price(name) is None
+
+
+def test_the_worst_price_is_the_dearer_of_recipe_and_table() -> None:
+    worst = worst_price("openai/gpt-4o-mini", price=Price(0.01, 5.0))
+    assert worst is not None
+    assert worst.input_usd_per_million_tokens == pytest.approx(0.15)
+    assert worst.output_usd_per_million_tokens == 5.0
+    assert worst_price("openai/gpt-4o-mini", price=None, base_url="http://localhost/v1") is None
+
+
+def test_a_provider_without_a_key_says_which_to_set() -> None:
+    model = LiteLLMModel("openai/gpt-4o-mini", keys={}, retry=retry_of(Clock()))
+    with pytest.raises(ModelRefused, match="set OPENAI_API_KEY"):
+        model.chat(HELLO, deadline_seconds=60.0)
+
+
+def test_a_proxy_of_litellm_states_the_cost_in_a_header() -> None:
+    told = completion()
+    with chat_server(Said(told.body, headers={"x-litellm-response-cost": "0.25"})) as server:
+        reply = heavy(server, retry_of(Clock())).chat(HELLO, deadline_seconds=60.0)
+    assert reply.cost == Cost(0.25, "provider")
+
+
+def test_a_name_without_a_provider_is_looked_up() -> None:
+    assert provider_of("gpt-4o-mini") == "openai"
+    with pytest.raises(ModelRefused, match="write provider/model"):
+        provider_of("nobodys-model")
+
+
+def test_a_base_url_takes_the_light_client_and_no_key_that_is_not_named() -> None:
+    keys = {"OPENAI_API_KEY": SECRET}
+    with chat_server(completion()) as server:
+        model = open_model("openai/tiny", keys=keys, retry=retry_of(Clock()), base_url=server.base_url)
+        model.chat(HELLO, deadline_seconds=60.0)
+        assert "authorization" not in {name.lower() for name in server.asked[0].headers}
+    assert isinstance(model, OpenAICompatibleModel)
+    assert isinstance(open_model("openai/tiny", keys=keys, retry=retry_of(Clock())), LiteLLMModel)
+
+
+def test_litellm_takes_a_base_url_only_where_it_follows_no_redirects() -> None:
+    with pytest.raises(UsageError, match="openai/"):
+        LiteLLMModel("anthropic/claude", base_url="http://localhost/v1", keys={}, retry=retry_of(Clock()))
+
+
+@pytest.mark.parametrize("client", ["light", "litellm"])
+def test_a_server_is_asked_by_the_name_it_knows(client: ClientName) -> None:
+    with chat_server(completion()) as server:
+        model = open_model("sandbox/sharp", keys={}, retry=retry_of(Clock()), base_url=server.base_url, client=client)
+        model.chat(HELLO, deadline_seconds=60.0)
+        assert (model.name, server.asked[0].body["model"]) == ("sandbox/sharp", "sandbox/sharp")

@@ -1,0 +1,501 @@
+"""The tool loop on the real smolagents: what is taken for a decision, what is not, and when it ends."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from predibot.agents.answer import FINAL_ANSWER, LoopResult
+from predibot.agents.loop import MAX_CALLS_A_TURN, LoopLimits, run_tools
+from predibot.agents.prompt import decide_prompt
+from predibot.agents.research import Research
+from predibot.agents.taken import checked_by
+from predibot.contracts import Context, Toolbox
+from predibot.domain.chat import ChatRequest, Message, ToolCall
+from predibot.errors import BudgetSpent, ClaimLost, ModelRefused, ModelUnavailable, UsageError, VenueUnavailable
+from tests.agents.scripted import (
+    FENCE,
+    GOOD,
+    RESEARCHED,
+    TWO_SEARCHES,
+    ScriptedModel,
+    Turn,
+    answer,
+    context,
+    reply,
+    research,
+    said,
+    toolbox,
+)
+
+BAD: Turn = ("final_answer", answer(said(estimated_probability="60%")))
+
+
+def run(
+    model: ScriptedModel,
+    looked: Research | None = None,
+    *,
+    seen: Context | None = None,
+    steps: int = 12,
+    seconds: float = 600.0,
+    clock: Callable[[], float] = lambda: 0.0,
+) -> LoopResult:
+    where = seen or context()
+    done = looked or research()
+    prompt = decide_prompt(where, FENCE, price_blind=False, min_searches=done.min_searches, min_pages=done.min_pages)
+    limits = LoopLimits(max_steps=steps, deadline_seconds=seconds)
+    return run_tools(model, prompt, done, checked_by(where), where, limits, clock=clock)
+
+
+def no_research() -> Research:
+    return research(searches=0, pages=0)
+
+
+def spent_after(calls: int) -> Callable[[ChatRequest], None]:
+    """Return what a meter does whose budget has room for so many calls, and then for short ones only."""
+    left = iter([*[True] * calls])
+
+    def reserve(request: ChatRequest) -> None:
+        if not next(left, False) and request.max_output_tokens > 1000:
+            raise BudgetSpent("the decision's limit of $0.10 would be passed")
+
+    return reserve
+
+
+@dataclass(slots=True)
+class Recorded:
+    """A trace in memory."""
+
+    steps: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+
+    def record(self, kind: str, **fields: object) -> None:
+        self.steps.append((kind, fields))
+
+
+def noting(asked: list[str]) -> Callable[[str], str]:
+    """Return a search that writes down what it was asked."""
+
+    def search(query: str) -> str:
+        asked.append(query)
+        return f"about {query}"
+
+    return search
+
+
+# ---------------------------------------------------------------- research
+
+
+def test_a_researched_answer_is_taken_exactly() -> None:
+    model = ScriptedModel([*RESEARCHED, GOOD])
+    result = run(model)
+    assert result.decision is not None
+    assert result.decision.markets[0].probability == 0.6
+    assert result.notes == ()
+    assert len(model.requests) == 5
+
+
+def test_an_answer_before_the_research_is_sent_back_and_is_no_repair() -> None:
+    model = ScriptedModel([*[GOOD] * 5, *RESEARCHED, GOOD])
+    assert run(model).decision is not None
+    assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
+
+
+def test_a_lazy_model_is_taken_at_its_last_step_and_marked() -> None:
+    result = run(ScriptedModel([GOOD]), steps=5)
+    assert result.decision is not None
+    assert result.notes == ("under_researched",)
+
+
+def test_a_decision_is_taken_without_research_where_none_can_be_had() -> None:
+    broken = research(toolbox(lambda _query: "error: no results", lambda *_: "error: timed out"))
+    failing: list[Turn] = [[("web_search", {"query": f"rain {n}"}), ("visit_webpage", {"url": f"u{n}"})] for n in "abc"]
+    model = ScriptedModel([*failing, GOOD])
+    result = run(model, broken)
+    assert result.decision is not None
+    assert result.notes == ("under_researched",)
+    assert len(model.requests) == 4
+
+
+def test_without_tools_nothing_but_the_answer_is_offered() -> None:
+    model = ScriptedModel([GOOD])
+    assert run(model, research(Toolbox())).notes == ("under_researched",)
+    assert [tool.name for tool in model.requests[0].tools] == ["final_answer"]
+
+
+# ---------------------------------------------------------------- repairs
+
+
+def test_a_complaint_goes_back_to_the_model_and_a_mended_answer_is_taken() -> None:
+    model = ScriptedModel([BAD, GOOD])
+    assert run(model, no_research()).decision is not None
+    assert "is the text '60%'; write 0.6" in model.told()
+    assert model.requests[1].messages[-1].role == "tool"
+
+
+def test_an_overstaked_answer_says_by_how_much() -> None:
+    model = ScriptedModel([("final_answer", answer(said(bet=1.2), unallocated=0)), GOOD])
+    assert run(model, no_research()).decision is not None
+    assert "staked $1.20 of $1.00; lower the bets by $0.20" in model.told()
+
+
+def test_there_are_three_repairs_and_no_more() -> None:
+    model = ScriptedModel([BAD])
+    result = run(model, no_research())
+    assert result.decision is None
+    assert result.reason.startswith("no answer held after 3 repairs; the last complaint: ")
+    assert len(model.requests) == 4
+    assert run(ScriptedModel([BAD, BAD, BAD, GOOD]), no_research()).decision is not None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"market_decisions": [{"mark', "", "null", "[]", '"text"', "{} {}", '{"a": NaN}', "[" * 9000, "x" * 200_000,
+     json.dumps(answer())[:-1] + ', "unallocated_capital": 0.5}'],
+    ids=lambda text: text[:20],
+)  # fmt: skip
+def test_arguments_that_are_no_json_object_are_not_repaired_but_counted(arguments: str) -> None:
+    model = ScriptedModel([("final_answer", arguments)])
+    result = run(model, no_research())
+    assert result.decision is None
+    assert len(model.requests) == 4
+    assert "final_answer was not called" in model.requests[1].messages[-1].text
+    assert len(model.requests[1].messages[-1].text) < 700
+
+
+def test_only_readable_calls_are_ever_sent_back_to_a_provider() -> None:
+    model = ScriptedModel([("final_answer", "{"), ("no such tool!", "{"), [("final_answer", answer())] * 2, GOOD])
+    run(model, no_research())
+    for message in model.requests[-1].messages:
+        assert all(isinstance(json.loads(call.arguments_json), dict) for call in message.tool_calls)
+        assert not message.tool_calls
+
+
+# ---------------------------------------------------------------- what is no decision
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I think 60 percent.", "", json.dumps(answer()), json.dumps({"name": "final_answer", "arguments": answer()}),
+     f"Action:\n{json.dumps({'name': 'final_answer', 'arguments': answer()})}"],
+    ids=lambda text: text[:20],
+)  # fmt: skip
+def test_free_text_is_never_a_decision(text: str) -> None:
+    model = ScriptedModel([text])
+    result = run(model, no_research(), steps=4)
+    assert result.decision is None
+    assert result.reason == "no answer within 4 steps and 3 more that were for the answer only"
+    assert len(model.requests) == 7
+    assert "Text alone is not read" in model.requests[1].messages[-1].text
+
+
+def test_running_out_of_steps_is_no_decision() -> None:
+    model = ScriptedModel([("web_search", {"query": "rain"})])
+    assert run(model, steps=5).decision is None
+    assert len(model.requests) == 8
+
+
+def test_the_last_step_takes_the_answer_only() -> None:
+    model = ScriptedModel([("web_search", {"query": "rain"})])
+    run(model, steps=3)
+    forced = [request.forced_tool for request in model.requests]
+    assert forced == [None, None, *["final_answer"] * 4]
+    assert [tool.name for tool in model.requests[2].tools] == ["final_answer"]
+    assert "this is the last of 3 steps" in model.requests[2].messages[-1].text
+
+
+def test_one_step_is_enough_for_an_answer() -> None:
+    assert run(ScriptedModel([GOOD]), steps=1).decision is not None
+
+
+def test_final_answer_together_with_another_call_is_not_taken_and_neither_is_called() -> None:
+    asked: list[str] = []
+    looked = research(toolbox(noting(asked)), searches=0, pages=0)
+    model = ScriptedModel([[GOOD, ("web_search", {"query": "rain"})], "I am done."])  # type: ignore[list-item]
+    result = run(model, looked, steps=2)
+    assert result.decision is None
+    assert not asked
+    assert "Call final_answer alone" in model.requests[1].messages[-2].text
+
+
+def test_two_final_answers_in_one_turn_are_none() -> None:
+    model = ScriptedModel([[GOOD, GOOD]])  # type: ignore[list-item]
+    assert run(model, no_research()).decision is None
+    assert len(model.requests) == 4
+
+
+def test_a_reply_that_was_cut_off_is_not_used_even_where_it_can_be_read() -> None:
+    cut_off = reply(calls=[ToolCall("a", "final_answer", json.dumps(answer()))], finish="length")
+    model = ScriptedModel([cut_off, GOOD])
+    assert run(model, no_research()).decision is not None
+    assert len(model.requests) == 2
+    assert "cut off at 4096 tokens" in model.told()
+
+
+def test_a_refusal_ends_it_with_the_models_words() -> None:
+    result = run(ScriptedModel([reply(finish="refusal", refusal="I do not bet. " * 100)]), no_research())
+    assert result.decision is None
+    assert result.reason.startswith("the model refused to answer: I do not bet.")
+    assert len(result.reason) < 700
+
+
+@pytest.mark.parametrize("name", ["nosuch", "", "python_interpreter", "Final_Answer", "x\x1b[2J"])
+def test_an_unknown_tool_is_answered_with_those_there_are(name: str) -> None:
+    model = ScriptedModel([(name, {}), GOOD])
+    assert run(model, no_research()).decision is not None
+    assert "call one of web_search, visit_webpage, note_evidence, final_answer" in model.told()
+    assert "\x1b" not in model.told()
+
+
+# ---------------------------------------------------------------- several calls
+
+
+def test_several_calls_in_one_turn_are_made_in_their_order_and_each_is_answered() -> None:
+    order: list[str] = []
+    looked = research(toolbox(noting(order)), searches=2, pages=0)
+    model = ScriptedModel([[("web_search", {"query": f"rain {n}"}) for n in range(5)], GOOD])
+    assert run(model, looked).decision is not None
+    assert order == [f"rain {n}" for n in range(5)]
+    tools = [message for message in model.requests[1].messages if message.role == "tool"]
+    assert [f"about rain {n}" in message.text for n, message in enumerate(tools)] == [True] * 5
+    calls = [call.id for message in model.requests[1].messages for call in message.tool_calls]
+    assert [message.tool_call_id for message in tools] == calls
+
+
+def test_calls_with_the_same_id_or_none_are_told_apart() -> None:
+    calls = [
+        ToolCall(same, "web_search", json.dumps({"query": f"rain {same}{n}"}))
+        for n, same in enumerate(["", "", "x", "x"])
+    ]
+    looked = research(searches=4, pages=0)
+    model = ScriptedModel([reply(calls=calls), GOOD])
+    assert run(model, looked).decision is not None
+    ids = [call.id for message in model.requests[1].messages for call in message.tool_calls]
+    assert len(set(ids)) == 4
+    assert "x" in ids
+
+
+def test_more_calls_than_a_turn_may_have_are_not_made() -> None:
+    model = ScriptedModel([[("web_search", {"query": f"rain {n}"}) for n in range(MAX_CALLS_A_TURN + 1)], GOOD])
+    looked = no_research()
+    run(model, looked)
+    assert not looked.queries
+    assert "make at most 8" in model.told()
+
+
+# ---------------------------------------------------------------- budget and time
+
+
+def test_a_spent_budget_leads_to_a_forced_short_answer() -> None:
+    model = ScriptedModel([("web_search", {"query": "rain"}), GOOD], before=spent_after(1))
+    result = run(model)
+    assert result.decision is not None
+    assert result.notes == ("under_researched",)
+    assert model.requests[1].forced_tool == "final_answer"
+    assert model.requests[1].tools == (FINAL_ANSWER,)
+    assert "limit of $0.10 would be passed" in model.told()
+
+
+def test_what_is_sent_for_the_short_answer_is_short_too() -> None:
+    looked = research(toolbox(page=lambda *_: "rain " * 5_000))
+    model = ScriptedModel([("visit_webpage", {"url": "http://a.example"}), GOOD], before=spent_after(1))
+    assert run(model, looked).decision is not None
+    assert max(len(message.text) for message in model.requests[1].messages[2:]) < 1_000
+    assert "read: rain rain" in model.requests[1].messages[-2].text
+
+
+def test_a_budget_that_not_even_an_answer_fits_in_is_an_abstention_with_its_reason() -> None:
+    def nothing_fits(_request: ChatRequest) -> None:
+        raise BudgetSpent("the run's limit of 10 steps would be passed")
+
+    model = ScriptedModel([GOOD], before=nothing_fits)
+    result = run(model)
+    assert (result.decision, model.requests) == (None, [])
+    assert result.reason == "the run's limit of 10 steps would be passed; nothing was handed in"
+
+
+def test_a_search_that_no_budget_is_left_for_leads_to_the_answer() -> None:
+    def spent(_query: str) -> str:
+        raise BudgetSpent("the decision's limit of 3 searches would be passed")
+
+    model = ScriptedModel([[("web_search", {"query": "a"}), ("web_search", {"query": "b"})], GOOD])
+    assert run(model, research(toolbox(spent))).notes == ("under_researched",)
+    assert model.requests[1].forced_tool == "final_answer"
+    assert "only final_answer is taken now" in model.requests[1].messages[-2].text
+
+
+def ticking(step_seconds: float) -> Callable[[], float]:
+    instants: Iterator[float] = (tick * step_seconds for tick in range(10_000))
+    return lambda: next(instants)
+
+
+def test_no_model_is_asked_after_the_deadline() -> None:
+    model = ScriptedModel([("web_search", {"query": "rain"})])
+    result = run(model, seconds=100.0, clock=ticking(5.0), steps=99)
+    assert result.reason == "no answer within 100 seconds"
+    assert all(0 < deadline <= 100 for deadline in model.deadlines)
+    assert model.deadlines == sorted(model.deadlines, reverse=True)
+
+
+def test_near_the_deadline_only_the_answer_is_taken() -> None:
+    model = ScriptedModel([("web_search", {"query": "rain"})])
+    run(model, seconds=100.0, clock=ticking(1.0), steps=99)
+    assert [request.forced_tool for request in model.requests].count("final_answer") >= 2
+    assert "the 100 seconds are nearly over" in model.told()
+    assert model.deadlines[0] > 15 > model.deadlines[-1]
+
+
+# ---------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("down"), ModelRefused("wrong key"), KeyError("a bug")])
+def test_what_a_model_raises_passes_through_as_it_is(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught:
+        run(ScriptedModel([*TWO_SEARCHES, error]))
+    assert caught.value is error
+
+
+@pytest.mark.parametrize(
+    "error", [VenueUnavailable("no\nanswer"), UsageError("no"), TimeoutError(), ConnectionError("x" * 999)]
+)
+def test_known_errors_of_a_tool_become_one_sentence_for_the_model(error: Exception) -> None:
+    def failing(_query: str) -> str:
+        raise error
+
+    model = ScriptedModel([("web_search", {"query": "rain"}), GOOD])
+    assert run(model, research(toolbox(failing), searches=0, pages=0)).decision is not None
+    told = model.requests[1].messages[-1]
+    assert told.role == "tool"
+    assert told.text.startswith("error: ")
+    assert "\n" not in told.text
+    assert len(told.text) < 350
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("a bug"), ZeroDivisionError(), ClaimLost("somebody else"), ModelUnavailable("down")]
+)
+@pytest.mark.parametrize("together", [False, True])
+def test_any_other_error_of_a_tool_ends_the_decision(error: Exception, together: bool) -> None:
+    def failing(_query: str) -> str:
+        raise error
+
+    calls: list[tuple[str, object]] = [("web_search", {"query": "rain"})]
+    model = ScriptedModel([[*calls, ("note_evidence", {})] if together else calls, GOOD])
+    with pytest.raises(type(error)) as caught:
+        run(model, research(toolbox(failing), searches=0, pages=0))
+    assert caught.value is error
+    assert len(model.requests) == 1
+
+
+# ---------------------------------------------------------------- smolagents' traps
+
+
+@pytest.mark.parametrize("word", ["call_id", "image.png", "task", "final_answer", "call_1_0"])
+def test_no_argument_is_replaced_by_what_smolagents_remembers(word: str) -> None:
+    asked: list[str] = []
+    looked = research(toolbox(noting(asked)), searches=0, pages=0)
+    run(ScriptedModel([("web_search", {"query": word}), GOOD]), looked)
+    assert asked == [word]
+
+
+def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    run(ScriptedModel([BAD, ("nosuch", {}), "text", *RESEARCHED, GOOD]))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_decisions_that_run_at_once_do_not_mix() -> None:
+    def decide(number: int) -> tuple[str, float]:
+        looked = research(toolbox(lambda query: f"{query} for {number}"), searches=1, pages=0)
+        model = ScriptedModel(
+            [("web_search", {"query": f"rain {number}"}), ("final_answer", answer(said(confidence=number % 10)))]
+        )
+        result = run(model, looked)
+        assert result.decision is not None
+        return model.told(), result.decision.markets[0].confidence or 0.0
+
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(decide, range(24)))
+    assert all(f"rain {n} for {n}" in text and confidence == n % 10 for n, (text, confidence) in enumerate(results))
+
+
+def test_importing_the_loop_does_not_import_smolagents() -> None:
+    code = "import sys, predibot.agents.loop; sys.exit('smolagents' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_every_call_and_every_refused_turn_is_on_the_trace() -> None:
+    trace = Recorded()
+    run(ScriptedModel([("web_search", {"query": "rain"}), "text", BAD, GOOD]), no_research(), seen=context(trace=trace))
+    assert [kind for kind, _ in trace.steps] == ["tool", "refused_turn", "tool", "tool"]
+    assert [fields.get("name") for _, fields in trace.steps] == ["web_search", None, "final_answer", "final_answer"]
+    assert trace.steps[-1][1]["result"] == "taken"
+
+
+# ---------------------------------------------------------------- what is sent
+
+
+def ten_visits() -> ScriptedModel:
+    """Return a model that reads ten pages, notes what it read, and decides."""
+    turns: list[Turn] = [*TWO_SEARCHES]
+    for number in range(10):
+        note = {"url": f"http://a.example/{number - 1}", "line": f"fact {number - 1}: wet", "speaks": "for"}
+        visit: tuple[str, object] = ("visit_webpage", {"url": f"http://a.example/{number}"})
+        turns.append([("note_evidence", note), visit] if number else visit)
+    return ScriptedModel([*turns, GOOD])
+
+
+def with_long_pages() -> Research:
+    # About 2,500 tokens of 5,000 a part.
+    part = " ".join(f"word{n % 700} and rain" for n in range(625))
+    results = "\n".join(f"{n}. Rain\n   url: http://a.example/{n}\n   {'snippet ' * 25}" for n in range(8))
+    return research(toolbox(lambda _query: results, lambda url, part_no, _focus: f"{url} {part_no} {part}"))
+
+
+def characters(message: Message) -> int:
+    return len(message.text) + sum(len(call.name) + len(call.arguments_json) for call in message.tool_calls)
+
+
+def request_text(request: ChatRequest) -> str:
+    tools = "".join(json.dumps([tool.name, tool.description, dict(tool.parameters)]) for tool in request.tools)
+    calls = "".join(call.name + call.arguments_json for message in request.messages for call in message.tool_calls)
+    return tools + calls + "".join(message.text for message in request.messages)
+
+
+def test_ten_visits_of_long_pages_send_less_than_60_000_tokens_and_keep_the_evidence() -> None:
+    model = ten_visits()
+    result = run(model, with_long_pages(), steps=14)
+    assert result.decision is not None
+    assert sum(len(request_text(request)) for request in model.requests) / 4 < 60_000
+    last = model.requests[-1].messages[-1].text
+    assert all(f"fact {number}: wet" in last for number in range(9))
+    assert "read: http://a.example/9" in last
+
+
+def test_the_same_counted_by_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    litellm = importlib.util.find_spec("litellm")
+    if litellm is None or litellm.origin is None:
+        pytest.skip("litellm, which carries the tokenizer's table, is not installed")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(Path(litellm.origin).parent / "litellm_core_utils" / "tokenizers"))
+    encoding = tiktoken.get_encoding("cl100k_base")
+    model = ten_visits()
+    run(model, with_long_pages(), steps=14)
+    pages = [message.text for request in model.requests for message in request.messages if "word624" in message.text]
+    assert len(pages) == 10
+    assert min(len(encoding.encode(page)) for page in pages) > 2_400
+    assert sum(len(encoding.encode(request_text(request))) for request in model.requests) < 60_000
+
+
+def test_what_is_sent_grows_about_linearly_with_the_steps() -> None:
+    def sent(visits: int) -> int:
+        turns: list[Turn] = [("visit_webpage", {"url": f"http://a.example/{n}"}) for n in range(visits)]
+        model = ScriptedModel([*turns, GOOD])
+        run(model, with_long_pages(), steps=99)
+        return sum(characters(message) for request in model.requests[:visits] for message in request.messages)
+
+    assert sent(40) < 2.4 * sent(20)

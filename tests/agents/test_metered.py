@@ -1,0 +1,131 @@
+"""Metered models: no call without a reservation, no truth without a line in the trace."""
+
+import json
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+
+from predibot.agents.budget import Budget
+from predibot.agents.failure import GivenUp, RequestRefused
+from predibot.agents.metered import MeteredModel, request_digest
+from predibot.agents.price import Price
+from predibot.agents.worst_case import worst_case
+from predibot.domain.budget import Limits, Spending
+from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
+from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
+from predibot.ledger.traces import Trace
+from tests.agents.clients import HELLO, PING, Clock, Scripted, reply_of
+
+PRICE = Price(10.0, 100.0)
+WORST = worst_case(HELLO, PRICE, deadline_seconds=30.0)
+
+
+def metered(
+    *replies: ChatReply | Exception, limits: Limits | None = None, price: Price | None = PRICE
+) -> tuple[MeteredModel, Budget, Trace, Scripted]:
+    """Return a metered model, its budget, its trace, and what is behind it."""
+    scripted, budget, trace = Scripted(list(replies)), Budget.of("decision", limits or Limits()), Trace()
+    return MeteredModel(scripted, budget, price, trace, monotonic=Clock().monotonic), budget, trace, scripted
+
+
+def steps_of(trace: Trace) -> list[dict[str, object]]:
+    """Return the lines of a trace."""
+    return [json.loads(line) for line in trace.text.splitlines()]
+
+
+def test_the_truth_replaces_the_worst_case() -> None:
+    model, budget, _, _ = metered(reply_of(usd=0.01))
+    model.chat(HELLO, deadline_seconds=30.0)
+    assert budget.spent() == Spending(usd=0.01, tokens=25, steps=1, seconds=0.5)
+
+
+def test_a_worst_case_that_does_not_fit_is_not_sent() -> None:
+    model, budget, _, scripted = metered(reply_of(), limits=Limits(usd=WORST.usd * 0.99))
+    with pytest.raises(BudgetSpent, match="decision's limit"):
+        model.chat(HELLO, deadline_seconds=30.0)
+    assert (scripted.asked, budget.spent()) == ([], Spending())
+
+
+def test_a_call_gets_no_more_seconds_than_are_left() -> None:
+    model, _, _, scripted = metered(reply_of(), reply_of(), limits=Limits(seconds=8.0))
+    model.chat(HELLO, deadline_seconds=30.0)
+    model.chat(HELLO, deadline_seconds=30.0)
+    assert [seconds for _, seconds in scripted.asked] == [8.0, 7.5]
+
+
+def test_no_seconds_left_is_a_spent_budget() -> None:
+    model, _, _, _ = metered(reply_of(), limits=Limits(seconds=0.0))
+    with pytest.raises(BudgetSpent, match="seconds"):
+        model.chat(HELLO, deadline_seconds=30.0)
+
+
+def test_a_missing_usage_lets_the_worst_case_stand_and_the_cost_unknown() -> None:
+    model, budget, _, _ = metered(reply_of(input_tokens=None, output_tokens=None))
+    assert model.chat(HELLO, deadline_seconds=30.0).cost == Cost(None, "unknown")
+    assert budget.spent().usd == pytest.approx(WORST.usd)
+    assert budget.spent().tokens == WORST.tokens
+
+
+def test_a_reply_without_a_cost_gets_the_recipes() -> None:
+    model, budget, _, _ = metered(reply_of())
+    assert model.chat(HELLO, deadline_seconds=30.0).cost == Cost(20 * 10e-6 + 5 * 100e-6, "recipe")
+    assert budget.spent().usd == pytest.approx(0.0007)
+
+
+def test_without_a_price_dollars_are_unknown_and_tokens_are_still_held() -> None:
+    model, budget, _, _ = metered(reply_of(), reply_of(), price=None, limits=Limits(tokens=WORST.tokens))
+    assert model.chat(HELLO, deadline_seconds=30.0).cost.usd is None
+    assert budget.spent() == Spending(tokens=25, steps=1, seconds=0.5)
+    with pytest.raises(BudgetSpent, match="tokens"):
+        model.chat(replace(HELLO, max_output_tokens=5_000), deadline_seconds=30.0)
+
+
+@pytest.mark.parametrize(
+    ("failure", "lost"),
+    [(RequestRefused("no", 401), 0), (GivenUp("down", lost_tries=0), 0), (GivenUp("cut", lost_tries=2), 2)],
+)
+def test_a_failure_costs_what_may_have_been_paid_for(failure: Exception, lost: int) -> None:
+    model, budget, trace, _ = metered(failure)
+    with pytest.raises((ModelRefused, ModelUnavailable)):
+        model.chat(HELLO, deadline_seconds=30.0)
+    assert budget.spent().usd == pytest.approx(WORST.usd * lost)
+    assert (budget.spent().tokens, budget.spent().steps) == (WORST.tokens * lost, 1)
+    assert [(step["kind"], step["message"]) for step in steps_of(trace)] == [("model_failed", str(failure))]
+
+
+def test_an_unforeseen_end_keeps_the_worst_case_set_aside() -> None:
+    model, budget, _, _ = metered(KeyError("a bug"))
+    with pytest.raises(KeyError):
+        model.chat(HELLO, deadline_seconds=30.0)
+    assert budget.spent().usd == pytest.approx(WORST.usd)
+
+
+def test_the_trace_has_each_message_once_and_every_reply_whole() -> None:
+    model, _, trace, _ = metered(reply_of("first"), reply_of("second"))
+    model.chat(HELLO, deadline_seconds=30.0)
+    longer = ChatRequest((*HELLO.messages, Message("assistant", "first"), Message("user", "go on")), (PING,), "ping")
+    model.chat(longer, deadline_seconds=30.0)
+    first, second = steps_of(trace)
+    assert first["new_messages"] == [{"role": "user", "text": "Will it rain?"}]
+    assert second["new_messages"] == [{"role": "assistant", "text": "first"}, {"role": "user", "text": "go on"}]
+    assert (second["tools"], second["forced_tool"], second["messages_sent"]) == (["ping"], "ping", 3)
+    assert second["message"] == {"role": "assistant", "text": "second", "tool_calls": [], "tool_call_id": None}
+    assert second["usage"]["raw"] == {"prompt_tokens": 20}  # type: ignore[index] # JSON
+    assert second["request_sha256"] == request_digest(longer)
+
+
+def test_a_digest_is_of_all_that_is_asked_and_of_nothing_else() -> None:
+    same = replace(HELLO, tools=(replace(PING, parameters=MappingProxyType(dict(PING.parameters))),))
+    assert request_digest(same) == request_digest(replace(HELLO, tools=(PING,)))
+    others = [replace(HELLO, seed=1), replace(HELLO, forced_tool="x"), replace(HELLO, max_output_tokens=1), same]
+    assert len({request_digest(each) for each in (HELLO, *others)}) == 5
+
+
+def test_a_conversation_is_reserved_by_what_the_provider_counted() -> None:
+    page = ChatRequest((Message("user", "word " * 4_000),))
+    model, _, trace, _ = metered(reply_of(input_tokens=4_000), reply_of())
+    model.chat(page, deadline_seconds=30.0)
+    model.chat(replace(page, messages=(*page.messages, Message("user", "go on"))), deadline_seconds=30.0)
+    first, second = (step["worst"]["tokens"] for step in steps_of(trace))  # type: ignore[index] # JSON
+    assert first > 20_000 > 9_000 > second > 8_096

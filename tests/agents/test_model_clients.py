@@ -1,0 +1,270 @@
+"""Both clients of models, against a server that speaks the real protocol, faults and all."""
+
+import logging
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from predibot.agents.failure import MAX_CONNECT_TRIES, MAX_LOST_TRIES, MAX_TRIES, GivenUp, RequestRefused
+from predibot.agents.price import Price
+from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall
+from predibot.errors import ModelRefused, ModelUnavailable
+from tests.agents.chat_server import (
+    USAGE,
+    ChatServer,
+    Said,
+    broken_off,
+    chat_server,
+    completion,
+    cut,
+    drip_body,
+    drip_header,
+    error,
+    hang,
+    hang_up,
+    said_json,
+    tool_call,
+)
+from tests.agents.clients import CLIENTS, HELLO, KEY_NAME, PING, SECRET, Client, Clock, retry_of
+
+
+@pytest.fixture(params=list(CLIENTS))
+def client(request: pytest.FixtureRequest) -> Client:
+    """Return each of the two clients."""
+    return CLIENTS[request.param]
+
+
+def ask(
+    client: Client, *script: Said, request: ChatRequest = HELLO, price: Price | None = None
+) -> tuple[ChatReply, ChatServer, Clock]:
+    """Return the reply to a request, the server that was asked, and the clock that was waited on."""
+    clock = Clock()
+    with chat_server(*script) as server:
+        return client(server, retry_of(clock), price=price).chat(request, deadline_seconds=60.0), server, clock
+
+
+def test_what_is_asked_is_what_the_server_gets(client: Client) -> None:
+    history = (
+        Message("system", "Be brief."),
+        Message("user", "hi"),
+        Message("assistant", "", (ToolCall("c1", "ping", '{"word": "a"}'),)),
+        Message("tool", "pong", tool_call_id="c1"),
+    )
+    asked = ChatRequest(history, (PING,), "ping", max_output_tokens=77, temperature=0.3, seed=4)
+    _, server, _ = ask(client, completion(), request=asked)
+    body, headers = server.asked[0].body, {name.lower(): text for name, text in server.asked[0].headers.items()}
+    assert [each["role"] for each in body["messages"]] == ["system", "user", "assistant", "tool"]
+    assert body["messages"][2]["tool_calls"][0]["function"] == {"name": "ping", "arguments": '{"word": "a"}'}
+    assert body["messages"][3] == {"role": "tool", "content": "pong", "tool_call_id": "c1"}
+    assert (body["model"], body["max_tokens"], body["temperature"], body["seed"]) == ("tiny", 77, 0.3, 4)
+    assert body["tool_choice"] == {"type": "function", "function": {"name": "ping"}}
+    assert body["tools"][0]["function"]["parameters"] == PING.parameters
+    assert headers["authorization"] == f"Bearer {SECRET}"
+
+
+def test_a_text_that_is_no_unicode_can_be_sent(client: Client) -> None:
+    half = "half \ud800 a pair"
+    asked = ChatRequest((Message("user", half), Message("assistant", half, (ToolCall("c1", "ping", half),))))
+    _, server, _ = ask(client, completion(), request=asked)
+    sent = server.asked[0].body["messages"]
+    assert {sent[0]["content"], sent[1]["tool_calls"][0]["function"]["arguments"]} == {"half \ufffd a pair"}
+
+
+def test_an_answer_carries_text_tokens_and_the_providers_name(client: Client) -> None:
+    reply, _, _ = ask(client, completion("70 percent"))
+    assert (reply.message, reply.finish_reason, reply.retries) == (Message("assistant", "70 percent"), "stop", 0)
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.model) == (20, 5, "tiny-1")
+    assert reply.usage.raw["total_tokens"] == 25
+
+
+@pytest.mark.parametrize(("said", "meant"), [("length", "length"), ("content_filter", "refusal"), ("stop", "stop")])
+def test_why_it_stopped_is_named(client: Client, said: str, meant: str) -> None:
+    assert ask(client, completion(finish_reason=said))[0].finish_reason == meant
+
+
+def test_a_refusal_is_recognised_with_its_words(client: Client) -> None:
+    reply, _, _ = ask(client, completion(None, message={"refusal": "I will not."}))
+    assert (reply.finish_reason, reply.refusal, reply.message.text) == ("refusal", "I will not.", "")
+
+
+@pytest.mark.parametrize("arguments", ['{"word": "pong"}', '{"word": ', "", "not json", '"text"', "[1]"])
+def test_the_arguments_of_a_tool_call_stay_text_however_bad(client: Client, arguments: str) -> None:
+    reply, _, _ = ask(client, tool_call("ping", arguments))
+    assert reply.message.tool_calls == (ToolCall("call_7", "ping", arguments),)
+    assert reply.finish_reason == "tool_calls"
+
+
+def test_a_forced_call_that_ends_with_stop_is_a_call(client: Client) -> None:
+    assert ask(client, tool_call(finish_reason="stop"))[0].finish_reason == "tool_calls"
+
+
+def test_a_call_that_was_cut_off_says_so(client: Client) -> None:
+    assert ask(client, tool_call(arguments='{"wo', finish_reason="length"))[0].finish_reason == "length"
+
+
+def test_a_missing_usage_is_unknown_and_costs_the_unknown(client: Client) -> None:
+    reply, _, _ = ask(client, completion(usage=None), price=Price(1.0, 1.0))
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (None, None)
+    assert reply.cost == Cost(None, "unknown")
+
+
+def test_a_cost_is_the_providers_then_the_recipes_then_unknown(client: Client) -> None:
+    price = Price(10.0, 100.0)
+    assert ask(client, completion(usage={**USAGE, "cost": 0.5}), price=price)[0].cost == Cost(0.5, "provider")
+    assert ask(client, completion(), price=price)[0].cost == Cost(20 * 10e-6 + 5 * 100e-6, "recipe")
+    assert ask(client, completion())[0].cost == Cost(None, "unknown")
+
+
+def test_a_local_model_is_free_even_without_usage(client: Client) -> None:
+    assert ask(client, completion(usage=None), price=Price(0.0, 0.0))[0].cost == Cost(0.0, "recipe")
+
+
+def test_a_searching_model_names_what_it_read(client: Client) -> None:
+    cited = {"type": "url_citation", "url_citation": {"url": "https://c.test/", "title": "", "start_index": 0}}
+    cited["url_citation"]["end_index"] = 1  # type: ignore[index] # a nested dict
+    reply, _, _ = ask(
+        client,
+        completion(
+            message={"annotations": [cited]},
+            citations=["https://a.test/", "file:///etc/passwd"],
+            search_results=[{"url": "https://b.test/", "title": "B"}, {"url": "https://a.test/"}],
+        ),
+    )
+    assert reply.citations == ("https://a.test/", "https://b.test/", "https://c.test/")
+
+
+@pytest.mark.parametrize("failure", [error(500), error(503), error(529), cut(), broken_off(), Said(act=hang_up)])
+def test_a_passing_failure_is_asked_again_and_counted(client: Client, failure: Said) -> None:
+    reply, server, clock = ask(client, failure, failure, completion())
+    assert (reply.message.text, reply.retries, len(server.asked)) == ("yes", 2, 3)
+    assert all(0.0 < wait <= 1.0 for wait in clock.waits)
+
+
+def test_retry_after_is_honoured(client: Client) -> None:
+    reply, _, clock = ask(client, error(429, Retry_After="7"), completion())
+    assert 7.0 <= clock.seconds <= 7.2
+    assert (reply.retries, round(reply.seconds)) == (1, 7)
+
+
+@pytest.mark.parametrize(
+    ("failure", "tries", "lost"),
+    [(error(500), MAX_TRIES, 0), (error(503), MAX_TRIES, 0), (cut(), MAX_LOST_TRIES, MAX_LOST_TRIES)],
+)
+def test_what_never_passes_is_given_up(client: Client, failure: Said, tries: int, lost: int) -> None:
+    with chat_server(failure) as server:
+        with pytest.raises(GivenUp, match=f"given up after {tries} tries") as caught:
+            client(server, retry_of(Clock())).chat(HELLO, deadline_seconds=60.0)
+        assert (len(server.asked), caught.value.lost_tries) == (tries, lost)
+
+
+def test_a_rate_limit_without_a_word_is_asked_until_the_deadline(client: Client) -> None:
+    clock = Clock()
+    with chat_server(error(429)) as server, pytest.raises(GivenUp):
+        client(server, retry_of(clock)).chat(HELLO, deadline_seconds=100.0)
+    assert 80.0 < clock.seconds < 100.0
+
+
+def test_a_wait_beyond_the_deadline_is_not_waited(client: Client) -> None:
+    clock = Clock()
+    busy = error(429, Retry_After="90")
+    with chat_server(busy) as server, pytest.raises(ModelUnavailable, match="asks to wait 90 s"):
+        client(server, retry_of(clock)).chat(HELLO, deadline_seconds=60.0)
+    assert clock.seconds == 0.0
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (400, "mend the request"),
+        (401, f"set {KEY_NAME}"),
+        (402, "top it up"),
+        (403, f"set {KEY_NAME}"),
+        (404, "model's name"),
+        (413, "too long"),
+        (422, "mend the request"),
+        (302, "redirects are not followed"),
+    ],
+)
+def test_a_refusal_is_final_and_says_what_to_mend(client: Client, status: int, advice: str) -> None:
+    clock = Clock()
+    refusal = error(status, location="http://127.0.0.1:1/")
+    with chat_server(refusal) as server, pytest.raises(RequestRefused, match=advice) as caught:
+        client(server, retry_of(clock)).chat(HELLO, deadline_seconds=60.0)
+    assert (caught.value.status, clock.waits) == (status, [])
+
+
+def test_an_account_without_credit_is_final_though_it_looks_like_a_rate_limit(client: Client) -> None:
+    with chat_server(error(429, "You exceeded your quota: insufficient_quota")) as server:
+        with pytest.raises(ModelRefused, match="top it up"):
+            client(server, retry_of(Clock())).chat(HELLO, deadline_seconds=60.0)
+        assert len(server.asked) == 1
+
+
+def test_an_error_that_comes_as_a_success_is_an_error(client: Client) -> None:
+    busy = said_json({"error": {"code": 429, "message": "busy"}})
+    assert ask(client, busy, completion())[0].retries == 1
+
+
+@pytest.mark.parametrize("act", [hang, drip_body, drip_header])
+def test_a_server_that_hangs_or_drips_is_left_at_the_deadline(client: Client, act: Callable[..., None]) -> None:
+    ask(client, completion())
+    with chat_server(Said(act=act)) as server:
+        model = client(server, retry_of(Clock()))
+        began = time.monotonic()
+        with pytest.raises(GivenUp) as caught:
+            model.chat(HELLO, deadline_seconds=0.5)
+        assert time.monotonic() - began < 5.0
+    assert caught.value.lost_tries >= 1
+
+
+def test_an_endless_answer_is_refused(client: Client) -> None:
+    with chat_server(Said(b"{" + b" " * 17_000_000)) as server, pytest.raises(ModelRefused):
+        client(server, retry_of(Clock())).chat(HELLO, deadline_seconds=30.0)
+
+
+def test_an_answer_that_could_be_a_bomb_is_refused(client: Client) -> None:
+    packed = replace(completion(), headers={"Content-Encoding": "gzip"})
+    with chat_server(packed) as server, pytest.raises(ModelRefused, match="compressed"):
+        client(server, retry_of(Clock())).chat(HELLO, deadline_seconds=30.0)
+
+
+def test_nobody_at_the_address_is_unavailable(client: Client) -> None:
+    with chat_server(completion()) as server:
+        pass
+    clock = Clock()
+    with pytest.raises(GivenUp, match=r"no connection.* after 3 tries") as caught:
+        client(server, retry_of(clock)).chat(HELLO, deadline_seconds=60.0)
+    assert (len(clock.waits), caught.value.lost_tries) == (MAX_CONNECT_TRIES - 1, 0)
+
+
+ECHOES = [error(status, f"key {SECRET} and {SECRET[:-3]}") for status in (302, 400, 401, 403, 404, 422, 429, 500)]
+
+
+@pytest.mark.parametrize("echo", [*ECHOES, Said(f"<html>{SECRET}".encode()), cut(f'{{"a": "{SECRET}'.encode())])
+def test_a_key_that_is_echoed_appears_nowhere(
+    client: Client, echo: Said, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with chat_server(echo) as server:
+        model = client(server, retry_of(Clock()))
+        with pytest.raises((ModelRefused, ModelUnavailable)) as caught:
+            model.chat(HELLO, deadline_seconds=60.0)
+    shown = "".join(traceback.format_exception(caught.value)) + repr(model) + repr(caught.value)
+    assert SECRET[:12] not in shown
+    assert SECRET[:12] not in "".join(capfd.readouterr()) + _ours(caplog)
+
+
+def _ours(caplog: pytest.LogCaptureFixture) -> str:
+    """Return what predibot and litellm logged; httpx at its most talkative shows addresses only."""
+    return "".join(record.getMessage() for record in caplog.records)
+
+
+def test_a_key_that_a_server_puts_into_its_answer_is_masked(client: Client) -> None:
+    escaped = SECRET.replace("p", "\\u0070")
+    body = completion("KEY").body.replace(b"KEY", escaped.encode())
+    reply, _, _ = ask(client, Said(body))
+    assert reply.message.text == "***"
+    assert SECRET[:12] not in repr(reply)

@@ -1,0 +1,112 @@
+"""One prompt, one answer: JSON alone or in one code fence, repaired by the model itself or not at all."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from predibot.agents.answer import LoopResult
+from predibot.agents.one_shot import run_one_shot
+from predibot.agents.taken import MAX_SOURCES, checked_by, decided
+from predibot.contracts import Context
+from predibot.domain.chat import ChatRequest
+from predibot.domain.decision import Decision
+from predibot.errors import BudgetSpent, ModelUnavailable
+from tests.agents.scripted import ScriptedModel, answer, context, reply, said
+
+GOOD = json.dumps(answer())
+BAD = json.dumps(answer(said(estimated_probability="60%")))
+
+
+def run(
+    model: ScriptedModel,
+    *,
+    seen: Context | None = None,
+    may_abstain: bool = False,
+    clock: Callable[[], float] = lambda: 0.0,
+) -> LoopResult:
+    where = seen or context()
+    return run_one_shot(model, "the prompt", checked_by(where), where, may_abstain=may_abstain, clock=clock)
+
+
+@pytest.mark.parametrize(
+    "text", [GOOD, f"```json\n{GOOD}\n```", f"\n```\n{GOOD}\n```\n", json.dumps(answer(), indent=1)]
+)
+def test_json_alone_or_in_one_fence_is_taken(text: str) -> None:
+    decision = run(ScriptedModel([text])).decision
+    assert decision is not None
+    assert decision.markets[0].probability == 0.6
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Sixty percent.", f"Here: {GOOD}", f"{GOOD} {GOOD}", f"```json\n{GOOD}\n```\n```json\n{GOOD}\n```", GOOD[:-1],
+     GOOD.replace('"bet"', '"bet": 0.1, "bet"'), f"```json\n{GOOD}", "[" * 20_000, " " * 200_000, '{"abstain": "why"}'],
+    ids=lambda text: text[:20],
+)  # fmt: skip
+def test_anything_else_goes_back_three_times_and_is_then_no_decision(text: str) -> None:
+    model = ScriptedModel([text])
+    result = run(model)
+    assert result.decision is None
+    assert result.reason.startswith("no answer held after 3 repairs; the last complaint: ")
+    assert len(model.requests) == 4
+    assert len(result.reason) <= 500
+
+
+def test_a_complaint_goes_back_word_for_word_behind_the_models_own_answer() -> None:
+    model = ScriptedModel([BAD, GOOD])
+    assert run(model).decision is not None
+    prompt, own, complaint = model.requests[1].messages
+    assert (prompt.text, own.role, own.text) == ("the prompt", "assistant", BAD)
+    assert "is the text '60%'; write 0.6" in complaint.text
+
+
+def test_an_answer_that_was_cut_off_is_not_used_even_where_it_can_be_read() -> None:
+    model = ScriptedModel([reply(GOOD, finish="length"), GOOD])
+    assert run(model).decision is not None
+    assert "cut off" in model.told()
+
+
+def test_a_refusal_is_no_answer_to_be_repaired() -> None:
+    model = ScriptedModel([reply(finish="refusal", refusal="I do not bet.")])
+    assert run(model).reason == "the model refused to answer: I do not bet."
+    assert len(model.requests) == 1
+
+
+def test_a_model_abstains_only_where_it_was_told_that_it_may() -> None:
+    abstain = json.dumps({"abstain": "m1 has none"})
+    assert run(ScriptedModel([abstain]), may_abstain=True).reason == "abstained: m1 has none"
+    both = json.dumps({**answer(), "abstain": "and not"})
+    assert run(ScriptedModel([both]), may_abstain=True).reason.startswith("no answer held")
+
+
+def test_a_spent_budget_is_a_reason_and_not_an_error() -> None:
+    def spent(_request: ChatRequest) -> None:
+        raise BudgetSpent("the day's limit of $1 would be passed")
+
+    assert (
+        run(ScriptedModel([GOOD], before=spent)).reason
+        == "the day's limit of $1 would be passed; nothing was handed in"
+    )
+
+
+def test_a_model_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(ModelUnavailable, match="down"):
+        run(ScriptedModel([ModelUnavailable("down")]))
+
+
+def test_one_deadline_holds_for_the_answer_and_its_repairs_together() -> None:
+    instants = iter(range(0, 10_000, 70))
+    model = ScriptedModel([BAD])
+    result = run(model, seen=context(deadline_seconds=200.0), clock=lambda: float(next(instants)))
+    assert model.deadlines == [130.0, 60.0]
+    assert result.reason.startswith("no answer within 200 seconds; the last complaint: ")
+
+
+def test_citations_become_sources_bounded_and_on_one_line() -> None:
+    cited = reply(GOOD, citations=("http://a.example\n/x", "", *("http://b.example/" + "x" * 999,) * 100))
+    decision = decided(run(ScriptedModel([cited])))
+    assert isinstance(decision, Decision)
+    assert decision.notes[0] == "source: http://a.example /x"
+    assert len(decision.notes) < MAX_SOURCES
+    assert max(map(len, decision.notes)) < 520

@@ -1,0 +1,137 @@
+"""The light client: one address the user set, and nothing but the chat-completions dialect."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from predibot.agents.openai_model import OpenAICompatibleModel
+from predibot.domain.chat import ChatReply, ChatRequest, ToolCall
+from predibot.errors import ModelRefused, ModelUnavailable, UsageError
+from tests.agents.chat_server import completion, said_json
+from tests.agents.clients import HELLO, Clock, retry_of
+
+OK = json.loads(completion().body)
+
+
+def ask(
+    answer: Callable[[httpx.Request], httpx.Response],
+    *,
+    base_url: str = "http://models.test/v1",
+    request: ChatRequest = HELLO,
+) -> ChatReply:
+    """Return the reply of a server that is a function."""
+    model = OpenAICompatibleModel(
+        "openai/tiny",
+        base_url,
+        retry=retry_of(Clock()),
+        transport=httpx.MockTransport(answer),
+        now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    return model.chat(request, deadline_seconds=30.0)
+
+
+def test_parameters_that_a_model_refuses_by_name_are_not_sent_again() -> None:
+    seen: list[dict[str, object]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(json.loads(request.content))
+        refused = [name for name in ("max_tokens", "temperature") if name in seen[-1]]
+        error = {"message": f"Unsupported parameter: {refused}", "param": refused[0] if refused else None}
+        return httpx.Response(400, json={"error": error}) if refused else httpx.Response(200, json=OK)
+
+    assert ask(answer, request=replace(HELLO, temperature=0.5)).retries == 2
+    assert seen[2]["max_completion_tokens"] == seen[0]["max_tokens"]
+    assert not {"max_tokens", "temperature"} & seen[2].keys()
+
+
+def test_a_parameter_that_was_not_sent_cannot_be_left_out() -> None:
+    refusal = httpx.Response(400, json={"error": {"message": "no", "param": "temperature"}})
+    with pytest.raises(ModelRefused, match="mend the request"):
+        ask(lambda request: refusal)
+
+
+def test_a_redirect_is_not_followed() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        return httpx.Response(307, headers={"location": "http://169.254.169.254/"})
+
+    with pytest.raises(ModelRefused, match="redirects are not followed"):
+        ask(answer)
+    assert asked == ["http://models.test/v1/chat/completions"]
+
+
+@pytest.mark.parametrize(
+    "base_url", ["", "models.test", "ftp://models.test", "http://", "http://me:pw@models.test/v1", "http://[::1"]
+)
+def test_what_is_no_base_url_is_refused_without_its_password(base_url: str) -> None:
+    with pytest.raises(UsageError, match="base URL") as caught:
+        ask(lambda request: httpx.Response(200, json=OK), base_url=base_url)
+    assert "pw" not in str(caught.value)
+
+
+def test_the_query_of_a_base_url_is_kept_and_not_shown() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        return httpx.Response(404)
+
+    with pytest.raises(ModelRefused) as caught:
+        ask(answer, base_url="http://models.test/v1/?code=hidden")
+    assert asked == ["http://models.test/v1/chat/completions?code=hidden"]
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[1, 2]", b'"yes"'])
+def test_what_is_no_object_is_no_such_server(body: bytes) -> None:
+    with pytest.raises(ModelRefused, match="see whether the base URL is right"):
+        ask(lambda request: httpx.Response(200, content=body))
+
+
+@pytest.mark.parametrize(
+    "value", [{}, {"choices": []}, {"choices": [{}]}, {"choices": "no"}, {"choices": [{"message": {"content": 7}}]}]
+)
+def test_an_object_that_is_no_completion_counts_as_lost(value: object) -> None:
+    with pytest.raises(ModelUnavailable, match="no chat completion"):
+        ask(lambda request: httpx.Response(200, json=value))
+
+
+def test_nesting_without_end_is_no_crash() -> None:
+    with pytest.raises(ModelUnavailable, match="not whole"):
+        ask(lambda request: httpx.Response(200, content=b'{"a":' * 200_000))
+
+
+def test_arguments_that_come_decoded_become_text() -> None:
+    call = {"function": {"name": "ping", "arguments": {"word": "pong"}}}
+    body = said_json({"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "stop"}]}).body
+    reply = ask(lambda request: httpx.Response(200, content=body))
+    assert reply.message.tool_calls == (ToolCall("call_0", "ping", '{"word": "pong"}'),)
+
+
+@pytest.mark.parametrize("error", [httpx.ReadError("x"), httpx.WriteError("x"), httpx.RemoteProtocolError("x")])
+def test_a_broken_connection_is_translated(error: Exception) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise error
+
+    with pytest.raises(ModelUnavailable, match="broke off"):
+        ask(answer)
+
+
+def concrete_errors(parent: type[Exception]) -> list[type[Exception]]:
+    """Return every kind of error below one."""
+    return [kind for child in parent.__subclasses__() for kind in [child, *concrete_errors(child)]]
+
+
+@pytest.mark.parametrize("kind", concrete_errors(httpx.TransportError))
+def test_every_transport_error_of_httpx_is_one_of_ours(kind: type[Exception]) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise kind("x")
+
+    with pytest.raises((ModelUnavailable, ModelRefused)):
+        ask(answer)

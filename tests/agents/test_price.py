@@ -1,0 +1,52 @@
+"""Prices: what is known, what a call cost, and who may not start."""
+
+import pytest
+
+from predibot.agents.price import Price, cost_of, dearest, recipe_price, require_price
+from predibot.domain.budget import Limits
+from predibot.domain.chat import Cost, Usage
+from predibot.errors import UsageError
+
+USAGE = Usage(1_000, 100)
+
+
+def test_the_cost_by_hand() -> None:
+    # 1,000 tokens at $2 a million, 100 at $10 a million, and half a cent for the call.
+    assert Price(2.0, 10.0, call_usd=0.005).usd(1_000, 100) == pytest.approx(0.002 + 0.001 + 0.005)
+
+
+def test_a_recipe_states_one_price_or_two() -> None:
+    assert recipe_price(3.0) == Price(3.0, 3.0)
+    assert recipe_price({"input": 1.0, "output": 4.0}) == Price(1.0, 4.0)
+
+
+@pytest.mark.parametrize("stated", [-1.0, float("nan"), float("inf"), {"input": 1.0}, {"in": 1.0, "out": 1.0}, "3"])
+def test_what_is_no_price_is_refused(stated: object) -> None:
+    with pytest.raises(UsageError, match="price_usd_per_million_tokens"):
+        recipe_price(stated)  # type: ignore[arg-type] # what TOML may hold
+
+
+def test_the_first_who_knows_the_cost_is_believed() -> None:
+    price = Price(1.0, 1.0)
+    assert cost_of(USAGE, provider_usd=0.0, table_usd=2.0, price=price) == Cost(0.0, "provider")
+    assert cost_of(USAGE, table_usd=2.0, price=price) == Cost(2.0, "litellm")
+    assert cost_of(USAGE, price=price) == Cost(0.0011, "recipe")
+    assert cost_of(USAGE) == Cost(None, "unknown")
+
+
+def test_an_unknown_cost_is_never_zero() -> None:
+    assert cost_of(Usage(None, 5), price=Price(1.0, 0.0)) == Cost(None, "unknown")
+    assert cost_of(Usage(5, None), price=Price(1.0, 1.0)) == Cost(None, "unknown")
+    assert cost_of(Usage(), price=Price(0.0, 0.0)) == Cost(0.0, "recipe")
+
+
+def test_the_dearest_is_taken_part_by_part() -> None:
+    assert dearest(Price(1.0, 9.0), None, Price(2.0, 3.0, call_usd=0.1)) == Price(2.0, 9.0, call_usd=0.1)
+    assert dearest(None, None) is None
+
+
+def test_a_bot_of_unknown_price_may_not_start_with_a_limit_in_dollars() -> None:
+    with pytest.raises(UsageError, match="set price_usd_per_million_tokens in the recipe, 0 for a local model"):
+        require_price("gpt", None, [Limits(), Limits(usd=1.0)])
+    require_price("gpt", None, [Limits(tokens=10), Limits(seconds=5.0)])
+    require_price("gpt", Price(0.0, 0.0), [Limits(usd=1.0)])

@@ -1,0 +1,89 @@
+"""Prompts on recorded events: everything a forecaster needs, once, and nothing of the future."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from predibot.agents.prompt import MAX_PRICES, MAX_TITLE_CHARACTERS, decide_prompt, one_line
+from predibot.contracts import Context
+from predibot.domain.clock import parse_instant
+from predibot.domain.event import Event
+from predibot.domain.price import PricePoint
+from predibot.games import DollarPerEvent
+from predibot.venues.archive import Archive
+from tests.agents.scripted import FENCE
+
+INSTANT = parse_instant("2026-02-13T19:30:00Z")
+
+
+def history_of(archive: Archive, event: Event) -> Callable[[str], tuple[PricePoint, ...]]:
+    """Return daily prices as a job gives them: the last of each day up to the instant."""
+
+    def history(market_id: str) -> tuple[PricePoint, ...]:
+        market = event.market(market_id)
+        assert market is not None
+        path = archive.price_path(
+            market.ref.instrument("polymarket", "YES"), start=INSTANT - timedelta(days=40), until=INSTANT
+        )
+        return tuple({point.at.date(): point for point in path.points}.values())
+
+    return history
+
+
+@pytest.fixture(scope="module")
+def recorded(shared_data: Path) -> list[tuple[Event, str]]:
+    archive = Archive(shared_data / "polymarket-2026-02")
+    events = [event for event in archive.events(INSTANT).events if event.markets][:40]
+    # A game shows at most a handful of the markets of an event.
+    shown = [replace(event, markets=event.markets[:8]) for event in events]
+    return [(event, prompt_of(event, history_of(archive, event))) for event in shown]
+
+
+def prompt_of(event: Event, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
+    seen = Context(INSTANT, event, DollarPerEvent(), random.Random(0), history=history)
+    return decide_prompt(seen, FENCE, price_blind=False, min_searches=2, min_pages=2)
+
+
+def test_every_market_is_asked_about_with_its_price_and_its_rules_once(recorded: list[tuple[Event, str]]) -> None:
+    assert recorded
+    for event, prompt in recorded:
+        assert one_line(event.title)[:MAX_TITLE_CHARACTERS] in prompt
+        assert re.findall(r"^market id: (\S+)$", prompt, re.MULTILINE) == [market.id for market in event.markets]
+        for rules in {market.description for market in event.markets if len(market.description) > 200}:
+            first_line = next(line for line in rules.splitlines() if len(line) > 40)
+            assert first_line.strip() in prompt
+
+
+def test_the_json_says_the_same_markets(recorded: list[tuple[Event, str]]) -> None:
+    for event, prompt in recorded:
+        block = re.search(r"```json\n(.*?)\n```", prompt, re.DOTALL)
+        assert block is not None
+        rows = json.loads(block.group(1))["markets"]
+        assert [row["id"] for row in rows] == [market.id for market in event.markets]
+        prices = [market.quote.price for market in event.markets if market.quote is not None]
+        assert [row.get("price_yes") for row in rows] == [price and round(price.yes, 6) for price in prices]
+
+
+def test_prices_are_few_and_none_is_of_the_future(recorded: list[tuple[Event, str]]) -> None:
+    lines = [
+        line for _, prompt in recorded for line in re.findall(r"^price of YES by day: (.*)$", prompt, re.MULTILINE)
+    ]
+    assert lines
+    for line in lines:
+        days = re.findall(r"\d{4}-\d\d-\d\d", line)
+        assert len(days) <= MAX_PRICES
+        assert days == sorted(days)
+        assert datetime.fromisoformat(days[-1]).date() <= INSTANT.date()
+
+
+def test_the_venues_words_are_all_inside_the_fence(recorded: list[tuple[Event, str]]) -> None:
+    for event, prompt in recorded:
+        outside = re.sub(f"\n{FENCE.opening}\n.*?\n{FENCE.closing}\n", "\n", prompt, flags=re.DOTALL)
+        assert one_line(event.title) not in outside
+        assert all(market.question not in outside for market in event.markets)

@@ -1,0 +1,87 @@
+"""The worst case of a request: never below the truth, and close to it once a provider has counted."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.agents.litellm_library import loaded_litellm
+from predibot.agents.price import Price
+from predibot.agents.worst_case import Counted, input_tokens_bound, worst_case
+from predibot.domain.chat import ChatRequest, Message, ToolCall, ToolSchema
+from tests.agents.clients import PING
+
+TEXT = st.text(max_size=200)
+MESSAGES = st.lists(
+    st.builds(Message, st.sampled_from(["user", "assistant", "tool"]), TEXT), min_size=1, max_size=6
+).map(tuple)
+
+
+def bytes_of(*messages: Message) -> int:
+    """Return a count of tokens by a tokenizer that makes one of every byte: the worst there is."""
+    return sum(len(message.text.encode("utf-8", "surrogatepass")) + 4 for message in messages)
+
+
+@given(MESSAGES)
+def test_the_bound_is_not_below_the_worst_tokenizer(messages: tuple[Message, ...]) -> None:
+    assert input_tokens_bound(ChatRequest(messages)) >= bytes_of(*messages)
+
+
+@given(MESSAGES, MESSAGES, st.integers(1, 4))
+def test_a_counted_request_makes_the_bound_closer_and_still_a_bound(
+    old: tuple[Message, ...], new: tuple[Message, ...], bytes_a_token: int
+) -> None:
+    """A conversation goes on; old messages are dropped or kept, and tokens have so many bytes."""
+    kept = old[::2]
+    before = Counted(ChatRequest(old), -(-bytes_of(*old) // bytes_a_token))
+    request = ChatRequest((*kept, *new))
+    truth = -(-bytes_of(*kept) // bytes_a_token) + bytes_of(*new)
+    assert truth <= input_tokens_bound(request, before) <= input_tokens_bound(request)
+
+
+@pytest.mark.parametrize(
+    "text", ["plain words, more of them", "日本の選挙", "🦆🦆🦆", '{"a": "\\n"}', "x" * 5_000, "ẞ\u200d\x00"]
+)
+def test_the_bound_holds_for_a_real_tokenizer(text: str) -> None:
+    # litellm carries the vocabulary of OpenAI's cl100k_base, so nothing is fetched.
+    tokens = loaded_litellm().encoding.encode(text, disallowed_special=())
+    assert 0 < len(tokens) < input_tokens_bound(ChatRequest((Message("user", text),)))
+
+
+def test_tools_and_calls_count_as_templates_write_them() -> None:
+    request = ChatRequest((Message("assistant", "", (ToolCall("c", "ping", '{"word": "\n"}'),)),), (PING,))
+    written = json.dumps([PING.name, PING.description, PING.parameters], indent=4)
+    bare = input_tokens_bound(ChatRequest((Message("assistant", ""),)))
+    assert input_tokens_bound(request) >= bare + len(written)
+
+
+def test_a_tool_that_is_new_counts_although_the_rest_was_counted() -> None:
+    messages = (Message("user", "hi"),)
+    before = Counted(ChatRequest(messages, (PING,)), 30)
+    other = ToolSchema("other", "x" * 3_000, {})
+    assert input_tokens_bound(ChatRequest(messages, (PING, other)), before) >= 3_030
+    assert input_tokens_bound(ChatRequest(messages, (PING,)), before) < 200
+
+
+def test_a_count_that_cannot_be_true_is_not_believed() -> None:
+    request = ChatRequest((Message("user", "word " * 1_000),))
+    assert input_tokens_bound(request, Counted(request, 1)) == input_tokens_bound(request)
+
+
+def test_the_same_message_twice_counts_twice() -> None:
+    page = Message("user", "word " * 1_000)
+    before = Counted(ChatRequest((page,)), 1_000)
+    assert input_tokens_bound(ChatRequest((page, page)), before) >= 6_000
+
+
+def test_the_worst_case_by_hand() -> None:
+    request = ChatRequest((Message("user", "x" * 920),), max_output_tokens=500)
+    worst = worst_case(request, Price(10.0, 20.0, call_usd=0.01), deadline_seconds=30.0)
+    # 64 for the conversation, 16 for the message, 920 for its bytes.
+    assert (worst.tokens, worst.steps, worst.seconds) == (1_500, 1, 30.0)
+    assert worst.usd == pytest.approx(1_000 * 10e-6 + 500 * 20e-6 + 0.01)
+
+
+def test_an_unknown_price_sets_no_dollars_aside() -> None:
+    assert worst_case(ChatRequest((Message("user", "x"),)), None, deadline_seconds=1.0).usd == 0.0

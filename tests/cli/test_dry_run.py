@@ -1,0 +1,73 @@
+"""`predibot decide --dry-run`: what it may cost is said before anything is spent."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import Predibot
+
+AGENT = """
+venue = "sandbox:events=20"
+{limits}
+[selection]
+events = 3
+[[bots]]
+strategy = "market_price"
+[[bots]]
+name = "agent"
+strategy = "{strategy}"
+model = "nobody/nothing"
+base_url = "http://127.0.0.1:9/v1"
+{price}
+"""
+PRICE = "price_usd_per_million_tokens = { input = 1.0, output = 2.0 }"
+
+
+def _worst(program: Predibot, folder: Path, *, strategy: str = "tool_agent", limits: str = "", price: str = "") -> Any:
+    (folder / "agent.toml").write_text(AGENT.format(limits=limits, price=price, strategy=strategy))
+    return program("decide", "agent.toml", "--dry-run", "--json").document["worst_case"]
+
+
+def test_a_limit_of_each_decision_bounds_a_bot(predibot: Predibot, tmp_path: Path) -> None:
+    worst = _worst(predibot, tmp_path, limits="[limits.decision]\nusd = 0.1", price=PRICE)
+    assert [bot["usd"] for bot in worst["bots"]] == [0.0, pytest.approx(0.3)]
+    assert worst["usd"] == pytest.approx(0.3)
+
+
+def test_a_limit_of_the_run_bounds_all_bots(predibot: Predibot, tmp_path: Path) -> None:
+    worst = _worst(predibot, tmp_path, limits="[limits.run]\nusd = 0.05", price=PRICE)
+    assert (worst["usd"], worst["basis"]) == (0.05, "the run's limit")
+    assert worst["bots"][1]["usd"] > 0.05
+
+
+def test_a_limit_of_tokens_and_a_price_bound_a_decision(predibot: Predibot, tmp_path: Path) -> None:
+    worst = _worst(predibot, tmp_path, limits="[limits.decision]\ntokens = 10000", price=PRICE)
+    assert worst["usd"] == pytest.approx(3 * 0.02)
+
+
+def test_without_limits_it_is_the_calls_that_may_be_made(predibot: Predibot, tmp_path: Path) -> None:
+    one_shot = _worst(predibot, tmp_path, price=PRICE, strategy="one_shot")
+    agent = _worst(predibot, tmp_path, price=PRICE)
+    assert "4 calls of at most" in one_shot["bots"][1]["basis"]
+    assert 0 < one_shot["usd"] < agent["usd"]
+
+
+def test_what_is_unknown_is_not_nothing(predibot: Predibot, tmp_path: Path) -> None:
+    worst = _worst(predibot, tmp_path)
+    assert (worst["usd"], worst["known_usd"], worst["bots"][1]["usd"]) == (None, 0.0, None)
+    assert "unknown, at most $0.000 of it known" in predibot("decide", "agent.toml", "--dry-run").out
+
+
+def test_a_bot_that_could_not_keep_its_limit_is_refused(predibot: Predibot, tmp_path: Path) -> None:
+    (tmp_path / "agent.toml").write_text(
+        AGENT.format(limits="[limits.decision]\nusd = 0.1", price="", strategy="tool_agent")
+    )
+    said = predibot("decide", "agent.toml", "--dry-run")
+    assert said.code == 1
+    assert "set price_usd_per_million_tokens" in said.err
+
+
+def test_nobody_is_asked_and_nothing_is_stored(predibot: Predibot, tmp_path: Path) -> None:
+    _worst(predibot, tmp_path, price=PRICE)
+    assert [path.name for path in tmp_path.iterdir()] == ["agent.toml"]

@@ -1,0 +1,55 @@
+"""`--executor`: who does the work changes nothing of what is decided."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import Predibot
+
+AGENT = """
+venue = "sandbox:events=20"
+[limits.run]
+steps = 500
+[selection]
+events = 2
+[[bots]]
+strategy = "random_bet"
+[[bots]]
+name = "sharp"
+strategy = "tool_agent"
+model = "sandbox/sharp"
+[[bots]]
+name = "crowd"
+strategy = "ensemble"
+members = ["sharp", "random_bet"]
+"""
+
+
+def test_processes_decide_what_threads_decide(predibot: Predibot, tmp_path: Path) -> None:
+    (tmp_path / "agent.toml").write_text(AGENT)
+    exports = []
+    for executor in ("threads:4", "processes:2"):
+        ledger = f"sqlite:///{executor.partition(':')[0]}.db"
+        said = predibot("decide", "agent.toml", "--executor", executor, "--ledger", ledger, "--json")
+        assert said.document["totals"]["recorded"] == 6, said.err
+        exports.append(predibot("export", "--canonical", "--ledger", ledger).out)
+    assert exports[0] == exports[1]
+    assert len([json.loads(line) for line in exports[0].splitlines()]) > 20
+
+
+@pytest.mark.parametrize(
+    ("executor", "message"),
+    [("treads:4", "Did you mean 'threads'?"), ("threads", "how many threads?"), ("processes:0", "from 1 to 64")],
+)
+def test_an_executor_that_is_none_is_refused(predibot: Predibot, executor: str, message: str) -> None:
+    said = predibot("decide", "--venue", "sandbox", "--executor", executor)
+    assert said.code == 1
+    assert message in said.err
+
+
+def test_steps_are_told_as_lines_where_there_is_no_terminal(predibot: Predibot, tmp_path: Path) -> None:
+    (tmp_path / "agent.toml").write_text(AGENT)
+    said = predibot("decide", "agent.toml", "--bots", "sharp", "-v")
+    assert "step 1, thinks" in said.err
+    assert "called final_answer" in said.err

@@ -1,0 +1,95 @@
+"""`decide --replay-traces`: the recorded answers lead to the stored decisions, and to nothing else."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import Predibot
+
+AGENTS = """
+venue = "sandbox:events=20"
+{limits}
+[selection]
+events = 2
+[[bots]]
+strategy = "random_bet"
+[[bots]]
+name = "sharp"
+strategy = "tool_agent"
+model = "sandbox/sharp"
+[[bots]]
+name = "broken"
+strategy = "tool_agent"
+model = "sandbox/broken"
+[[bots]]
+name = "lazy"
+strategy = "one_shot"
+model = "sandbox/lazy"
+[[bots]]
+name = "samples"
+strategy = "ensemble"
+model = "sandbox/noisy"
+samples = 3
+[[bots]]
+name = "crowd"
+strategy = "ensemble"
+members = ["sharp", "lazy"]
+"""
+
+
+def _decided(program: Predibot, folder: Path, limits: str = "") -> str:
+    (folder / "agents.toml").write_text(AGENTS.format(limits=limits))
+    document = program("decide", "agents.toml", "--json").document
+    return str(document["run"]["key"])
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        "",
+        "[limits.decision]\nsteps = 3",
+        "[limits.decision]\nsearches = 1",
+        "[limits.decision]\ntokens = 30000",
+        "[limits.run]\nsteps = 9",
+    ],
+)
+def test_a_run_comes_out_the_same_whatever_limit_it_met(predibot: Predibot, tmp_path: Path, limits: str) -> None:
+    run = _decided(predibot, tmp_path, limits)
+    said = predibot("decide", "--replay-traces", run, "--json")
+    assert [row for row in said.document["decisions"] if not row["equal"]] == []
+    assert (said.code, len(said.document["decisions"])) == (0, 12)
+
+
+def test_a_stored_decision_that_does_not_follow_from_its_trace_is_found(predibot: Predibot, tmp_path: Path) -> None:
+    run = _decided(predibot, tmp_path)
+    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as ledger, ledger:
+        ledger.execute(
+            "UPDATE forecasts SET probability = 0.123 WHERE decision_id = (SELECT d.id FROM decisions d "
+            "JOIN bots b ON b.id = d.bot_id WHERE b.name = 'sharp' ORDER BY d.id LIMIT 1)"
+        )
+    said = predibot("decide", "--replay-traces", run, "--json")
+    assert said.code == 1
+    assert [(row["bot"], row["difference"]) for row in said.document["decisions"] if not row["equal"]] == [
+        ("sharp", "not the same: forecasts")
+    ]
+
+
+def test_a_trace_that_was_changed_is_refused(predibot: Predibot, tmp_path: Path) -> None:
+    run = _decided(predibot, tmp_path)
+    trace = next((tmp_path / "runs/out/traces").rglob("*.jsonl"))
+    trace.write_text(trace.read_text() + json.dumps({"step": 99, "kind": "tool"}) + "\n")
+    assert "was changed since" in predibot("decide", "--replay-traces", run).err
+
+
+def test_the_ledger_stays_as_it_is(predibot: Predibot, tmp_path: Path) -> None:
+    run = _decided(predibot, tmp_path)
+    before = predibot("export", "--canonical").out
+    assert "12 of 12 decisions are the same again" in predibot("decide", "--replay-traces", run).out
+    assert predibot("export", "--canonical").out == before
+
+
+def test_a_run_that_is_not_there_is_said(decided: Predibot) -> None:
+    assert "no run holds the key 'nothing'" in decided("decide", "--replay-traces", "nothing").err

@@ -1,0 +1,85 @@
+"""Processes that decide: one that hangs or dies costs its own decision, and Ctrl-C leaves none behind."""
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.test_interrupted import outcomes_so_far
+from tests.jobs.test_killed import claimed, outcomes
+from tests.jobs.tiny import canonical_at
+
+HANGS = SLOW.replace("time.sleep(self.seconds)", "{}").replace("import time", "import os, signal, time")
+CROSS = ("--executor", "processes:2")
+
+
+@pytest.fixture
+def one_thread(tmp_path: Path) -> Program:
+    """Return the program with one thread a process, and little patience."""
+    return Program(tmp_path, {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "2"})
+
+
+def test_processes_come_to_the_ledger_of_threads(program: Program) -> None:
+    threads, processes = (f"sqlite:///{program.folder}/{name}.db" for name in ("threads", "processes"))
+    document_of(program.decide("--bots", "slow,random_bet", ledger=threads))
+    document_of(program.decide("--bots", "slow,random_bet", *CROSS, ledger=processes))
+    assert canonical_at(processes) == canonical_at(threads)
+    assert outcomes(processes) == ["recorded"] * 6
+
+
+def test_a_process_that_hangs_as_a_whole_is_killed_and_its_decision_failed(one_thread: Program) -> None:
+    one_thread.strategy("hangs", HANGS.format("os.kill(os.getpid(), signal.SIGSTOP)").replace("Slow", "Hangs"))
+    document = document_of(one_thread.decide("--bots", "hangs,market_price", *CROSS))
+    found = {(each["bot"], each["status"], each["message"]) for each in document["decisions"]}
+    assert found == {("hangs", "failed", "gave no answer within 2 s"), ("market_price", "recorded", "")}
+
+
+def test_a_thread_that_hangs_in_a_process_is_left_behind(one_thread: Program) -> None:
+    one_thread.strategy("hangs", HANGS.format("time.sleep(600)").replace("Slow", "Hangs"))
+    document = document_of(one_thread.decide("--bots", "hangs,market_price", *CROSS))
+    assert document["totals"]["failed"] == document["totals"]["recorded"] == 3
+
+
+def test_a_process_that_dies_twice_of_a_decision_fails_it_and_nothing_else(one_thread: Program) -> None:
+    one_thread.strategy("dies", HANGS.format("os._exit(7)").replace("Slow", "Dies"))
+    document = document_of(one_thread.decide("--bots", "dies,market_price", *CROSS))
+    assert document["totals"]["recorded"] == 3
+    assert {each["message"] for each in document["decisions"] if each["bot"] == "dies"} == {"its process ended: 7"}
+
+
+def test_ctrl_c_leaves_no_process_and_no_claim_behind(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
+    process = program.decide("--bots", "market_price,slow", *CROSS)
+    wait_until(lambda: claimed(program) == 3 and outcomes_so_far(program).count("recorded") == 3)
+    children = psutil.Process(process.pid).children(recursive=True)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    # One second is promised; the rest is the machine's.
+    assert time.monotonic() - began < 3
+    assert process.returncode == 130
+    assert claimed(program) == 0
+    assert not psutil.wait_procs(children, timeout=5)[1]
+
+
+def test_processes_whose_first_one_was_killed_end_and_their_claims_are_free(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
+    process = program.decide("--bots", "slow", *CROSS)
+    wait_until(lambda: claimed(program) == 3)
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not psutil.wait_procs(children, timeout=10)[1]
+    program.strategy("slow", SLOW)
+    assert document_of(program.decide("--bots", "slow"))["totals"]["recorded"] == 3
+
+
+def test_what_keeps_a_process_from_starting_is_told(program: Program) -> None:
+    process = program.start("decide", "--venue", "archive:nowhere", "--json", *CROSS)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "nowhere" in json.loads(out)["error"]["message"]

@@ -1,0 +1,45 @@
+"""Bots of a run: each stays who it was."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from predibot.errors import RunConflict
+from predibot.ledger.export import export_rows
+from predibot.ledger.runs import BotPlan, add_bots
+from predibot.ledger.store import Store
+from tests.ledger.by_hand import a_run, event_of
+
+BOT = BotPlan("x", "tool_agent", {}, "s", "openai/gpt-5", date(2025, 6, 1))
+
+
+def test_the_model_and_its_cutoff_are_kept_and_exported(store: Store) -> None:
+    run = a_run(store, event_of(1), bots=("plain",))
+    with store.write() as connection:
+        first = add_bots(connection, run, [BOT])
+        assert add_bots(connection, run, [BOT]) == first
+        plain, agent = export_rows(connection, "bots")
+    assert (plain["model"], plain["knowledge_cutoff"]) == (None, None)
+    assert (agent["model"], agent["knowledge_cutoff"]) == ("openai/gpt-5", "2025-06-01")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"model": "openai/gpt-6"}, "with openai/gpt-6 trained until 2025-06-01"),
+        ({"model": None, "knowledge_cutoff": None}, r"tool_agent \{\}"),
+        ({"knowledge_cutoff": date(2025, 6, 2)}, "with openai/gpt-5 trained until 2025-06-02"),
+        ({"knowledge_cutoff": None}, "with openai/gpt-5"),
+        ({"arguments": {"steps": 3}}, r'tool_agent \{"steps": 3\} with openai/gpt-5 trained until 2025-06-01'),
+    ],
+)
+def test_a_bot_that_is_another_one_now_needs_another_name(store: Store, change: dict[str, Any], said: str) -> None:
+    run = a_run(store, event_of(1))
+    with store.write() as connection:
+        add_bots(connection, run, [BOT])
+    before = r"is tool_agent \{\} with openai/gpt-5 trained until 2025-06-01"
+    message = rf"bot 'x' .* {before}, the recipe now says .*{said}\. Give it another name"
+    with pytest.raises(RunConflict, match=message), store.write() as connection:
+        add_bots(connection, run, [replace(BOT, **change)])

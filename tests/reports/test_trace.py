@@ -1,0 +1,62 @@
+"""Traces on a screen: everything is there, and nothing a stranger wrote does anything."""
+
+from io import StringIO
+from typing import Any
+
+from predibot.jobs.traces import ReadTrace, Used, UsedReport
+from predibot.ledger.traced import TracedDecision
+from predibot.reports.terminal import console_for
+from predibot.reports.trace import print_trace, print_used, trace_document
+
+HOSTILE = "\x1b]0;owned\x07\x9b2J\u202eevil\u2028[red]markup[/red]"
+DECISION = TracedDecision("r", "b", "1", "recorded", HOSTILE, "ab" * 32)
+MODEL = {
+    "step": 1,
+    "kind": "model",
+    "model_name": HOSTILE,
+    "new_messages": [{"role": "user", "text": HOSTILE}],
+    "message": {"text": HOSTILE, "tool_calls": [{"name": HOSTILE, "arguments_json": HOSTILE}]},
+    "usage": {"input_tokens": None, "output_tokens": 5},
+    "cost": {"usd": None},
+    "retries": 2,
+    "finish_reason": "length",
+    "refusal": HOSTILE,
+    "seconds": 1.5,
+}
+TOOL = {"step": 2, "kind": "tool", "name": HOSTILE, "arguments": {"q": HOSTILE}, "result": HOSTILE * 40, "seconds": 0.1}
+ODD = {"step": 3, "kind": HOSTILE, "complaint": HOSTILE}
+
+
+def _shown(*steps: dict[str, Any], full: bool) -> str:
+    screen = StringIO()
+    print_trace(console_for(screen), ReadTrace(DECISION, steps), full=full)
+    return screen.getvalue()
+
+
+def test_control_characters_and_reordering_never_reach_the_screen() -> None:
+    for full in (False, True):
+        shown = _shown(MODEL, TOOL, ODD, full=full)
+        assert not set("\x1b\x07\x9b\u202e\u2028") & set(shown)
+        assert "[red]markup[/red]" in shown
+
+
+def test_retries_missing_tokens_and_unknown_cost_are_said() -> None:
+    assert "– tokens in, 5 out, cost unknown, 2 retries, length, 1.50 s" in _shown(MODEL, full=False)
+
+
+def test_a_long_result_is_shortened_unless_all_is_asked_for() -> None:
+    assert "…" in _shown(TOOL, full=False)
+    assert _shown(TOOL, full=True).count("markup") > 40
+
+
+def test_an_unknown_cost_is_shown_with_the_part_that_is_known() -> None:
+    screen = StringIO()
+    row = Used("b", "all", steps=1, calls=1, calls_without_usage=1, cost_usd=None, cost_known_usd=0.25)
+    print_used(console_for(screen), UsedReport((row,), 1, ()))
+    assert "unknown, $0.25" in screen.getvalue()
+    assert "in no sum: 1" in screen.getvalue()
+
+
+def test_a_number_that_is_none_does_not_break_the_document() -> None:
+    trace = ReadTrace(DECISION, ({"step": 1, "kind": "tool", "arguments": {"p": [float("nan")]}},))
+    assert trace_document(trace)["steps"][0]["arguments"] == {"p": ["nan"]}

@@ -1,0 +1,134 @@
+"""Many forecasts made into one: by members of the recipe, or by samples of one model."""
+
+import json
+
+import pytest
+
+from predibot.domain.decision import Abstention, Decision, MarketDecision
+from predibot.domain.event import Event
+from predibot.errors import ModelRefused, ModelUnavailable, PluginError
+from predibot.games import DollarPerEvent
+from predibot.plugins import load_strategy, spec_of
+from tests.agents.scripted import ScriptedModel, Turn, answer, context, rain, said
+
+THREE = ["a", "b", "c"]
+
+
+def forecast(*chances: float, confidence: float | None = None) -> Decision:
+    return Decision(
+        tuple(MarketDecision(f"m{n}", chance, 1.0, confidence) for n, chance in enumerate(chances, start=1))
+    )
+
+
+def pool(
+    stored: dict[str, Decision | None], event: Event | None = None, /, **arguments: object
+) -> Decision | Abstention:
+    strategy = load_strategy(spec_of("ensemble", arguments))
+    return strategy.decide(context(event or rain("m1"), members=stored))
+
+
+def sample(script: list[Turn], **arguments: object) -> tuple[Decision | Abstention, ScriptedModel]:
+    model = ScriptedModel(script)
+    strategy = load_strategy(spec_of("ensemble", {"model": "scripted", "samples": len(script), **arguments}))
+    return strategy.decide(context(model=lambda _name: model)), model
+
+
+def chances(decision: Decision | Abstention) -> list[float]:
+    assert isinstance(decision, Decision)
+    return [said.probability for said in decision.markets]
+
+
+def test_members_are_pooled_market_by_market() -> None:
+    stored: dict[str, Decision | None] = {"a": forecast(0.1, 0.9), "b": forecast(0.2, 0.8), "c": forecast(0.6, 0.1)}
+    assert chances(pool(stored, rain("m1", "m2"), members=THREE)) == [0.2, 0.8]
+
+
+def test_the_rule_and_its_extremising_are_the_recipes() -> None:
+    stored: dict[str, Decision | None] = {"a": forecast(2 / 3), "b": forecast(2 / 3), "c": forecast(2 / 3)}
+    decision = pool(stored, pool="log_odds", extremising=2.0, members=THREE)
+    assert chances(decision) == [pytest.approx(0.8)]
+    assert isinstance(decision, Decision)
+    assert decision.markets[0].rationale == (
+        "log_odds of 0.667, 0.667, 0.667, extremised by 2; bet by fractional_kelly"
+    )
+
+
+@pytest.mark.parametrize(("sizing", "bet"), [("kelly", 1 / 3), ("fractional_kelly", 1 / 12), ("flat", 1.0)])
+def test_bets_follow_the_named_rule_at_the_price_that_is_shown(sizing: str, bet: float) -> None:
+    decision = pool({"a": forecast(0.6)}, rain("m1", price=0.4), members=["a"], sizing=sizing)
+    assert isinstance(decision, Decision)
+    assert decision.markets[0].bet_usd == pytest.approx(bet)
+
+
+def test_the_game_takes_the_bets_on_many_markets() -> None:
+    event = rain(*(f"m{n}" for n in range(1, 13)))
+    decision = pool({"a": forecast(*[0.9] * 12)}, event, members=["a"], sizing="flat")
+    assert isinstance(decision, Decision)
+    quotes = {market.id: market.quote for market in event.markets if market.quote is not None}
+    booking = DollarPerEvent().book(decision, event, quotes, venue="v")
+    assert booking.unallocated_usd == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("share", "taken"), [(0.3, True), (1 / 3, True), (0.34, False), (1.0, False)])
+def test_too_few_members_are_an_abstention(share: float, taken: bool) -> None:
+    decision = pool({"a": forecast(0.6), "b": None}, min_share=share, members=THREE)
+    assert isinstance(decision, Decision) == taken
+    if isinstance(decision, Abstention):
+        assert decision.reason.startswith("1 of 3 members have a decision, ")
+
+
+def test_a_member_that_did_not_say_every_market_does_not_count() -> None:
+    decision = pool({"a": forecast(0.6), "b": forecast(0.6, 0.5)}, rain("m1", "m2"), members=["a", "b"])
+    assert isinstance(decision, Decision)
+    assert decision.notes == ("1 of 2 members",)
+
+
+def test_the_confidence_is_the_median_of_those_that_state_one() -> None:
+    stored: dict[str, Decision | None] = {
+        "a": forecast(0.6, confidence=4),
+        "b": forecast(0.6),
+        "c": forecast(0.6, confidence=8),
+    }
+    decision = pool(stored, members=THREE)
+    assert isinstance(decision, Decision)
+    assert decision.markets[0].confidence == 6
+
+
+def test_samples_of_one_model_are_pooled_and_differ_in_their_seed() -> None:
+    script: list[Turn] = [json.dumps(answer(said(estimated_probability=chance))) for chance in (0.2, 0.3, 0.7)]
+    decision, model = sample(script)
+    assert chances(decision) == [0.3]
+    assert len({request.seed for request in model.requests}) == 3
+    assert len({request.messages for request in model.requests}) == 1
+
+
+def test_a_sample_that_got_no_answer_is_one_that_did_not_succeed() -> None:
+    good = json.dumps(answer())
+    decision, _ = sample([good, ModelUnavailable("down"), good], min_share=0.6)
+    assert isinstance(decision, Decision)
+    assert decision.notes == ("2 of 3 samples",)
+    assert isinstance(sample([ModelUnavailable("down")])[0], Abstention)
+
+
+def test_a_model_that_refuses_for_good_is_an_error() -> None:
+    with pytest.raises(ModelRefused):
+        sample([ModelRefused("wrong key")])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({}, "either members, or a model and samples"),
+        ({"members": ["a"], "model": "m", "samples": 3}, "either members, or a model and samples"),
+        ({"members": ["a"], "samples": 3}, "either members, or a model and samples"),
+        ({"model": "m"}, "either members, or a model and samples"),
+        ({"members": ["a", "a"]}, "named twice"),
+        ({"members": ["a"], "extremising": 2.0}, "log_odds"),
+        ({"members": ["a"], "pool": "mode"}, "pool"),
+        ({"members": ["a"], "sizing": "martingale"}, "sizing"),
+        ({"members": ["a"], "min_share": 0.0}, "min_share"),
+    ],
+)
+def test_a_recipe_that_does_not_say_what_is_pooled_is_refused(arguments: dict[str, object], complaint: str) -> None:
+    with pytest.raises(PluginError, match=complaint):
+        spec_of("ensemble", arguments)

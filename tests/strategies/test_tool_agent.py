@@ -1,0 +1,54 @@
+"""The agent that searches and reads, as a strategy."""
+
+import json
+
+import pytest
+
+from predibot.domain.decision import Abstention, Decision
+from predibot.errors import PluginError
+from predibot.plugins import load_strategy, spec_of
+from tests.agents.scripted import GOOD, RESEARCHED, ScriptedModel, answer, context, toolbox
+
+
+def decide(model: ScriptedModel, *, calls_tools: bool = True, **arguments: object) -> Decision | Abstention:
+    strategy = load_strategy(spec_of("tool_agent", {"model": "scripted", **arguments}))
+    seen = context(model=lambda _name: model, tools=toolbox(), calls_tools=lambda _name: calls_tools)
+    return strategy.decide(seen)
+
+
+def test_an_agent_looks_things_up_and_decides() -> None:
+    decision = decide(ScriptedModel([*RESEARCHED, GOOD]))
+    assert isinstance(decision, Decision)
+    assert decision.notes == ()
+
+
+def test_the_recipe_says_how_much_is_looked_up() -> None:
+    decision = decide(ScriptedModel([GOOD]), min_searches=0, min_pages=0)
+    assert isinstance(decision, Decision)
+    assert decision.notes == ()
+
+
+def test_the_recipe_says_how_many_steps_there_are() -> None:
+    model = ScriptedModel([("web_search", {"query": "rain"})])
+    assert isinstance(decide(model, max_steps=2), Abstention)
+    assert len(model.requests) == 5
+
+
+def test_a_model_that_calls_no_tools_is_asked_once_and_the_decision_says_so() -> None:
+    model = ScriptedModel([json.dumps(answer())])
+    decision = decide(model, calls_tools=False)
+    assert isinstance(decision, Decision)
+    assert decision.notes == ("one_shot: the model calls no tools", "under_researched")
+    assert not model.requests[0].tools
+
+
+def test_the_same_seed_gives_the_same_words_to_the_model() -> None:
+    models = [ScriptedModel([*RESEARCHED, GOOD]) for _ in range(2)]
+    assert decide(models[0]) == decide(models[1])
+    assert models[0].requests == models[1].requests
+
+
+@pytest.mark.parametrize("arguments", [{"max_steps": 0}, {"min_pages": -1}, {"min_searches": 21}, {"max_steps": "12"}])
+def test_numbers_that_make_no_sense_are_refused_in_the_recipe(arguments: dict[str, object]) -> None:
+    with pytest.raises(PluginError, match=next(iter(arguments))):
+        spec_of("tool_agent", {"model": "scripted", **arguments})

@@ -1,0 +1,167 @@
+"""The tool that reads pages, as an agent meets it: parts, focus, sentences for errors, no look-ahead."""
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+from predibot.tools._safe_fetch import FetchPolicy, Page
+from predibot.tools.visit_webpage import VisitWebpage, make_visit_webpage, visit_webpage
+
+from predibot.tools import visit_webpage as module
+from tests.tools.pdf_files import pdf_of
+from tests.tools.web_world import World, by_host, reply, running
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+URL = "http://www.news.example/a"
+LONG = "".join(f"<p>Paragraph {n} tells of the weather in the harbour, of ships and fish.</p>" for n in range(400))
+STATED = '<meta property="article:published_time" content="{}">'
+
+
+@dataclass
+class Notes:
+    """A trace that keeps what is written down."""
+
+    seen: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+
+    def record(self, kind: str, **fields: object) -> None:
+        self.seen.append((kind, fields))
+
+
+@dataclass
+class Site:
+    """One page, and how often it was asked for."""
+
+    body: bytes
+    content_type: str = "text/html"
+    last_modified_at: datetime | None = None
+    times: int = 0
+
+    def fetch(self, url: str) -> Page:
+        self.times += 1
+        return Page(url, url, 200, self.content_type, None, self.body, NOW, self.last_modified_at, None)
+
+
+def html(text: str, head: str = "<title>News</title>") -> bytes:
+    return f"<html><head>{head}</head><body><article>{text}</article></body></html>".encode()
+
+
+def tool(site: Site, as_of: datetime | None = None, trace: Notes | None = None) -> VisitWebpage:
+    return make_visit_webpage(FetchPolicy(as_of=as_of), trace=trace, fetch=site.fetch)
+
+
+def test_a_page_is_shown_with_title_address_and_date() -> None:
+    site = Site(html("<p>The vote is on Tuesday.</p>", "<title>News</title>" + STATED.format("2026-02-13T12:00:00Z")))
+    assert tool(site)(URL, 1, None) == f"News\n{URL} · published 2026-02-13T12:00Z\nThe vote is on Tuesday."
+
+
+def test_a_long_page_comes_in_parts_and_is_fetched_once() -> None:
+    site = Site(html(LONG))
+    visit = tool(site)
+    first, second = visit(URL, 1, None), visit(URL, 2, None)
+    assert first.endswith("[part 1 of 4; part=2 goes on]")
+    assert "Paragraph 0 " in first
+    assert "Paragraph 0 " not in second
+    assert site.times == 1
+
+
+@pytest.mark.parametrize("part", [0, -1, 99, True, "2", 1.5, None])
+def test_a_part_that_does_not_exist_is_a_sentence(part: object) -> None:
+    said = tool(Site(html(LONG)))(URL, part, None)  # type: ignore[arg-type]
+    assert said.startswith("error: there is no part ")
+    assert said.endswith("the page has parts 1 to 4.")
+
+
+def test_focus_shows_the_passages_that_matter_first() -> None:
+    site = Site(html(LONG + "<p>Turnout in Ruritania was 61 percent.</p>" + LONG))
+    lines = tool(site)(URL, 1, "turnout in Ruritania").splitlines()
+    assert lines[2] == "Turnout in Ruritania was 61 percent."
+    assert "best passages first" in lines[-1]
+
+
+def test_focus_on_what_the_page_does_not_mention_says_so() -> None:
+    assert "[nothing on the page has these words" in tool(Site(html(LONG)))(URL, 1, "zebra")
+
+
+def test_a_pdf_and_a_plain_text_are_read() -> None:
+    assert "Counted by hand." in tool(Site(pdf_of(["Counted by hand."]), "application/pdf"))(URL, 1, None)
+    assert "a\x1b" not in tool(Site(b"a\x1b[31m b", "text/plain"))(URL, 1, None)
+
+
+@pytest.mark.parametrize("body", [b"", b"<html></html>", b"\x00" * 50])
+def test_a_page_without_text_is_a_sentence(body: bytes) -> None:
+    assert tool(Site(body))(URL, 1, None) == "error: the page holds no text; take another source."
+
+
+@pytest.mark.parametrize(
+    ("head", "shown"),
+    [
+        (STATED.format("2026-02-13T12:00:00Z"), True),
+        (STATED.format("2026-03-01T00:00:01Z"), False),
+        (STATED.format("2026-02-28"), False),
+        (STATED.format("2026-02-27"), True),
+        (STATED.format("2026-02-13") + '<meta property="article:modified_time" content="2026-03-02">', False),
+        ("", False),
+    ],
+)
+def test_a_replay_sees_only_pages_that_prove_to_be_older(head: str, shown: bool) -> None:
+    notes = Notes()
+    said = tool(Site(html("<p>The vote is on Tuesday.</p>", head)), as_of=NOW, trace=notes)(URL, 1, None)
+    assert said.startswith("error:") is not shown
+    assert ("Tuesday" in said) is shown
+    assert [fields.get("error") for _, fields in notes.seen] == [None if shown else "PageTooLate"]
+
+
+@pytest.mark.parametrize(("at", "shown"), [(datetime(2026, 2, 1, tzinfo=UTC), True), (None, False)])
+def test_in_a_replay_a_file_is_dated_by_the_server(at: datetime | None, shown: bool) -> None:
+    site = Site(pdf_of(["Counted by hand."]), "application/pdf", last_modified_at=at)
+    assert tool(site, as_of=NOW)(URL, 1, None).startswith("error:") is not shown
+
+
+def test_every_visit_is_written_down_with_the_hash_of_the_page() -> None:
+    notes = Notes()
+    visit = tool(Site(html("<p>The vote is on Tuesday.</p>")), trace=notes)
+    visit(URL, 1, None)
+    visit(URL, 7, None)
+    (shown, fields), (refused, why) = notes.seen
+    assert (shown, refused) == ("page_visited", "page_refused")
+    assert len(str(fields["sha256"])) == 64
+    assert why["error"] == "PageUnreadable"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "nonsense", "file:///etc/passwd", "http://127.0.0.1/", "http://localhost:8080/", "http://[::1]/", "http://\x00",
+     "http://2130706433/", "https://polymarket.com/event/x", None, 7],
+)  # fmt: skip
+def test_the_default_tool_raises_nothing(url: object) -> None:
+    said = visit_webpage(url)  # type: ignore[arg-type]
+    assert said.startswith("error: ")
+    assert said.endswith(".")
+    assert "\n" not in said
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with running(World()) as made:
+        yield made
+
+
+def test_the_sandbox_of_a_run_can_be_visited_over_a_real_connection(world: World) -> None:
+    policy = FetchPolicy(allowed_private=frozenset({("127.0.0.1", world.port)}))
+    address = f"127.0.0.1:{world.port}"
+    world.answer = by_host({f"{address}/a": reply(), f"{address}/b": reply(status="500 Oh")})
+    visit = make_visit_webpage(policy)
+    assert "The vote is on Tuesday." in visit(f"http://{address}/a", 1, None)
+    assert visit(f"http://{address}/b", 1, None).startswith("error: 127.0.0.1 answers 500")
+
+
+def test_the_tool_is_a_plain_typed_function_with_its_arguments_described() -> None:
+    made = make_visit_webpage()
+    assert inspect.signature(made) == inspect.signature(visit_webpage)
+    assert all(f"{name}:" in (inspect.getdoc(made) or "") for name in ("url", "part", "focus"))
+
+
+def test_the_names_it_promises_are_there() -> None:
+    assert all(hasattr(module, name) for name in module.__all__)

@@ -1,0 +1,303 @@
+"""Web search: what an agent is told, what is dropped, what it costs, and that the future stays hidden."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from predibot.tools._search_cache import SearchCache
+from predibot.tools._search_pace import PacedProvider
+from predibot.tools._search_provider import (
+    SearchAnswer,
+    SearchFailed,
+    SearchProvider,
+    SearchResult,
+    replay_complaint,
+)
+from predibot.tools.web_search import SearchPolicy, make_web_search
+
+from predibot.domain.budget import Spending
+from predibot.errors import BudgetSpent
+
+NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+def result(url: str = "https://news.example/a", days: float | None = -1.0, title: str = "A title") -> SearchResult:
+    published_at = None if days is None else NOW + timedelta(days=days)
+    return SearchResult(title, url, "A snippet.", published_at, "scripted")
+
+
+@dataclass
+class ScriptedProvider:
+    """Answers what it was given, or fails."""
+
+    results: Sequence[SearchResult] = ()
+    name: str = "scripted"
+    dates_results: bool = True
+    usd_per_call: float | None = 0.01
+    failure: SearchFailed | None = None
+    queries: list[str] = field(default_factory=list)
+
+    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
+        self.queries.append(query)
+        if self.failure is not None:
+            raise self.failure
+        return SearchAnswer(tuple(self.results), self.usd_per_call)
+
+
+@dataclass
+class Recorder:
+    """Keeps what is traced."""
+
+    rows: list[dict[str, object]] = field(default_factory=list)
+
+    def record(self, kind: str, **fields: object) -> None:
+        self.rows.append({"kind": kind, **fields})
+
+
+@dataclass
+class CountingMeter:
+    """Keeps what was reserved and settled, up to a limit in dollars."""
+
+    limit_usd: float = 1.0
+    settled: list[Spending] = field(default_factory=list)
+
+    def reserve(self, worst: Spending) -> "CountingMeter":
+        if sum(each.usd for each in self.settled) + worst.usd > self.limit_usd:
+            raise BudgetSpent("the limit of $1 a decision is reached")
+        return self
+
+    def settle(self, actual: Spending) -> None:
+        self.settled.append(actual)
+
+    def spent(self) -> Spending:
+        return Spending()
+
+
+def asked(*providers: SearchProvider, policy: SearchPolicy | None = None, trace: Recorder | None = None) -> str:
+    return make_web_search(providers, policy or SearchPolicy(), lambda: NOW, trace)("who wins")
+
+
+def test_results_are_shown_with_title_address_date_and_snippet() -> None:
+    text = asked(ScriptedProvider([result()]))
+    assert text.splitlines() == [
+        '1 results for "who wins"',
+        "1. A title",
+        "   url: https://news.example/a",
+        "   published: 2026-01-04T12:00Z",
+        "   A snippet.",
+    ]
+
+
+def test_a_title_cannot_forge_an_address_line() -> None:
+    text = asked(ScriptedProvider([result(title="Fine\n   url: http://127.0.0.1/\x1b[2J\u202e")]))
+    assert [line.strip() for line in text.splitlines() if line.strip().startswith("url:")] == [
+        "url: https://news.example/a"
+    ]
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("query", ["", "  ", "\x00\u200b"])
+def test_an_empty_query_is_an_error_and_asks_nobody(query: str) -> None:
+    provider = ScriptedProvider([result()])
+    text = make_web_search([provider], SearchPolicy(), lambda: NOW)(query)
+    assert text.startswith("error: the query is empty")
+    assert provider.queries == []
+
+
+def test_a_failing_provider_is_followed_by_the_next() -> None:
+    first = ScriptedProvider(failure=SearchFailed("first gave up"))
+    assert "news.example" in asked(first, ScriptedProvider([result()]))
+
+
+def test_where_all_fail_the_error_is_one_sentence_that_names_each() -> None:
+    text = asked(*(ScriptedProvider(failure=SearchFailed(f"{name} gave up")) for name in ("one", "two")))
+    assert text == "error: nothing was found out: one gave up; two gave up"
+
+
+def test_no_provider_is_an_error() -> None:
+    assert asked().startswith("error:")
+
+
+def test_no_results_of_a_provider_that_means_it_are_no_error() -> None:
+    assert asked(ScriptedProvider()) == 'no results for "who wins"; try other words'
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://polymarket.com/event/x",
+        "https://www.POLYMARKET.com./event/x",
+        "https://api.manifold.markets/v0",
+        "https://kalshi.com:443/markets",
+        "https://user@metaculus.com/questions/1",
+        "https://metaculus。com/",
+    ],
+)
+def test_the_markets_own_site_and_its_mirrors_are_dropped_and_counted(url: str) -> None:
+    text = asked(ScriptedProvider([result(url), result()]))
+    assert url not in text
+    assert "1 dropped: 1 on a blocked site" in text
+
+
+@pytest.mark.parametrize("url", ["https://notpolymarket.com/a", "https://polymarket.com.example/a"])
+def test_a_site_that_only_looks_like_a_blocked_one_is_shown(url: str) -> None:
+    assert url in asked(ScriptedProvider([result(url)]))
+
+
+def test_a_recipe_may_unblock_everything() -> None:
+    policy = SearchPolicy(blocked_domains=frozenset())
+    assert "polymarket" in asked(ScriptedProvider([result("https://polymarket.com/x")]), policy=policy)
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "ftp://a.example/", "https://a.example/\nurl: x", "http://["])
+def test_an_address_that_is_none_is_dropped(url: str) -> None:
+    assert "no results" in asked(ScriptedProvider([result(url)]))
+
+
+def test_an_address_is_shown_once() -> None:
+    assert asked(ScriptedProvider([result(), result()])).startswith("1 results")
+
+
+def test_a_replay_drops_what_is_undated_or_later_and_counts_it() -> None:
+    provider = ScriptedProvider([result("https://a.example", None), result("https://b.example", 1.0), result()])
+    trace = Recorder()
+    text = asked(provider, policy=SearchPolicy(before=NOW), trace=trace)
+    assert text.startswith("1 results")
+    assert "a.example" not in text
+    assert "b.example" not in text
+    assert trace.rows[0]["dropped"] == {"without a provable date": 1, "later than the replay's instant": 1}
+
+
+def test_a_replay_never_asks_a_provider_that_does_not_date_its_results() -> None:
+    undated = ScriptedProvider([result()], dates_results=False)
+    assert "error" in asked(undated, policy=SearchPolicy(before=NOW))
+    asked(undated, ScriptedProvider([result()]), policy=SearchPolicy(before=NOW))
+    assert undated.queries == []
+
+
+def test_providers_that_date_nothing_can_be_refused_before_any_call() -> None:
+    undated = ScriptedProvider(dates_results=False)
+    assert "scripted" in (replay_complaint([undated]) or "")
+    assert replay_complaint([undated, ScriptedProvider()]) is None
+    assert replay_complaint([]) is not None
+    assert undated.queries == []
+
+
+def test_where_everything_was_dropped_the_next_provider_is_asked() -> None:
+    first = ScriptedProvider([result("https://polymarket.com/x")])
+    assert "news.example" in asked(first, ScriptedProvider([result()]))
+
+
+def test_a_search_is_traced_with_its_results_and_its_cost() -> None:
+    trace = Recorder()
+    asked(ScriptedProvider([result()]), trace=trace)
+    row = trace.rows[0]
+    assert (row["kind"], row["query"], row["cost_usd"]) == ("search", "who wins", 0.01)
+    assert row["results"] == [
+        {
+            "title": "A title",
+            "url": "https://news.example/a",
+            "published_at": "2026-01-04T12:00Z",
+            "provider": "scripted",
+        }
+    ]
+
+
+def test_an_unknown_cost_is_unknown_and_not_zero() -> None:
+    trace = Recorder()
+    asked(ScriptedProvider([result()], usd_per_call=None), trace=trace)
+    assert trace.rows[0]["cost_usd"] is None
+
+
+def test_a_call_is_reserved_and_settled_and_a_spent_budget_stops_it() -> None:
+    meter, provider = CountingMeter(limit_usd=0.015), ScriptedProvider([result()])
+    search = make_web_search([provider], SearchPolicy(), lambda: NOW, meter=meter)
+    search("one")
+    assert meter.settled == [Spending(usd=0.01, searches=1)]
+    with pytest.raises(BudgetSpent):
+        search("two")
+    assert provider.queries == ["one"]
+
+
+def test_a_failed_call_counts_as_charged_and_one_that_was_not_made_does_not() -> None:
+    meter = CountingMeter()
+    for was_asked in (True, False):
+        provider = ScriptedProvider(failure=SearchFailed("no", was_asked=was_asked))
+        make_web_search([provider], SearchPolicy(), lambda: NOW, meter=meter)("one")
+    assert meter.settled == [Spending(usd=0.01, searches=1), Spending()]
+
+
+def test_a_cached_answer_is_not_asked_for_again_and_costs_nothing(tmp_path: Path) -> None:
+    provider, trace = ScriptedProvider([result()]), Recorder()
+    search = make_web_search([provider], SearchPolicy(), lambda: NOW, trace, SearchCache(tmp_path / "searches"))
+    assert search("who wins") == search("who  wins ")
+    assert provider.queries == ["who wins"]
+    assert [row["cost_usd"] for row in trace.rows] == [0.01, 0.0]
+
+
+def test_the_cache_keeps_windows_apart(tmp_path: Path) -> None:
+    provider, cache = ScriptedProvider([result()]), SearchCache(tmp_path)
+    for policy in (SearchPolicy(), SearchPolicy(before=NOW), SearchPolicy(before=NOW - timedelta(days=3))):
+        make_web_search([provider], policy, lambda: NOW, None, cache)("q")
+    make_web_search([provider], SearchPolicy(), lambda: NOW + timedelta(days=1), None, cache)("q")
+    assert len(provider.queries) == 4
+
+
+def test_a_failure_is_never_cached(tmp_path: Path) -> None:
+    provider = ScriptedProvider(failure=SearchFailed("no"))
+    search = make_web_search([provider], SearchPolicy(), lambda: NOW, None, SearchCache(tmp_path))
+    search("q")
+    search("q")
+    assert len(provider.queries) == 2
+
+
+def test_the_cache_is_bounded_and_survives_damage(tmp_path: Path) -> None:
+    cache = SearchCache(tmp_path, max_files=10)
+    for number in range(30):
+        cache.put("p", f"query {number}", "w", SearchAnswer((result(),), 0.1))
+    assert len(list(tmp_path.iterdir())) <= 10
+    for path in tmp_path.iterdir():
+        path.write_text('{"results": [{"title": 1}]}')
+    assert cache.get("p", "query 29", "w") is None
+
+
+def test_a_stored_answer_is_the_one_that_was_put(tmp_path: Path) -> None:
+    cache, answer = SearchCache(tmp_path), SearchAnswer((result(), result("https://b.example", None)), 0.1)
+    cache.put("p", "q", "w", answer)
+    assert cache.get("p", "q", "w") == SearchAnswer(answer.results, 0.0)
+    assert cache.get("other", "q", "w") is None
+
+
+def test_a_pace_spreads_calls_and_refuses_to_wait_for_ever() -> None:
+    slept: list[float] = []
+    paced = PacedProvider(ScriptedProvider(), 10.0, lambda: 0.0, slept.append, longest_wait_seconds=25.0)
+    for _ in range(3):
+        paced.search("q", before=None, count=1)
+    assert slept == [10.0, 20.0]
+    with pytest.raises(SearchFailed, match="too many"):
+        paced.search("q", before=None, count=1)
+
+
+def test_a_failing_provider_rests_longer_and_longer() -> None:
+    now = [0.0]
+    inner = ScriptedProvider(failure=SearchFailed("no"))
+    paced = PacedProvider(inner, 0.0, lambda: now[0], lambda _: None)
+    rests = []
+    for _ in range(3):
+        with pytest.raises(SearchFailed, match="no"):
+            paced.search("q", before=None, count=1)
+        with pytest.raises(SearchFailed, match="rests for") as caught:
+            paced.search("q", before=None, count=1)
+        assert not caught.value.was_asked
+        rests.append(float(str(caught.value).split("rests for ")[1].split()[0]))
+        now[0] += rests[-1] + 1.0
+    assert rests == [5.0, 10.0, 20.0]
+    assert len(inner.queries) == 3
+
+
+def test_an_instant_without_a_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="time zone"):
+        SearchPolicy(before=NOW.replace(tzinfo=None))

@@ -1,0 +1,360 @@
+"""Search providers: each one's real JSON, its faults, its dates, and its key that never shows."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+from predibot.tools._search_apis import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
+from predibot.tools._search_catalogue import PROVIDER_NAMES, search_provider
+from predibot.tools._search_dates import latest_instant
+from predibot.tools._search_ddgs import DdgsSearch
+from predibot.tools._search_http import SearchHttp
+from predibot.tools._search_provider import SearchFailed, SearchProvider
+
+from predibot.errors import UsageError
+
+NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
+BEFORE = datetime(2026, 1, 6, 9, tzinfo=UTC)
+KEY = "sk-planted-secret"
+
+
+def clock() -> datetime:
+    return NOW
+
+
+SEARXNG = {
+    "query": "q",
+    "number_of_results": 0,
+    "results": [
+        {
+            "url": "https://a.example/1",
+            "title": "One",
+            "content": "First.",
+            "publishedDate": "2026-01-05T14:05:00+00:00",
+            "engine": "bing news",
+            "engines": ["bing news"],
+            "parsed_url": ["https", "a.example", "/1", "", "", ""],
+            "template": "default.html",
+            "positions": [1],
+            "score": 1.0,
+            "category": "news",
+        },
+        {"url": "https://a.example/2", "title": "Two", "content": None, "publishedDate": None},
+    ],
+    "answers": [],
+    "corrections": [],
+    "infoboxes": [],
+    "suggestions": [],
+    "unresponsive_engines": [["brave", "too many requests"]],
+}
+BRAVE = {
+    "type": "search",
+    "query": {"original": "q", "more_results_available": True},
+    "mixed": {"type": "mixed", "main": []},
+    "web": {
+        "type": "search",
+        "results": [
+            {
+                "title": "One",
+                "url": "https://a.example/1",
+                "description": "First.",
+                "page_age": "2026-01-05T14:05:00",
+                "age": "4 days ago",
+                "profile": {"name": "A", "long_name": "a.example"},
+                "meta_url": {"scheme": "https", "netloc": "a.example", "hostname": "a.example", "path": "> 1"},
+                "family_friendly": True,
+            },
+            {"title": "Two", "url": "https://a.example/2", "description": "Second."},
+        ],
+    },
+}
+TAVILY = {
+    "query": "q",
+    "follow_up_questions": None,
+    "answer": None,
+    "images": [],
+    "results": [
+        {
+            "url": "https://a.example/1",
+            "title": "One",
+            "score": 0.9,
+            "published_date": "Mon, 05 Jan 2026 14:05:00 GMT",
+            "content": "First.",
+            "raw_content": None,
+        },
+        {"url": "https://a.example/2", "title": "Two", "content": "Second.", "score": 0.5},
+    ],
+    "response_time": 1.09,
+    "request_id": "x",
+}
+EXA = {
+    "requestId": "x",
+    "resolvedSearchType": "neural",
+    "results": [
+        {
+            "id": "https://a.example/1",
+            "title": "One",
+            "url": "https://a.example/1",
+            "publishedDate": "2026-01-05T14:05:00.000Z",
+            "author": None,
+            "text": "First.",
+        },
+        {"id": "https://a.example/2", "title": None, "url": "https://a.example/2"},
+    ],
+    "costDollars": {"total": 0.007, "search": {"neural": 0.005}, "contents": {"text": 0.002}},
+}
+SERPER = {
+    "searchParameters": {"q": "q", "type": "search", "engine": "google"},
+    "organic": [
+        {"title": "One", "link": "https://a.example/1", "snippet": "First.", "date": "3 days ago", "position": 1},
+        {"title": "Two", "link": "https://a.example/2", "snippet": "Second.", "position": 2},
+    ],
+    "credits": 1,
+}
+
+
+def answering(content: object, seen: list[httpx.Request] | None = None, status: int = 200) -> SearchHttp:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if seen is not None:
+            seen.append(request)
+        return httpx.Response(status, json=content)
+
+    return SearchHttp(transport=httpx.MockTransport(answer))
+
+
+def searxng(http: SearchHttp) -> SearchProvider:
+    return SearxngSearch("http://127.0.0.1:8080/", clock, http=http)
+
+
+def brave(http: SearchHttp) -> SearchProvider:
+    return BraveSearch(KEY, clock, http=http)
+
+
+def tavily(http: SearchHttp) -> SearchProvider:
+    return TavilySearch(KEY, clock, http=http)
+
+
+def exa(http: SearchHttp) -> SearchProvider:
+    return ExaSearch(KEY, clock, http=http)
+
+
+def serper(http: SearchHttp) -> SearchProvider:
+    return SerperSearch(KEY, clock, http=http)
+
+
+Make = Callable[[SearchHttp], SearchProvider]
+ALL: list[tuple[Make, dict[str, Any]]] = [
+    (searxng, SEARXNG),
+    (brave, BRAVE),
+    (tavily, TAVILY),
+    (exa, EXA),
+    (serper, SERPER),
+]
+
+
+@pytest.mark.parametrize(("make", "payload"), ALL)
+def test_a_providers_answer_becomes_results_with_dates_where_it_states_them(
+    make: Make, payload: dict[str, Any]
+) -> None:
+    answer = make(answering(payload)).search("q", before=None, count=8)
+    first, second = answer.results
+    assert (first.url, first.title, first.snippet) == ("https://a.example/1", "One", "First.")
+    assert first.published_at is not None
+    assert datetime(2026, 1, 5, 14, 5, tzinfo=UTC) <= first.published_at < datetime(2026, 1, 8, tzinfo=UTC)
+    assert second.published_at is None
+    assert make(answering(payload)).search("q", before=None, count=1).results == (first,)
+
+
+@pytest.mark.parametrize(("make", "payload"), ALL[1:])
+def test_a_key_travels_in_a_header_only(make: Make, payload: dict[str, Any]) -> None:
+    seen: list[httpx.Request] = []
+    provider = make(answering(payload, seen))
+    provider.search("q", before=None, count=8)
+    (request,) = seen
+    assert KEY not in str(request.url)
+    assert KEY not in request.content.decode()
+    assert any(KEY in value for value in request.headers.values())
+    assert KEY not in repr(provider)
+
+
+@pytest.mark.parametrize(
+    ("make", "payload", "said"),
+    [
+        (brave, BRAVE, "freshness=2000-01-01to2026-01-06"),
+        (tavily, TAVILY, '"end_date":"2026-01-06"'),
+        (exa, EXA, '"endPublishedDate":"2026-01-06T09:00:00.000Z"'),
+        (serper, SERPER, '"tbs":"cdr:1,cd_max:1/6/2026"'),
+    ],
+)
+def test_a_replay_asks_for_nothing_later_where_it_can(make: Make, payload: dict[str, Any], said: str) -> None:
+    seen: list[httpx.Request] = []
+    make(answering(payload, seen)).search("q", before=BEFORE, count=8)
+    assert said in f"{seen[0].url}{seen[0].content.decode()}"
+
+
+@pytest.mark.parametrize("status", [301, 401, 403, 429, 500])
+@pytest.mark.parametrize(("make", "payload"), ALL)
+def test_a_status_other_than_success_is_a_failure_without_the_key(
+    make: Make, payload: dict[str, Any], status: int
+) -> None:
+    with pytest.raises(SearchFailed) as caught:
+        make(answering({"error": KEY}, status=status)).search("q", before=None, count=8)
+    assert str(status) in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [[], "text", None, {}, {"results": 3, "organic": {}, "web": {"results": "x"}}])
+@pytest.mark.parametrize(("make", "payload"), ALL)
+def test_another_shape_never_crashes(make: Make, payload: dict[str, Any], content: object) -> None:
+    try:
+        answer = make(answering(content)).search("q", before=None, count=8)
+    except SearchFailed:
+        return
+    assert answer.results == ()
+
+
+def test_no_results_with_silent_engines_are_unknown() -> None:
+    silent = {"results": [], "unresponsive_engines": [["google", "timeout"]]}
+    with pytest.raises(SearchFailed, match="do not answer"):
+        searxng(answering(silent)).search("q", before=None, count=8)
+
+
+def test_exa_says_what_a_call_cost_and_others_are_told() -> None:
+    assert exa(answering(EXA)).search("q", before=None, count=8).cost_usd == 0.007
+    assert brave(answering(BRAVE)).search("q", before=None, count=8).cost_usd is None
+    priced = BraveSearch(KEY, clock, usd_per_call=0.005, http=answering(BRAVE))
+    assert priced.search("q", before=None, count=8).cost_usd == 0.005
+
+
+def test_tavily_dates_news_only() -> None:
+    assert TavilySearch(KEY, clock).dates_results
+    assert not TavilySearch(KEY, clock, topic="general").dates_results
+
+
+class Misbehaving(BaseHTTPRequestHandler):
+    """Redirects to itself, drips its header, or never stops."""
+
+    def do_GET(self) -> None:
+        if "redirect" in self.path:
+            self.wfile.write(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+        elif "drip" in self.path:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            for _ in range(40):
+                time.sleep(0.05)
+                self.wfile.write(b"X-Drip: 1\r\n")
+        else:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * 200_000)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("redirect", "elsewhere"), ("drip", "no whole answer"), ("endless", "more than")]
+)
+def test_a_hostile_instance_is_left_in_time(path: str, said: str) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Misbehaving)
+    server.daemon_threads = True
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients that hang up are the point
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    http = SearchHttp(deadline_seconds=0.5, max_body_bytes=100_000)
+    provider = SearxngSearch(f"http://127.0.0.1:{server.server_port}/{path}", clock, http=http)
+    began = time.monotonic()
+    with pytest.raises(SearchFailed, match=said):
+        provider.search("q", before=None, count=8)
+    assert time.monotonic() - began < 1.5
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_unreachable_or_impossible_address_is_a_failure() -> None:
+    for base_url in ("http://127.0.0.1:9", "http://[", "no address"):
+        with pytest.raises(SearchFailed):
+            SearxngSearch(base_url, clock).search("q", before=None, count=8)
+
+
+@dataclass(frozen=True)
+class FakeDdgs:
+    """Answers as the library does."""
+
+    rows: list[dict[str, Any]]
+
+    def text(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        assert options["backend"] == "duckduckgo"
+        return self.news(query, **options)
+
+    def news(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        from ddgs.exceptions import DDGSException
+
+        if not self.rows:
+            raise DDGSException("No results found.")
+        return self.rows
+
+
+def test_ddgs_news_say_a_date_and_its_text_does_not() -> None:
+    news = FakeDdgs([{"date": "2026-01-05T14:05:00+00:00", "title": "N", "body": "B", "url": "https://a.example"}])
+    text = FakeDdgs([{"title": "T", "body": "B", "href": "https://b.example"}])
+    dated = DdgsSearch(clock, kind="news", client=lambda: news)
+    plain = DdgsSearch(clock, client=lambda: text)
+    assert (dated.dates_results, plain.dates_results) == (True, False)
+    assert dated.search("q", before=None, count=5).results[0].published_at == datetime(2026, 1, 5, 14, 5, tzinfo=UTC)
+    assert plain.search("q", before=None, count=5).results[0].url == "https://b.example"
+
+
+def test_no_results_of_ddgs_are_unknown_and_not_empty() -> None:
+    with pytest.raises(SearchFailed, match="may as well mean"):
+        DdgsSearch(clock, client=lambda: FakeDdgs([])).search("q", before=None, count=5)
+
+
+def test_importing_the_tool_does_not_import_ddgs() -> None:
+    import subprocess
+
+    code = "import sys, predibot.tools.web_search, predibot.tools._search_catalogue as c; print('ddgs' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-01-05T14:05:00Z", "2026-01-05T14:05:00+00:00"),
+        ("2026-01-05T14:05:00.000+02:00", "2026-01-05T12:05:00+00:00"),
+        ("2026-01-05T14:05:00", "2026-01-06T02:05:00+00:00"),
+        ("2026-01-05T00:00:00.000Z", "2026-01-06T12:00:00+00:00"),
+        ("2026-01-05", "2026-01-06T12:00:00+00:00"),
+        ("Jan 5, 2026", "2026-01-06T12:00:00+00:00"),
+        ("5 January 2026", "2026-01-06T12:00:00+00:00"),
+        ("Mon, 05 Jan 2026 14:05:00 GMT", "2026-01-05T14:05:00+00:00"),
+        ("1 day ago", "2026-01-09T12:00:00+00:00"),
+        ("2 weeks ago", "2026-01-02T12:00:00+00:00"),
+    ],
+)
+def test_a_date_means_the_latest_instant_it_can(text: str, expected: str) -> None:
+    found = latest_instant(text, now=NOW)
+    assert found is not None
+    assert found.isoformat() == expected
+
+
+@pytest.mark.parametrize("text", [None, 5, "", "soon", "2026-13-45", "9999-12-31T23:59:59-23:59", "x" * 900, "\x00"])
+def test_a_date_that_cannot_be_read_is_none(text: object) -> None:
+    assert latest_instant(text, now=NOW) is None
+
+
+def test_every_provider_can_be_made_by_its_name() -> None:
+    for name in PROVIDER_NAMES:
+        made = search_provider(name, clock=clock, key=KEY, base_url="http://127.0.0.1:8080")
+        assert made.name == name
+        assert KEY not in repr(made)
+
+
+@pytest.mark.parametrize("name", ["gogle", "searxng", "brave"])
+def test_a_provider_that_cannot_be_made_says_what_to_do(name: str) -> None:
+    with pytest.raises(UsageError):
+        search_provider(name, clock=clock)

@@ -1,0 +1,150 @@
+"""The main text of a page: what its author wrote, without menus, advertisements and comments."""
+
+import itertools
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+MAX_HTML_CHARACTERS = 3_000_000
+MAX_TAGS = 40_000
+"""What is read of a page: more than any recorded one has, and a few seconds of work at worst."""
+_NEVER_TEXT = (
+    "script", "style", "noscript", "template", "svg", "iframe", "object", "form", "button", "select",
+    "nav", "footer", "aside", "dialog", "menu",
+)  # fmt: skip
+_BLOCKS = frozenset({
+    "h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "section", "article", "header", "br", "hr", "ul", "ol", "dl", "li",
+    "dt", "dd", "blockquote", "pre", "figure", "figcaption", "table", "caption", "tr",
+})  # fmt: skip
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0", re.IGNORECASE)
+# Control characters but tab and line end, and what is invisible or turns the reading direction:
+# no page needs them, and hostile ones hide instructions in them.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+_BLANKS = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u3000]+")
+_BLANK_LINES = re.compile(r"\n\s*\n+")
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>")
+
+# What lxml, trafilatura and its helpers end in on pages nobody wrote by hand.
+_FAILURES = (
+    ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError,
+    SyntaxError,
+)  # fmt: skip
+
+
+def main_text(html: str, url: str) -> str:
+    """Return the main text of an HTML page, a paragraph a line.
+
+    By trafilatura with tables, without comments, links and formatting: of its
+    options these did best on the recorded pages (F1 0.962 of 4-gram shingles;
+    0.955 preferring precision, 0.960 preferring recall, 0.953 without tables).
+    Its deduplication stays off: it remembers other pages, so that a text would
+    depend on what was read before. Where it finds nothing, all blocks of the
+    page's main part are taken.
+
+    Args:
+        html: Decoded; what goes beyond `MAX_HTML_CHARACTERS` or `MAX_TAGS` is not looked at.
+        url: Where it is from; a hint for the extraction, never fetched.
+
+    Returns:
+        Text without control and invisible characters; empty if there is none.
+    """
+    html = _XML_DECLARATION.sub("", bounded(html), count=1)
+    if not html.strip():
+        return ""
+    return cleaned(_by_trafilatura(html, url)) or cleaned("\n".join(all_blocks(html)))
+
+
+def page_title(html: str) -> str:
+    """Return the title of a page on one line; empty if it has none."""
+    soup = _soup(bounded(html))
+    if soup is None:
+        return ""
+    stated = soup.find("meta", attrs={"property": "og:title"})
+    named = (stated.get("content") if stated else None) or (soup.title.get_text() if soup.title else "")
+    return " ".join(cleaned(str(named)).split())
+
+
+def cleaned(text: str) -> str:
+    """Return a text without invisible characters and needless blanks."""
+    visible = _INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _BLANK_LINES.sub("\n", "\n".join(_BLANKS.sub(" ", line).strip() for line in visible.split("\n"))).strip()
+
+
+def hush(name: str) -> None:
+    """Keep a library's warnings off the terminal where nobody asked for them."""
+    logger = logging.getLogger(name)
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+
+
+def bounded(html: str) -> str:
+    """Return as much of a page as is read."""
+    text = html[:MAX_HTML_CHARACTERS].replace("\x00", "")
+    if text.count("<") <= MAX_TAGS:
+        return text
+    last = next(itertools.islice(re.finditer("<", text), MAX_TAGS, None))
+    return text[: last.start()]
+
+
+def _by_trafilatura(html: str, url: str) -> str:
+    # Costs 0.3 s to import, and only agents that read pages need it.
+    from trafilatura import extract, load_html
+
+    for library in ("trafilatura", "htmldate", "courlan", "charset_normalizer", "justext", "readability"):
+        hush(library)
+    try:
+        tree = load_html(html)
+        if tree is None:
+            return ""
+        for element in tree.xpath("//body//*[@hidden or @style]"):
+            if _is_hidden(element.attrib):
+                element.drop_tree()
+        return extract(tree, url=url, include_comments=False, include_tables=True) or ""
+    except _FAILURES:
+        return ""
+
+
+def _is_hidden(attributes: Mapping[str, object]) -> bool:
+    """Return whether an element is not shown to people, where instructions to agents are put.
+
+    Looked for below the body only: some sites hide the whole until a script has run.
+    """
+    return "hidden" in attributes or _HIDDEN.search(str(attributes.get("style") or "")) is not None
+
+
+def all_blocks(html: str) -> Iterator[str]:
+    """Yield the text of every block in the page's main part, in one walk over it."""
+    from bs4.element import NavigableString, Tag
+
+    soup = _soup(html)
+    if soup is None:
+        return
+    for tag in (soup.body or soup).find_all(True):
+        if tag.name in _NEVER_TEXT or _is_hidden(tag.attrs):
+            tag.extract()
+    root = soup.find("article") or soup.find("main") or soup.body or soup
+    block: list[str] = []
+    for node in root.descendants:
+        if isinstance(node, Tag) and node.name in _BLOCKS:
+            yield " ".join(block)
+            block = []
+        elif type(node) is NavigableString:
+            block.append(" ".join(node.split()))
+    yield " ".join(block)
+
+
+def _soup(html: str) -> "BeautifulSoup | None":
+    """Return a page as a tree, or None where even that fails."""
+    from bs4 import BeautifulSoup
+
+    try:
+        return BeautifulSoup(html, "lxml")
+    except _FAILURES:
+        return None

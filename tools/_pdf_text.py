@@ -1,0 +1,61 @@
+"""The text of a PDF, within bounds of pages and time."""
+
+import io
+from collections.abc import Iterator
+
+from predibot.tools._deadline import Deadline
+from predibot.tools._page_error import PageUnreadable
+from predibot.tools._page_text import cleaned, hush
+
+MAX_PAGES = 100
+MAX_CHARACTERS = 1_000_000
+
+
+def pdf_text(body: bytes, deadline: Deadline) -> str:
+    """Return the text of a PDF's first pages, a line a line.
+
+    Args:
+        body: The file.
+        deadline: Looked at between pages; a single page may pass it.
+
+    Returns:
+        Text that says so where pages were left out.
+
+    Raises:
+        PageUnreadable: If it is no PDF, is locked, or holds no text.
+        PageUnavailable: If the deadline passed before the first page was read.
+    """
+    # Costs 0.2 s to import, and few pages are PDF.
+    from pypdf.errors import PyPdfError
+
+    hush("pypdf")
+    # What pypdf ends in on broken files beside its own errors.
+    failures = (
+        PyPdfError, ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError,
+        RecursionError, NotImplementedError, OSError, MemoryError, ImportError,
+    )  # fmt: skip
+    try:
+        text = "\n".join(_page_texts(body, deadline))
+    except failures as error:
+        raise PageUnreadable("the PDF is broken; take another source") from error
+    if not text.strip():
+        raise PageUnreadable("the PDF holds pictures of pages and no text; take another source")
+    return text
+
+
+def _page_texts(body: bytes, deadline: Deadline) -> Iterator[str]:
+    """Yield the text of page after page, and a note where it ends early."""
+    from pypdf import PasswordType, PdfReader
+
+    reader = PdfReader(io.BytesIO(body))
+    if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
+        raise PageUnreadable("the PDF is locked with a password; take another source")
+    characters = 0
+    for number, page in enumerate(reader.pages):
+        late = number > 0 and deadline.monotonic() > deadline.at
+        if number == MAX_PAGES or characters > MAX_CHARACTERS or late:
+            yield f"[the text ends here, after {number} of {len(reader.pages)} pages]"
+            return
+        text = cleaned(page.extract_text())
+        characters += len(text)
+        yield text

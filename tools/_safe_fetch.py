@@ -1,0 +1,322 @@
+"""Fetching a page from the public web, and from nowhere else: checked, bounded, and on time."""
+
+import re
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import partial
+from types import MappingProxyType
+
+import httpcore
+from predibot.tools._address import is_public, parsed
+from predibot.tools._body import unpacked
+from predibot.tools._deadline import Deadline, in_time
+from predibot.tools._page_error import AddressRefused, PageError, PageUnavailable, PageUnreadable
+from predibot.tools._pinned_connection import Connect, PinnedBackend, connect_tcp
+from predibot.tools._target import HostAndPort, Target, redirected, refuse_blocked, target_of
+
+PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "application/pdf")
+MAX_ADDRESSES = 32
+_OVERHEAD_BYTES = 512 * 1024
+"""Handshakes and headers, beside the body."""
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+
+Resolve = Callable[[str, int], Sequence[str]]
+"""Host name and port to IP addresses, or OSError."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPolicy:
+    """What a run's agents may fetch, and how much of it."""
+
+    deadline_seconds: float = 20.0
+    """For the whole exchange: look-ups, handshakes, redirects, headers, body."""
+    max_body_bytes: int = 5_000_000
+    """After unpacking."""
+    max_redirects: int = 5
+    allowed_private: frozenset[HostAndPort] = frozenset()
+    """Hosts and ports of this machine that may be visited: the sandbox's own. Nothing else private ever is."""
+    blocked_domains: frozenset[str] = frozenset()
+    """Lower case; what lies below them is blocked as well."""
+    as_of: datetime | None = None
+    """In a replay: pages that are newer, or cannot prove that they are not, are refused."""
+    user_agent: str = "Mozilla/5.0 (compatible; predibot)"
+
+    def __post_init__(self) -> None:
+        """Refuse limits that are none, and instants without a time zone."""
+        if self.deadline_seconds <= 0 or self.max_body_bytes <= 0 or self.max_redirects < 0:
+            raise ValueError("the limits of a fetch must be above zero")
+        if self.as_of is not None and self.as_of.tzinfo is None:
+            raise ValueError("as_of needs a time zone")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What came back for an address, not read yet."""
+
+    url: str
+    """As asked for."""
+    final_url: str
+    """After redirects."""
+    status: int
+    content_type: str
+    """One of `PAGE_TYPES`."""
+    charset: str | None
+    """As the header says it; the body may say otherwise."""
+    body: bytes
+    """Unpacked."""
+    fetched_at: datetime
+    last_modified_at: datetime | None
+    served_at: datetime | None
+    """The server's own clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """The answer to one request: a page, or where else to look."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def resolve_by_system(host: str, port: int) -> Sequence[str]:
+    """Return the addresses the operating system knows for a name."""
+    answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(answer[4][0]) for answer in answers))
+
+
+def utc_now() -> datetime:
+    """Return this instant."""
+    return datetime.now(UTC)
+
+
+class SafeFetcher:
+    """Fetches pages under a policy; thread-safe, for it keeps nothing between two calls."""
+
+    def __init__(
+        self,
+        policy: FetchPolicy,
+        *,
+        now: Callable[[], datetime] = utc_now,
+        resolve: Resolve = resolve_by_system,
+        connect: Connect = connect_tcp,
+        monotonic: Callable[[], float] = time.monotonic,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """Take what tests replace.
+
+        Args:
+            policy: What may be fetched.
+            now: For the instant a page was fetched.
+            resolve: Looks names up; asked once for every request.
+            connect: Makes the connection to an IP address.
+            monotonic: A clock in seconds that never goes back.
+            ssl_context: Trusts certificates; by default those httpx trusts,
+                whatever the environment says.
+        """
+        self._policy = policy
+        self._now = now
+        self._resolve = resolve
+        self._connect = connect
+        self._monotonic = monotonic
+        self._ssl_context = ssl_context
+
+    def fetch(self, url: str) -> Page:
+        """Return the page at an address.
+
+        No cookies, no proxies, no environment, no script: one GET, and one more
+        for each redirect, each checked as if it had been asked for.
+
+        Raises:
+            AddressRefused: If it, or an address it leads to, must not be visited.
+            PageUnavailable: If no good answer came within the deadline.
+            PageUnreadable: If the answer is no page, or larger than allowed.
+        """
+        deadline = Deadline.after(self._policy.deadline_seconds, self._monotonic)
+        target = target_of(url, allowed_private=self._policy.allowed_private)
+        visited: set[str] = set()
+        while True:
+            refuse_blocked(target, self._policy.blocked_domains)
+            visited.add(target.url)
+            reply = self._request(target, deadline)
+            if reply.status not in _REDIRECTS:
+                return self._page(url, target, reply)
+            target = self._next(target, reply, visited)
+
+    def _next(self, target: Target, reply: _Reply, visited: set[str]) -> Target:
+        """Return where a redirect leads."""
+        if len(visited) > self._policy.max_redirects:
+            raise PageUnavailable(
+                f"{target.host} redirects more than {self._policy.max_redirects} times; try another source"
+            )
+        location = reply.headers.get("location", "")
+        following = redirected(target, location, allowed_private=self._policy.allowed_private)
+        if following.url in visited:
+            raise PageUnavailable(f"{target.host} redirects in a circle; try another source")
+        return following
+
+    def _page(self, url: str, target: Target, reply: _Reply) -> Page:
+        """Return what is known of a page."""
+        content_type = reply.headers.get("content-type", "")
+        charset = _CHARSET.search(content_type)
+        return Page(
+            url=url,
+            final_url=target.url,
+            status=reply.status,
+            content_type=_essence(content_type),
+            charset=charset.group(1) if charset else None,
+            body=reply.body,
+            fetched_at=self._now(),
+            last_modified_at=_instant(reply.headers.get("last-modified", "")),
+            served_at=_instant(reply.headers.get("date", "")),
+        )
+
+    def _request(self, target: Target, deadline: Deadline) -> _Reply:
+        """Return the answer of one server, its body read only where it is a page."""
+        backend = PinnedBackend(
+            self._addresses(target, deadline),
+            connect=self._connect,
+            deadline=deadline,
+            max_bytes=self._policy.max_body_bytes + _OVERHEAD_BYTES,
+        )
+        url = httpcore.URL(
+            scheme=target.scheme, host=target.host, port=target.port, target=target.path_and_query.encode("ascii")
+        )
+        headers: dict[bytes | str, bytes | str] = {
+            "Host": target.authority,
+            "User-Agent": self._policy.user_agent,
+            "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8",
+            "Accept-Encoding": "gzip, deflate",
+            "Accept-Language": "en,*;q=0.5",
+            "Connection": "close",
+        }
+        context = (self._ssl_context or _trusted()) if target.scheme == "https" else None
+        pool = httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=1)
+        with _translated(target), closing(pool), pool.stream("GET", url, headers=headers) as response:
+            said = _readable(response.headers)
+            return _Reply(response.status, said, self._body(response, said, target, deadline))
+
+    def _body(
+        self, response: httpcore.Response, headers: Mapping[str, str], target: Target, deadline: Deadline
+    ) -> bytes:
+        """Return the body of a page, and nothing for a redirect, which needs none.
+
+        Raises:
+            PageUnavailable: If the server says that there is no page.
+            PageUnreadable: If it is of another type, too large, or broken.
+        """
+        if response.status in _REDIRECTS:
+            return b""
+        if response.status != 200:
+            raise PageUnavailable(f"{target.host} answers {response.status}{_meaning(response.status)}")
+        _require_page(headers.get("content-type", ""), target)
+
+        def pieces() -> Iterator[bytes]:
+            for piece in response.iter_stream():
+                deadline.left_seconds()
+                yield piece
+
+        return unpacked(pieces(), headers.get("content-encoding", ""), max_bytes=self._policy.max_body_bytes)
+
+    def _addresses(self, target: Target, deadline: Deadline) -> Sequence[str]:
+        """Return the addresses that may be connected to: all a name has, or none."""
+        literal = parsed(target.host)
+        if literal is not None:
+            found: Sequence[str] = (target.host,)
+        else:
+            try:
+                found = in_time(partial(self._resolve, target.host, target.port), deadline.left_seconds())
+            except TimeoutError as error:
+                raise deadline.passed() from error
+            except (OSError, UnicodeError) as error:
+                raise PageUnavailable(f"no server is known under {target.host}; see how it is written") from error
+        if not found or len(found) > MAX_ADDRESSES:
+            raise PageUnavailable(f"no server is known under {target.host}; see how it is written")
+        allowed = (target.host, target.port) in self._policy.allowed_private
+        for text in found:
+            address = parsed(text)
+            # One private address among public ones is how a name is made to point inwards.
+            if address is None or not (is_public(address) or (allowed and (literal or address.is_loopback))):
+                raise AddressRefused(
+                    f"{target.host} is not on the public web, and only that is fetched; take another source"
+                )
+        return found
+
+
+@contextmanager
+def _translated(target: Target) -> Iterator[None]:
+    """Turn every error of httpcore, ssl and sockets into one of ours."""
+    try:
+        yield
+    except PageError:
+        raise
+    except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+        raise PageUnavailable(f"{target.host} cannot be reached ({_said(error)}); try another source") from error
+    except (httpcore.ProtocolError, httpcore.UnsupportedProtocol, ValueError) as error:
+        raise PageUnreadable(f"{target.host} answers what is no HTTP ({_said(error)}); try another source") from error
+    except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.PoolTimeout, OSError) as error:
+        raise PageUnavailable(f"the answer of {target.host} broke off ({_said(error)}); try again") from error
+
+
+def _require_page(content_type: str, target: Target) -> None:
+    """Refuse what is no page before its body is read."""
+    essence = _essence(content_type)
+    if not essence:
+        raise PageUnreadable(f"{target.host} does not say what it sends; take another source")
+    if essence not in PAGE_TYPES:
+        raise PageUnreadable(f"{target.host} sends {essence[:60]!r}; only HTML, plain text and PDF are read")
+
+
+def _trusted() -> ssl.SSLContext:
+    """Return the usual certificate authorities, whatever the environment says."""
+    # Costs 10 ms and more to read, and only https needs it.
+    from httpx import create_ssl_context
+
+    return create_ssl_context(trust_env=False)
+
+
+def _readable(headers: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]:
+    """Return headers by lower-case name; the first of equals counts, except that encodings add up."""
+    said: dict[str, str] = {}
+    for raw_name, raw_value in headers:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
+        if name == "content-encoding" and name in said:
+            value = f"{said[name]}, {value}"
+            said[name] = value
+        said.setdefault(name, value)
+    return MappingProxyType(said)
+
+
+def _essence(content_type: str) -> str:
+    """Return a content type without its parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _instant(text: str) -> datetime | None:
+    """Return the UTC instant of an HTTP date, or None."""
+    try:
+        at = parsedate_to_datetime(text)
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _meaning(status: int) -> str:
+    """Return what a status tells an agent to do."""
+    if status in (401, 402, 403, 407, 451):
+        return ", the page is barred; take another source"
+    if status in (404, 410):
+        return ", there is no such page; see how the address is written"
+    return ", no page; try again later or take another source"
+
+
+def _said(error: Exception) -> str:
+    """Return what a foreign error says, or at least its kind, on one short line."""
+    return " ".join((str(error) or type(error).__name__).split())[:160]

@@ -1,0 +1,56 @@
+"""The search providers by the names recipes use."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from predibot.tools._search_apis import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
+from predibot.tools._search_ddgs import DdgsSearch
+from predibot.tools._search_provider import SearchProvider
+
+from predibot.errors import UsageError
+from predibot.spelling import did_you_mean
+
+PROVIDER_NAMES = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper")
+_WITH_KEY: dict[str, Callable[..., SearchProvider]] = {
+    "brave": BraveSearch,
+    "tavily": TavilySearch,
+    "exa": ExaSearch,
+    "serper": SerperSearch,
+}
+
+
+def search_provider(
+    name: str,
+    *,
+    clock: Callable[[], datetime],
+    key: str | None = None,
+    base_url: str | None = None,
+    usd_per_call: float | None = None,
+) -> SearchProvider:
+    """Return a provider by its name.
+
+    Args:
+        name: One of `PROVIDER_NAMES`.
+        clock: What the age of a result is counted from.
+        key: For those that need one.
+        base_url: Of the user's own SearXNG, or instead of the provider's own.
+        usd_per_call: What a call costs; None leaves it unknown, or 0 where the provider is free.
+
+    Raises:
+        UsageError: If there is no such provider, or it lacks a key or an address.
+    """
+    if name not in PROVIDER_NAMES:
+        raise UsageError(f"no search provider {name!r}. {did_you_mean(name, PROVIDER_NAMES)}")
+    if name in ("ddgs", "ddgs_news"):
+        return DdgsSearch(clock, kind="text" if name == "ddgs" else "news")
+    given: dict[str, Any] = {} if usd_per_call is None else {"usd_per_call": usd_per_call}
+    if name == "searxng":
+        if not base_url:
+            raise UsageError("search provider 'searxng' needs the address of an instance; set its base URL")
+        return SearxngSearch(base_url, clock, **given)
+    if not key:
+        raise UsageError(f"search provider {name!r} needs a key; set it in the settings or the environment")
+    if base_url:
+        given["base_url"] = base_url.rstrip("/")
+    return _WITH_KEY[name](key, clock, **given)

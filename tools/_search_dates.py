@@ -1,0 +1,79 @@
+"""Dates of search results: many forms, one meaning, the latest instant each can stand for."""
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from email.utils import parsedate_to_datetime
+
+_AGO = re.compile(r"(\d{1,4}|an?)\s+(minute|hour|day|week|month|year)s?\s+ago", re.IGNORECASE)
+_UNITS = {
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+    "month": timedelta(days=31),
+    "year": timedelta(days=366),
+}
+_DAY_FORMS = ("%Y-%m-%d", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y")
+_WEST_MOST = timedelta(hours=12)
+"""A day without a zone ends last in the west."""
+
+
+def latest_instant(text: object, *, now: datetime) -> datetime | None:
+    """Return the latest instant that a stated date can mean, or None where it cannot be read.
+
+    A day means its end, in the zone where it ends last; so does midnight, by
+    which many providers mean a day. An age means one unit less than it says,
+    because nobody knows how it was rounded.
+
+    Args:
+        text: As the provider wrote it.
+        now: What an age is counted from.
+
+    Examples:
+        >>> now = datetime(2026, 1, 9, tzinfo=UTC)
+        >>> latest_instant("2026-01-05T14:05:00Z", now=now).isoformat()
+        '2026-01-05T14:05:00+00:00'
+        >>> latest_instant("Jan 5, 2026", now=now).isoformat()
+        '2026-01-06T12:00:00+00:00'
+        >>> latest_instant("3 days ago", now=now).isoformat()
+        '2026-01-07T00:00:00+00:00'
+    """
+    if not isinstance(text, str) or not 0 < len(text.strip()) <= 80:
+        return None
+    words = text.strip()
+    ago = _AGO.fullmatch(words)
+    if ago:
+        count = int(ago.group(1)) if ago.group(1).isdigit() else 1
+        return now - (count - 1) * _UNITS[ago.group(2).lower()]
+    try:
+        return _day_end(words) or _instant(words)
+    except OverflowError:
+        return None
+
+
+def _day_end(words: str) -> datetime | None:
+    """Return the end of a day that is given without a time, or None."""
+    for form in _DAY_FORMS:
+        try:
+            day = datetime.strptime(f"{words} +0000", f"{form} %z")
+        except ValueError:
+            continue
+        return day + timedelta(days=1) + _WEST_MOST
+    return None
+
+
+def _instant(words: str) -> datetime | None:
+    """Return an instant in ISO 8601 or in the form of e-mail, or None."""
+    try:
+        instant = datetime.fromisoformat(words)
+    except ValueError:
+        try:
+            instant = parsedate_to_datetime(words)
+        except ValueError:
+            return None
+    if instant.time() == time():
+        return instant.replace(tzinfo=UTC) + timedelta(days=1) + _WEST_MOST
+    if instant.tzinfo is None:
+        # It may be local time of whoever wrote it.
+        return instant.replace(tzinfo=UTC) + _WEST_MOST
+    return instant.astimezone(UTC)

@@ -1,0 +1,80 @@
+"""The pace of a provider: not too fast, and a rest after each failure. One is shared by all agents of a run."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from predibot.tools._search_provider import SearchAnswer, SearchFailed, SearchProvider
+
+FIRST_REST_SECONDS = 5.0
+LONGEST_REST_SECONDS = 300.0
+
+
+@dataclass(slots=True)
+class PacedProvider:
+    """A provider that is asked at most every so often, and left alone for longer and longer while it fails.
+
+    Thread-safe: whoever comes too early waits for its own turn.
+    """
+
+    inner: SearchProvider
+    seconds_between: float
+    monotonic: Callable[[], float]
+    sleep: Callable[[float], None]
+    longest_wait_seconds: float = 30.0
+    """A turn that comes only later is a failure at once."""
+    _next_at: float = 0.0
+    _rests_until: float = 0.0
+    _failures: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Return the provider's name."""
+        return self.inner.name
+
+    @property
+    def dates_results(self) -> bool:
+        """Return whether the provider dates its results."""
+        return self.inner.dates_results
+
+    @property
+    def usd_per_call(self) -> float | None:
+        """Return what a call costs."""
+        return self.inner.usd_per_call
+
+    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
+        """Return the provider's answer when its turn has come.
+
+        Raises:
+            SearchFailed: If the provider fails, rests, or its turn comes too late.
+        """
+        wait_seconds = self._turn()
+        if wait_seconds > 0.0:
+            self.sleep(wait_seconds)
+        try:
+            answer = self.inner.search(query, before=before, count=count)
+        except SearchFailed:
+            with self._lock:
+                self._failures += 1
+                rest_seconds = min(FIRST_REST_SECONDS * 2.0 ** (self._failures - 1), LONGEST_REST_SECONDS)
+                self._rests_until = self.monotonic() + rest_seconds
+            raise
+        with self._lock:
+            self._failures = 0
+        return answer
+
+    def _turn(self) -> float:
+        """Take a turn and return how many seconds it is away."""
+        with self._lock:
+            now = self.monotonic()
+            if now < self._rests_until:
+                raise SearchFailed(
+                    f"{self.name} rests for {self._rests_until - now:.0f} s after a failure", was_asked=False
+                )
+            turn_at = max(now, self._next_at)
+            if turn_at - now > self.longest_wait_seconds:
+                raise SearchFailed(f"{self.name} is asked by too many at once", was_asked=False)
+            self._next_at = turn_at + self.seconds_between
+            return turn_at - now

@@ -1,0 +1,156 @@
+"""The target of a fetch: an address as written, taken apart once, with everything doubtful refused."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from ipaddress import IPv6Address
+from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
+
+import idna
+from predibot.tools._address import parsed
+from predibot.tools._page_error import AddressRefused
+
+LONGEST_URL_CHARACTERS = 4096
+SEEN_CHARACTERS = 120
+DEFAULT_PORTS = {"http": 80, "https": 443}
+PRIVATE_NAMES = (
+    "localhost", "local", "localdomain", "internal", "intranet", "private", "corp", "home", "lan",
+    "home.arpa", "in-addr.arpa", "ip6.arpa", "onion",
+)  # fmt: skip
+"""Endings of names that no public server has."""
+_UNWRITABLE = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\\]")
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_KEPT_IN_PATH = "/%:@!$&'()*+,;=~-._"
+
+HostAndPort = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One address, whose parts are what is resolved, checked, connected to and asked for."""
+
+    scheme: str
+    """`http` or `https`."""
+    host: str
+    """Lower case, ASCII, without a trailing dot; an IPv6 address without brackets."""
+    port: int
+    path_and_query: str
+
+    @property
+    def authority(self) -> str:
+        """Return host and port as the Host header names them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """Return the address in its one usual form, without fragment."""
+        return f"{self.scheme}://{self.authority}{self.path_and_query}"
+
+
+def target_of(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Target:
+    """Return the target an address names.
+
+    Args:
+        url: As an agent or a redirect wrote it.
+        allowed_private: Hosts and ports of this machine that may be visited;
+            only there are other ports than 80 and 443, and private names, right.
+
+    Raises:
+        AddressRefused: If it is malformed, carries a user name, or names
+            something that is not on the public web.
+    """
+    text = url.strip()
+    parts = _split(text)
+    scheme = parts.scheme.lower()
+    if scheme not in DEFAULT_PORTS:
+        raise AddressRefused(f"{seen(text)} is no web address; write it whole, beginning with https://")
+    if "@" in parts.netloc:
+        raise AddressRefused("an address with a user name in it is not fetched; leave out what stands before the @")
+    host = _host(parts, text)
+    stated = _port(parts, text)
+    port = DEFAULT_PORTS[scheme] if stated is None else stated
+    if (host, port) not in allowed_private:
+        _require_public_name(host)
+        if port not in DEFAULT_PORTS.values():
+            raise AddressRefused(f"port {port} is not fetched, only 80 and 443; take another source")
+    path = quote(parts.path or "/", safe=_KEPT_IN_PATH)
+    query = f"?{quote(parts.query, safe=_KEPT_IN_PATH + '?')}" if parts.query else ""
+    return Target(scheme, host, port, path + query)
+
+
+def redirected(at: Target, location: str, *, allowed_private: Collection[HostAndPort] = ()) -> Target:
+    """Return the target of a redirect, checked like any other."""
+    try:
+        joined = urljoin(at.url, location.strip())
+    except ValueError:
+        raise AddressRefused(f"{at.host} redirects to what is no address: {seen(location)}") from None
+    return target_of(joined, allowed_private=allowed_private)
+
+
+def refuse_blocked(target: Target, blocked_domains: Collection[str]) -> None:
+    """Refuse a blocked domain, what lies below it, and services that pass on its pages.
+
+    Raises:
+        AddressRefused: With the domain that is blocked.
+    """
+    named = unquote(unquote(target.path_and_query)).lower()
+    for domain in blocked_domains:
+        ends = (domain, f"{domain.replace('.', '-')}.translate.goog")
+        copied = re.search(rf"(?<![\w-]){re.escape(domain)}(?::\d+)?/", named)
+        if copied or any(target.host == end or target.host.endswith(f".{end}") for end in ends):
+            raise AddressRefused(f"{domain} is blocked, for it shows the very forecasts; take another source")
+
+
+def seen(text: str) -> str:
+    """Return the beginning of a stranger's text as one harmless quoted line."""
+    return repr(text if len(text) <= SEEN_CHARACTERS else f"{text[:SEEN_CHARACTERS]}…")
+
+
+def _split(text: str) -> SplitResult:
+    if len(text) > LONGEST_URL_CHARACTERS:
+        raise AddressRefused(f"an address of {len(text)} characters is not fetched; take another source")
+    # `urlsplit` silently drops tabs and line ends, and browsers read a backslash as a slash.
+    if _UNWRITABLE.search(text):
+        raise AddressRefused(f"{seen(text)} has spaces, backslashes or control characters in it; write it without")
+    try:
+        return urlsplit(text)
+    except ValueError:
+        raise AddressRefused(f"{seen(text)} is no address") from None
+
+
+def _port(parts: SplitResult, text: str) -> int | None:
+    try:
+        return parts.port
+    except ValueError:
+        raise AddressRefused(f"{seen(text)} names no possible port") from None
+
+
+def _host(parts: SplitResult, text: str) -> str:
+    """Return the host in the form that is resolved, connected to and shown to the server."""
+    host = (parts.hostname or "").removesuffix(".")
+    if parts.netloc.startswith("["):
+        address = parsed(host)
+        after = parts.netloc.partition("]")[2]
+        if not isinstance(address, IPv6Address) or address.scope_id is not None or after[:1] not in ("", ":"):
+            raise AddressRefused(f"{seen(text)} names no possible address in brackets")
+        return str(address)
+    try:
+        name = host if host.isascii() else idna.encode(host, uts46=True).decode("ascii")
+    except (idna.IDNAError, UnicodeError):
+        raise AddressRefused(f"{seen(text)} names no possible host") from None
+    labels = name.split(".")
+    if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise AddressRefused(f"{seen(text)} names no possible host")
+    if _NUMBER.fullmatch(labels[-1]) and parsed(name) is None:
+        raise AddressRefused(f"{seen(text)} writes an IP address in an unusual way; write it with four decimal numbers")
+    return name
+
+
+def _require_public_name(host: str) -> None:
+    """Refuse names that are private by their form, before anybody is asked about them."""
+    if parsed(host) is not None:
+        return
+    if "." not in host or any(host == end or host.endswith(f".{end}") for end in PRIVATE_NAMES):
+        raise AddressRefused(f"{host} is a private name, and only the public web is fetched; take another source")

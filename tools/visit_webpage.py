@@ -1,0 +1,188 @@
+"""The tool that reads a web page: safely fetched, as text, in parts a model can afford."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime
+
+from predibot.tools._page_error import AddressRefused, PageError, PageTooLate, PageUnavailable, PageUnreadable
+from predibot.tools._page_text import main_text
+from predibot.tools._passages import focused_parts, mentions, parts_of
+from predibot.tools._reading import Reading, reading_of
+from predibot.tools._safe_fetch import FetchPolicy, Page, SafeFetcher, utc_now
+from predibot.tools._search_domains import blocked_domains
+
+from predibot.contracts import TraceWriter
+from predibot.domain.clock import format_instant
+
+__all__ = [
+    "AddressRefused",
+    "FetchPolicy",
+    "Page",
+    "PageError",
+    "PageTooLate",
+    "PageUnavailable",
+    "PageUnreadable",
+    "SafeFetcher",
+    "main_text",
+    "make_visit_webpage",
+    "visit_webpage",
+]
+
+KEPT_READINGS = 16
+"""Pages a tool remembers, so that part 2 is of the same text as part 1."""
+TITLE_CHARACTERS = 160
+URL_CHARACTERS = 240
+FOCUS_CHARACTERS = 500
+
+VisitWebpage = Callable[[str, int, str | None], str]
+
+
+def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> str:
+    """Return the main text of a web page.
+
+    Args:
+        url: The whole address, beginning with https:// or http://.
+        part: Which part of a long page, from 1.
+        focus: What you look for, as a question or some words: the passages that have it come first.
+    """
+    return make_visit_webpage()(url, part, focus)
+
+
+def make_visit_webpage(
+    policy: FetchPolicy | None = None,
+    clock: Callable[[], datetime] = utc_now,
+    trace: TraceWriter | None = None,
+    *,
+    fetch: Callable[[str], Page] | None = None,
+) -> VisitWebpage:
+    """Return an agent's tool for reading web pages.
+
+    The tool raises nothing that a page or an address can cause: such an answer
+    is one sentence after `error:`. It writes down `page_visited` for each page
+    it shows, with the digest of what was fetched, and `page_refused` for each
+    it does not, with the kind of the error; `PageTooLate` is what a replay
+    counts.
+
+    Args:
+        policy: What may be fetched; None for the defaults, with the prediction markets blocked.
+        clock: Says when a page was fetched.
+        trace: Where visits are written down; None for nowhere.
+        fetch: Replaces the fetcher that the policy would make.
+    """
+    held_to = policy or FetchPolicy(blocked_domains=blocked_domains())
+    visitor = _Visitor(held_to, fetch or SafeFetcher(held_to, now=clock).fetch, trace)
+
+    def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> str:
+        """Return the main text of a web page.
+
+        Args:
+            url: The whole address, beginning with https:// or http://.
+            part: Which part of a long page, from 1.
+            focus: What you look for, as a question or some words: the passages that have it come first.
+        """
+        return visitor.visit(url, part, focus)
+
+    return visit_webpage
+
+
+class _Visitor:
+    """One agent's visits: what it may fetch, and what it has read so far."""
+
+    def __init__(self, policy: FetchPolicy, fetch: Callable[[str], Page], trace: TraceWriter | None) -> None:
+        self._policy = policy
+        self._fetch = fetch
+        self._trace = trace
+        self._readings: OrderedDict[str, Reading] = OrderedDict()
+        # Agents call several tools of one turn at once.
+        self._lock = threading.Lock()
+
+    def visit(self, url: str, part: int, focus: str | None) -> str:
+        """Return a part of a page, or why there is none."""
+        try:
+            reading = self._reading(url)
+            shown = _shown(reading, part, focus)
+        except PageError as error:
+            self._record("page_refused", url=url, error=error.kind, message=str(error))
+            return f"error: {error}."
+        self._record("page_visited", url=url, part=part, focus=focus, **_kept(reading))
+        return shown
+
+    def _reading(self, url: str) -> Reading:
+        """Return a page's text, fetched once."""
+        if not isinstance(url, str) or not url.strip():
+            raise AddressRefused("there is no address; write one, beginning with https://")
+        with self._lock:
+            known = self._readings.get(url)
+        if known is None:
+            known = reading_of(self._fetch(url), time.monotonic)
+            _require_past(known, self._policy.as_of)
+        with self._lock:
+            self._readings[url] = known
+            self._readings.move_to_end(url)
+            while len(self._readings) > KEPT_READINGS:
+                self._readings.popitem(last=False)
+        return known
+
+    def _record(self, kind: str, **fields: object) -> None:
+        if self._trace is not None:
+            self._trace.record(kind, **fields)
+
+
+def _require_past(reading: Reading, as_of: datetime | None) -> None:
+    """Refuse, in a replay, what may have been written after the replayed instant.
+
+    Raises:
+        PageTooLate: If the page's date is later, or proves nothing.
+    """
+    if as_of is None:
+        return
+    latest_at = reading.date.latest_at
+    if latest_at is None or not reading.date.proves:
+        raise PageTooLate("the page does not prove that it is from before the replayed day; take a dated source")
+    if latest_at > as_of:
+        raise PageTooLate(
+            f"the page may be from after {format_instant(as_of)}, the instant that is replayed; take an older source"
+        )
+
+
+def _shown(reading: Reading, part: int, focus: str | None) -> str:
+    """Return a part of a reading under a heading that says what it is."""
+    wanted = " ".join((focus or "").split())[:FOCUS_CHARACTERS]
+    parts = focused_parts(reading.text, wanted) if wanted else parts_of(reading.text)
+    if isinstance(part, bool) or not isinstance(part, int) or not 1 <= part <= len(parts):
+        raise PageUnreadable(f"there is no part {part!r:.20}; the page has parts 1 to {len(parts)}")
+    lines = [_heading(reading)]
+    if wanted and not mentions(reading.text, wanted):
+        lines.append("[nothing on the page has these words; its beginning follows]")
+    lines.append(parts[part - 1])
+    if len(parts) > 1:
+        order = ", best passages first" if wanted else ""
+        more = f"; part={part + 1} goes on" if part < len(parts) else ""
+        lines.append(f"[part {part} of {len(parts)}{order}{more}]")
+    return "\n".join(lines)
+
+
+def _heading(reading: Reading) -> str:
+    """Return title, address and date of a page on up to two lines."""
+    date = reading.date
+    if date.published is not None:
+        said = f"published {date.published.text}" + ("" if date.confidence == "stated" else f" ({date.confidence})")
+    else:
+        said = f"changed {date.modified.text}" if date.modified is not None else "undated"
+    title = f"{reading.title[:TITLE_CHARACTERS]}\n" if reading.title else ""
+    return f"{title}{reading.url[:URL_CHARACTERS]} · {said}"
+
+
+def _kept(reading: Reading) -> dict[str, object]:
+    """Return what the record keeps of a page."""
+    date = reading.date
+    return {
+        "final_url": reading.url,
+        "title": reading.title,
+        "sha256": reading.body_sha256,
+        "published": date.published.text if date.published else None,
+        "modified": date.modified.text if date.modified else None,
+        "date_confidence": date.confidence,
+    }

@@ -1,0 +1,255 @@
+"""Web search: titles, addresses, dates and snippets from the first provider that has something to show.
+
+In a replay nothing is shown that cannot prove that it is older than the
+replay's instant; the market's own site and its mirrors are never shown. What is
+left out is counted and said.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
+
+from predibot.tools._search_cache import SearchCache
+from predibot.tools._search_domains import blocked_domains, is_blocked
+from predibot.tools._search_provider import (
+    SearchAnswer,
+    SearchFailed,
+    SearchProvider,
+    SearchResult,
+    replay_complaint,
+)
+
+from predibot.contracts import Meter, TraceWriter
+from predibot.domain.budget import Spending
+from predibot.domain.clock import floor_to, format_instant
+
+MAX_QUERY_CHARACTERS = 400
+_TITLE_CHARACTERS = 200
+_SNIPPET_CHARACTERS = 400
+_URL_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPolicy:
+    """What a run's agents may find."""
+
+    before: datetime | None = None
+    """In a replay: results that are later, or do not prove their date, are dropped."""
+    blocked_domains: frozenset[str] = field(default_factory=blocked_domains)
+    """With everything below them."""
+    count: int = 8
+    """The most results that are shown."""
+    cached_for: timedelta = timedelta(hours=6)
+    """How long an answer is taken from the cache outside a replay; in a replay for ever."""
+
+    def __post_init__(self) -> None:
+        """Refuse an instant without a zone, and no results."""
+        if self.before is not None and self.before.tzinfo is None:
+            raise ValueError("before needs a time zone")
+        if not 1 <= self.count <= 50:
+            raise ValueError(f"a search shows 1 to 50 results, got {self.count}")
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What happened while one search went from provider to provider."""
+
+    costs_usd: list[float | None] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    has_answer: bool = False
+
+
+def make_web_search(
+    providers: Sequence[SearchProvider],
+    policy: SearchPolicy,
+    clock: Callable[[], datetime],
+    trace: TraceWriter | None = None,
+    cache: SearchCache | None = None,
+    *,
+    meter: Meter | None = None,
+) -> Callable[[str], str]:
+    """Return the search of one agent.
+
+    Args:
+        providers: Asked in this order until one has something to show.
+        policy: What may be found.
+        clock: Now, for the window of the cache.
+        trace: Where each search is written down.
+        cache: Answers that are there already.
+        meter: Reserved before each call that leaves the machine, settled after.
+
+    Returns:
+        A function of a query, whose answer is text for a model. It raises
+        nothing but what the meter raises: an error is one sentence that starts
+        with `error:`.
+    """
+
+    desk = _Desk(tuple(providers), policy, clock, cache, meter)
+
+    def web_search(query: str) -> str:
+        """Search the web. Returns titles, addresses, dates and snippets; read a page before you rely on it."""
+        wanted = _plain(query, MAX_QUERY_CHARACTERS)
+        if not wanted:
+            return "error: the query is empty; give a few words"
+        tally = _Tally()
+        shown = desk.first_results(wanted, tally)
+        if trace is not None:
+            _record(trace, wanted, shown, tally)
+        return _said(wanted, shown, tally)
+
+    return web_search
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """Goes from provider to provider for one agent."""
+
+    providers: tuple[SearchProvider, ...]
+    policy: SearchPolicy
+    clock: Callable[[], datetime]
+    cache: SearchCache | None
+    meter: Meter | None
+
+    def first_results(self, query: str, tally: _Tally) -> tuple[SearchResult, ...]:
+        """Return what the first provider has that may be shown; the tally says what else happened."""
+        is_replay = self.policy.before is not None
+        if is_replay and (complaint := replay_complaint(self.providers)) is not None:
+            tally.failures.append(complaint)
+            return ()
+        for provider in self.providers:
+            if is_replay and not provider.dates_results:
+                continue
+            try:
+                answer = self._answer(provider, query, tally)
+            except SearchFailed as failure:
+                tally.failures.append(str(failure))
+                continue
+            tally.has_answer = True
+            shown = _allowed(answer.results, self.policy, tally.dropped)
+            if shown:
+                return shown[: self.policy.count]
+        return ()
+
+    def _answer(self, provider: SearchProvider, query: str, tally: _Tally) -> SearchAnswer:
+        """Return a provider's answer, from the cache or from itself."""
+        window = _window(self.policy, self.clock())
+        known = self.cache.get(provider.name, query, window) if self.cache is not None else None
+        if known is not None:
+            tally.costs_usd.append(0.0)
+            return known
+        worst = Spending(usd=provider.usd_per_call or 0.0, searches=1)
+        reservation = self.meter.reserve(worst) if self.meter is not None else None
+        actual = worst
+        try:
+            # More than are shown, because some will be dropped.
+            answer = provider.search(query, before=self.policy.before, count=min(20, 2 * self.policy.count))
+            actual = Spending(usd=worst.usd if answer.cost_usd is None else answer.cost_usd, searches=1)
+            tally.costs_usd.append(answer.cost_usd)
+        except SearchFailed as failure:
+            # An answer that was lost may have been charged all the same.
+            actual = worst if failure.was_asked else Spending()
+            tally.costs_usd.append(provider.usd_per_call if failure.was_asked else 0.0)
+            raise
+        finally:
+            if reservation is not None:
+                reservation.settle(actual)
+        if self.cache is not None:
+            self.cache.put(provider.name, query, window, answer)
+        return answer
+
+
+def _window(policy: SearchPolicy, now: datetime) -> str:
+    """Return the text of the time an answer is good for."""
+    if policy.before is not None:
+        return f"before {format_instant(policy.before)} count {policy.count}"
+    return f"from {format_instant(floor_to(now, policy.cached_for))} count {policy.count}"
+
+
+def _allowed(results: Sequence[SearchResult], policy: SearchPolicy, dropped: Counter[str]) -> tuple[SearchResult, ...]:
+    """Return the results that may be shown, each address once; count the others."""
+    kept: dict[str, SearchResult] = {}
+    for result in results:
+        reason = _why_not(result, policy)
+        if reason:
+            dropped[reason] += 1
+        else:
+            kept.setdefault(result.url, result)
+    return tuple(kept.values())
+
+
+def _why_not(result: SearchResult, policy: SearchPolicy) -> str:
+    """Return why a result may not be shown, empty where it may."""
+    try:
+        is_web = urlsplit(result.url).scheme in ("http", "https") and len(result.url) <= _URL_CHARACTERS
+    except ValueError:
+        is_web = False
+    if not is_web or _plain(result.url, _URL_CHARACTERS) != result.url or " " in result.url:
+        return "without a usable address"
+    if is_blocked(result.url, policy.blocked_domains):
+        return "on a blocked site"
+    if policy.before is not None and result.published_at is None:
+        return "without a provable date"
+    if policy.before is not None and result.published_at is not None and result.published_at > policy.before:
+        return "later than the replay's instant"
+    return ""
+
+
+def _said(query: str, shown: Sequence[SearchResult], tally: _Tally) -> str:
+    """Return what a model is told."""
+    counts = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.dropped.items()))
+    dropped = f" ({sum(tally.dropped.values())} dropped: {counts})" if counts else ""
+    if not shown and not tally.has_answer:
+        return f"error: nothing was found out: {'; '.join(tally.failures) or 'no search provider is set'}"
+    if not shown:
+        return f'no results for "{query}"{dropped}; try other words'
+    lines = [f'{len(shown)} results for "{query}"{dropped}']
+    for number, result in enumerate(shown, start=1):
+        lines += [
+            f"{number}. {_plain(result.title, _TITLE_CHARACTERS) or 'untitled'}",
+            f"   url: {result.url}",
+            f"   published: {_date(result.published_at)}",
+            f"   {_plain(result.snippet, _SNIPPET_CHARACTERS)}",
+        ]
+    return "\n".join(lines)
+
+
+def _date(instant: datetime | None) -> str:
+    """Return a date for a model."""
+    return "unknown" if instant is None else format_instant(instant.astimezone(UTC))
+
+
+def _plain(text: str, longest: int) -> str:
+    """Return a text on one line, without control and invisible characters, cut to a length."""
+    seen = (
+        character if character.isprintable() or character.isspace() else ""
+        for character in unicodedata.normalize("NFC", text[: 4 * longest])
+    )
+    return " ".join("".join(seen).split())[:longest]
+
+
+def _record(trace: TraceWriter, query: str, shown: Sequence[SearchResult], tally: _Tally) -> None:
+    """Write a search down: what was found, what was dropped and what it cost."""
+    is_known = None not in tally.costs_usd
+    trace.record(
+        "search",
+        query=query,
+        results=[
+            {
+                "title": _plain(result.title, _TITLE_CHARACTERS),
+                "url": result.url,
+                "published_at": None if result.published_at is None else format_instant(result.published_at),
+                "provider": result.provider,
+            }
+            for result in shown
+        ],
+        dropped=dict(tally.dropped),
+        failures=list(tally.failures),
+        cost_usd=sum(cost for cost in tally.costs_usd if cost is not None) if is_known else None,
+    )
+
+
+__all__ = ["SearchPolicy", "make_web_search"]
