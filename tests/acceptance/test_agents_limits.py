@@ -138,7 +138,7 @@ def test_a_budget_that_is_spent_leaves_only_the_answer_and_then_an_abstention(
 
 
 @pytest.mark.parametrize("level", ["run", "day"])
-def test_a_limit_of_a_run_or_a_day_holds_across_two_processes_with_one_ledger(
+def test_a_limit_of_a_run_or_a_day_holds_across_two_calls_with_one_ledger(
     predibot: Predibot, tmp_path: Path, level: str
 ) -> None:
     recipe = _write(tmp_path, f"[limits.{level}]\nsearches = 3\n{SHARP}")
