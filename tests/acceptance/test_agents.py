@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 PLANTED = "sk-planted-9f8e7d6c5b4a"
 WORLD = "sandbox"
-"""The world of seed 1, as everybody gets it: it was the first that was tried, and no other was looked for."""
+"""The world of seed 1, as everybody gets it; of seeds 1 to 4, tried on 20 events each, none came out otherwise."""
 SCRIPTS = ("sharp", "noisy", "overconfident", "broken", "gullible", "lazy")
 
 

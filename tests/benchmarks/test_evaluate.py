@@ -1,4 +1,4 @@
-"""Measures `evaluate` on a ledger of 100,000 decisions, and `track` of what the rules choose of 1,000; prints and never judges."""
+"""Measures `evaluate` on 100,000 decisions, and `track` of what the rules choose of 1,000 markets; never judges."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
