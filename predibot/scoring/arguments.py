@@ -11,6 +11,18 @@ Ints = NDArray[np.int64]
 _Number = TypeVar("_Number", np.float64, np.int64)
 
 
+def floats(name: str, values: ArrayLike) -> Floats:
+    """Return numbers of any shape and size, NaN and infinity among them.
+
+    Raises:
+        ValueError: If they are not numbers.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is not an array of numbers: {str(values)[:60]}") from None
+
+
 def numbers(name: str, values: ArrayLike) -> Floats:
     """Return finite numbers, shape (n,).
 
@@ -18,7 +30,7 @@ def numbers(name: str, values: ArrayLike) -> Floats:
         ValueError: If they are not numbers, not one-dimensional, or one is NaN
             or infinite.
     """
-    array = one_dimensional(name, _floats(name, values))
+    array = one_dimensional(name, floats(name, values))
     refuse(name, array, ~np.isfinite(array), "each must be a finite number")
     return array
 
@@ -29,11 +41,25 @@ def shares(name: str, values: ArrayLike, *, allow_nan: bool = False) -> Floats:
     Raises:
         ValueError: If one lies outside, or is NaN where that has no meaning.
     """
-    array = one_dimensional(name, _floats(name, values))
+    array = one_dimensional(name, floats(name, values))
     inside = (array >= 0.0) & (array <= 1.0)
     if allow_nan:
         inside |= np.isnan(array)
     refuse(name, array, ~inside, "each must be in [0, 1]")
+    return array
+
+
+def account_values(name: str, values: ArrayLike) -> Floats:
+    """Return what an account was worth at each instant, shape (n,): zero once it is wiped out.
+
+    Raises:
+        ValueError: If there is none, one is NaN, infinite or negative, or the
+            first is zero: of nothing there is no return.
+    """
+    array = numbers(name, values)
+    not_empty(name, array)
+    refuse(name, array, array < 0.0, "an account is worth zero or more")
+    refuse(name, array[:1], array[:1] == 0.0, "an account must start above zero")
     return array
 
 
@@ -43,9 +69,23 @@ def outcomes_of(name: str, values: ArrayLike) -> Floats:
     Raises:
         ValueError: If one is anything else; a void market has no outcome.
     """
-    array = one_dimensional(name, _floats(name, values))
+    array = one_dimensional(name, floats(name, values))
     refuse(name, array, (array != 0.0) & (array != 1.0), "each must be 0 or 1")
     return array
+
+
+def forecasts_and_outcomes(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Floats, Floats]:
+    """Return forecasts in [0, 1] and what happened, 1 or 0, both of shape (n,), n above zero.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a value is NaN or
+            out of range.
+    """
+    forecasts = shares("probabilities", probabilities)
+    happened = outcomes_of("outcomes", outcomes)
+    same_length(probabilities=forecasts, outcomes=happened)
+    not_empty("probabilities", forecasts)
+    return forecasts, happened
 
 
 def indices(name: str, values: ArrayLike) -> Ints:
@@ -60,6 +100,16 @@ def indices(name: str, values: ArrayLike) -> Ints:
     whole = numbers(name, values)
     refuse(name, whole, whole != np.floor(whole), "each must be a whole number")
     return whole.astype(np.int64)
+
+
+def above_zero(name: str, value: float) -> None:
+    """Refuse a number that cannot be a count or a length.
+
+    Raises:
+        ValueError: If it is zero, negative, NaN or infinite.
+    """
+    if not 0.0 < value < np.inf:
+        raise ValueError(f"{name} is {value!r}; it must be above zero")
 
 
 def same_length(**arrays: NDArray[Any]) -> None:
@@ -102,12 +152,5 @@ def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], rule: str) ->
     """
     if bad.any():
         where: Sequence[int] = np.argwhere(bad)[0].tolist()
-        place = ", ".join(str(index) for index in where)
-        raise ValueError(f"{name}[{place}] is {array[tuple(where)].item()!r}; {rule}")
-
-
-def _floats(name: str, values: ArrayLike) -> Floats:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is not an array of numbers: {str(values)[:60]}") from None
+        place = f"[{', '.join(str(index) for index in where)}]" if where else ""
+        raise ValueError(f"{name}{place} is {array[tuple(where)].item()!r}; {rule}")

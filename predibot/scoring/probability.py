@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, not_empty, outcomes_of, same_length, shares
+from predibot.scoring.arguments import Floats, forecasts_and_outcomes, same_length, shares
 
 CLIP = 0.01
 
@@ -30,7 +30,7 @@ def brier_score(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
         >>> brier_score([0.9, 0.2], [1, 0])
         0.025
     """
-    forecasts, happened = _pairs(probabilities, outcomes)
+    forecasts, happened = forecasts_and_outcomes(probabilities, outcomes)
     return float(np.mean((forecasts - happened) ** 2))
 
 
@@ -60,7 +60,7 @@ def log_score(probabilities: ArrayLike, outcomes: ArrayLike, clip: float = CLIP)
         >>> round(log_score([0.0], [1]), 4)
         4.6052
     """
-    forecasts, happened = _pairs(probabilities, outcomes)
+    forecasts, happened = forecasts_and_outcomes(probabilities, outcomes)
     return float(np.mean(surprises(forecasts, happened, clip)))
 
 
@@ -88,7 +88,7 @@ def brier_skill_score(probabilities: ArrayLike, reference_probabilities: ArrayLi
         0.375
     """
     reference = shares("reference_probabilities", reference_probabilities)
-    forecasts, happened = _pairs(probabilities, outcomes)
+    forecasts, happened = forecasts_and_outcomes(probabilities, outcomes)
     same_length(probabilities=forecasts, reference_probabilities=reference)
     of_reference = float(np.mean((reference - happened) ** 2))
     if of_reference == 0.0:
@@ -108,11 +108,3 @@ def surprises(forecasts: Floats, happened: Floats, clip: float = CLIP) -> Floats
     with np.errstate(divide="ignore"):
         surprise: Floats = -np.log(np.clip(given, clip, 1.0 - clip))
     return surprise
-
-
-def _pairs(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Floats, Floats]:
-    forecasts = shares("probabilities", probabilities)
-    happened = outcomes_of("outcomes", outcomes)
-    same_length(probabilities=forecasts, outcomes=happened)
-    not_empty("probabilities", forecasts)
-    return forecasts, happened
