@@ -49,20 +49,6 @@ def shares(name: str, values: ArrayLike, *, allow_nan: bool = False) -> Floats:
     return array
 
 
-def account_values(name: str, values: ArrayLike) -> Floats:
-    """Return what an account was worth at each instant, shape (n,): zero once it is wiped out.
-
-    Raises:
-        ValueError: If there is none, one is NaN, infinite or negative, or the
-            first is zero: of nothing there is no return.
-    """
-    array = numbers(name, values)
-    not_empty(name, array)
-    refuse(name, array, array < 0.0, "an account is worth zero or more")
-    refuse(name, array[:1], array[:1] == 0.0, "an account must start above zero")
-    return array
-
-
 def outcomes_of(name: str, values: ArrayLike) -> Floats:
     """Return what happened, shape (n,): 1 for YES, 0 for NO.
 
@@ -100,16 +86,6 @@ def indices(name: str, values: ArrayLike) -> Ints:
     whole = numbers(name, values)
     refuse(name, whole, whole != np.floor(whole), "each must be a whole number")
     return whole.astype(np.int64)
-
-
-def above_zero(name: str, value: float) -> None:
-    """Refuse a number that cannot be a count or a length.
-
-    Raises:
-        ValueError: If it is zero, negative, NaN or infinite.
-    """
-    if not 0.0 < value < np.inf:
-        raise ValueError(f"{name} is {value!r}; it must be above zero")
 
 
 def same_length(**arrays: NDArray[Any]) -> None:
