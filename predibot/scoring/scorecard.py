@@ -246,7 +246,7 @@ def _sharpe_of_dates(record: TrackRecord, returns: HorizonReturns) -> list[float
     n = np.bincount(cell, minlength=bots * days.size).reshape(bots, days.size)
     periods_per_year = _DAYS_PER_YEAR / returns.days
     series = (sums[row, n[row] > 0] / n[row, n[row] > 0] for row in range(bots))
-    return [_or_none(sharpe_ratio(one, periods_per_year)) for one in series]
+    return [_or_none(sharpe_ratio(one, periods_per_year)) if one.size else None for one in series]
 
 
 def _means(bot: NDArray[np.int64], values: Floats, bots: int) -> list[_Mean]:
