@@ -1,6 +1,6 @@
 """What scoring reads from the ledger: plain arrays, as of an instant, straight from the cursor."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -16,6 +16,7 @@ from predibot.ledger.catalogue import instruments, markets
 from predibot.ledger.decisions import bets, bots, decisions, forecasts, quotes
 from predibot.ledger.instant import to_microseconds
 from predibot.ledger.marks import observations, resolutions
+from predibot.ledger.played import NO_CATEGORY, PlayedEvent, played_events
 from predibot.ledger.runs import runs
 from predibot.scoring.knowledge import knowledge_of
 from predibot.scoring.record import TrackRecord
@@ -27,6 +28,8 @@ _MICROSECONDS = 1e6
 _DAY_MICROSECONDS = 86_400 * 1_000_000
 _UNKNOWN = -1.0
 """Stands for NULL on the way out of the cursor; nothing that is read here can be negative otherwise."""
+
+_BET_WIDTH = 8
 
 
 def track_record(
@@ -60,6 +63,9 @@ def track_record(
     payout, settled_at = _settled(connection, venue, market_rows, as_of)
     event = head[:, 5].astype(np.int64)
     observed = _observations(connection, venue, as_of)
+    played = played_events(connection, venue, as_of)
+    categories, category = _categories(event, played)
+    fees = _fees(bet[:, 1].astype(np.int64), played)
     return TrackRecord(
         as_of=at / _MICROSECONDS,
         bots=names,
@@ -82,6 +88,15 @@ def track_record(
         observation_price_yes=observed[:, 2],
         event_settled=~np.isin(event, listed[np.isnan(payout), 1]),
         decision_knowledge=_knowledge(connection, head[:, 1], _ended_at(event, listed[:, 1], settled_at)),
+        decision_slot=head[:, 4] / _MICROSECONDS,
+        decision_category=category,
+        categories=categories,
+        event_names={row: each.title for row, each in played.items()},
+        bet_confidence=_known(bet[:, 5]),
+        bet_bid_yes=_known(bet[:, 6]),
+        bet_ask_yes=_known(bet[:, 7]),
+        bet_fee_rate=fees[:, 0],
+        bet_fee_exponent=fees[:, 1],
     )
 
 
@@ -121,7 +136,7 @@ def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], In
 
 
 def _bets(connection: Connection, chosen: Sequence[Any]) -> Floats:
-    """Return decision id, market row, dollars, p0, probability; one row a bet, by decision."""
+    """Return decision id, market row, dollars, p0, probability, confidence, bid, ask; one row a bet, by decision."""
     statement = (
         select(
             bets.c.decision_id,
@@ -129,6 +144,9 @@ def _bets(connection: Connection, chosen: Sequence[Any]) -> Floats:
             bets.c.booked_usd,
             bets.c.price_yes,
             func.coalesce(forecasts.c.probability, _UNKNOWN),
+            func.coalesce(forecasts.c.confidence, _UNKNOWN),
+            func.coalesce(quotes.c.bid, _UNKNOWN),
+            func.coalesce(quotes.c.ask, _UNKNOWN),
         )
         .join(decisions, decisions.c.id == bets.c.decision_id)
         .join(runs, runs.c.id == decisions.c.run_id)
@@ -137,10 +155,18 @@ def _bets(connection: Connection, chosen: Sequence[Any]) -> Floats:
             forecasts,
             and_(forecasts.c.decision_id == bets.c.decision_id, forecasts.c.market_row == bets.c.market_row),
         )
+        .outerjoin(
+            quotes,
+            and_(
+                quotes.c.decision_id == bets.c.decision_id,
+                quotes.c.market_row == bets.c.market_row,
+                quotes.c.role == "booked",
+            ),
+        )
         .where(*chosen)
         .order_by(bets.c.decision_id, bets.c.market_row)
     )
-    return _rows(connection, statement, 5)
+    return _rows(connection, statement, _BET_WIDTH)
 
 
 def _unbet(connection: Connection, chosen: Sequence[Any]) -> Floats:
@@ -154,11 +180,11 @@ def _unbet(connection: Connection, chosen: Sequence[Any]) -> Floats:
         .order_by(quotes.c.decision_id, quotes.c.market_row)
     )
     shown = [
-        (row["decision_id"], row["market_row"], 0.0, price.yes, _UNKNOWN)
+        (row["decision_id"], row["market_row"], 0.0, price.yes, *[_UNKNOWN] * 4)
         for row in connection.execute(statement).mappings()
         if (price := Quote(**{name: row[name] for name in Quote.__slots__}).price) is not None and price.usable
     ]
-    return np.array(shown, dtype=np.float64).reshape(-1, 5)
+    return np.array(shown, dtype=np.float64).reshape(-1, _BET_WIDTH)
 
 
 def _ordered(head: Floats, bet: Floats) -> tuple[Ints, Floats]:
@@ -213,6 +239,24 @@ def _knowledge(connection: Connection, bot_rows: Floats, ended_at: Floats) -> ND
     has_model = np.array([int(row) in cutoffs for row in present], dtype=np.bool_)
     cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
     return knowledge_of(has_model[index], cutoff_at[index], ended_at)
+
+
+def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[str, ...], Ints]:
+    """Return the categories there are, by name, and which each decision's event is in, (n_d,)."""
+    named = {row: each.category or NO_CATEGORY for row, each in played.items()}
+    names = tuple(sorted({*named.values(), NO_CATEGORY}))
+    rows, index = np.unique(event, return_inverse=True)
+    of_event = np.array([names.index(named.get(int(row), NO_CATEGORY)) for row in rows], dtype=np.int64)
+    return names, of_event[index] if rows.size else np.zeros(0, dtype=np.int64)
+
+
+def _fees(market_rows: Ints, played: Mapping[int, PlayedEvent]) -> Floats:
+    """Return the rate and the exponent of each bet's taker fee, (n_b, 2), NaN where the venue states none."""
+    stated = {row: fees for each in played.values() for row, fees in each.fees.items()}
+    rows, index = np.unique(market_rows, return_inverse=True)
+    found = [stated.get(int(row)) for row in rows]
+    table = [(np.nan, np.nan) if fees is None else (fees.rate, fees.exponent) for fees in found]
+    return np.array(table, dtype=np.float64).reshape(-1, 2)[index]
 
 
 def _observations(connection: Connection, venue: str, as_of: datetime) -> Floats:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
 from predibot.scoring.arguments import Floats
+from predibot.scoring.frictions import quote_gains
 from predibot.scoring.prices import MAX_GAP_SECONDS, as_of_prices
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.returns import horizon_gains
@@ -34,6 +35,10 @@ class HorizonReturns:
     """The return of the decision, (n_d,), NaN where it has none."""
     market_value: Floats
     """The return of `market_price` on the same markets at the same prices, (n_d,), NaN where it has none."""
+    quote_value: Floats
+    """The return had the bets been carried out against the book, with fees, (n_d,), NaN where it has none."""
+    price_of_bet: Floats
+    """What YES of each bet's market was priced at, or had paid, by then, (n_b,), NaN where unknown."""
 
 
 def horizon_returns(
@@ -62,9 +67,11 @@ def horizon_returns(
     returns = []
     for days, end, prices in zip(horizons_days, ends, _prices_at(record, payout, ends, max_gap_seconds), strict=True):
         passed = scored & (end <= record.as_of)
-        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, prices))
-    prices = payout[record.bet_market]
-    returns.append(_returns_of(record, SETTLED, None, scored, scored & _has_settled(record, prices), prices))
+        # As of the evaluation: what settles later has not paid by then.
+        paid = record.settled_at[record.bet_market] <= end[record.bet_decision]
+        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, _Later(prices, paid)))
+    later = _Later(payout[record.bet_market], np.ones(record.bet_usd.shape, dtype=np.bool_))
+    returns.append(_returns_of(record, SETTLED, None, scored, scored & _has_settled(record, later.prices), later))
     return tuple(returns)
 
 
@@ -153,19 +160,27 @@ def _has_settled(record: TrackRecord, payout_of_bet: Floats) -> NDArray[np.bool_
     return np.where(record.decision_status == _ABSTAINED, record.event_settled, settled)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Later:
+    """What YES of each bet's market was priced at by a horizon, (n_b,), and whether that is what it paid."""
+
+    prices: Floats
+    paid: NDArray[np.bool_]
+
+
 def _returns_of(
     record: TrackRecord,
     label: str,
     days: float | None,
     passed: NDArray[np.bool_],
     may_have_value: NDArray[np.bool_],
-    price_of_bet: Floats,
+    later: _Later,
 ) -> HorizonReturns:
     decided = np.isin(record.decision_status, (_RECORDED, _ABSTAINED))
     # Without money on it a market needs no price.
-    needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, price_of_bet)
+    needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, later.prices)
     value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
-    baseline = _sum_by_decision(record, horizon_gains(market_bets_usd(record), record.bet_price_yes, price_of_bet))
+    baseline = _sum_by_decision(record, horizon_gains(market_bets_usd(record), record.bet_price_yes, later.prices))
     # What abstained without saying at which prices has no baseline; nor has anything without rows.
     priced = decided & (np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0)
     return HorizonReturns(
@@ -174,6 +189,22 @@ def _returns_of(
         passed=passed,
         value=np.where(may_have_value & decided, value, np.nan),
         market_value=np.where(passed & priced, baseline, np.nan),
+        quote_value=np.where(may_have_value & decided, _sum_by_decision(record, _at_quote(record, later)), np.nan),
+        price_of_bet=later.prices,
+    )
+
+
+def _at_quote(record: TrackRecord, later: _Later) -> Floats:
+    """Return what each bet gained against the book, (n_b,), NaN where there was none."""
+    unknown = np.full(record.bet_usd.shape, np.nan)
+    return quote_gains(
+        record.bet_usd,
+        unknown if record.bet_bid_yes is None else record.bet_bid_yes,
+        unknown if record.bet_ask_yes is None else record.bet_ask_yes,
+        later.prices,
+        settled=later.paid,
+        fee_rates=unknown if record.bet_fee_rate is None else record.bet_fee_rate,
+        fee_exponents=unknown if record.bet_fee_exponent is None else record.bet_fee_exponent,
     )
 
 

@@ -1,7 +1,8 @@
 """The record: what every bot did and what prices did, as plain arrays."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from predibot.scoring.arguments import Floats, Ints, refuse, same_length
 from predibot.scoring.knowledge import CONTAMINATED, KNOWLEDGE
 
 _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
+_DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +78,27 @@ class TrackRecord:
     """
     decision_knowledge: NDArray[np.int8] | None = None
     """What the decision's model can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
+    decision_slot: Floats | None = None
+    """The instant of the run's slot, (n_d,): decisions of one event at one slot are compared.
+
+    Left out, the start of the date.
+    """
+    decision_category: Ints | None = None
+    """What the event is about, (n_d,): an index into `categories`. Left out, nothing is known of it."""
+    categories: tuple[str, ...] = ()
+    event_names: Mapping[int, str] = field(default_factory=dict)
+    """What to call a cluster, by its number; one that is absent is called by its number."""
+
+    bet_confidence: Floats | None = None
+    """How sure the bot said it was, (n_b,), from 0 to 10; NaN where it did not say."""
+    bet_bid_yes: Floats | None = None
+    """What YES could be sold at when the bet was booked, (n_b,), in [0, 1]; NaN where there was no book."""
+    bet_ask_yes: Floats | None = None
+    """What YES could be bought at then, (n_b,), in [0, 1]; NaN where there was no book."""
+    bet_fee_rate: Floats | None = None
+    """The rate of the taker's fee, (n_b,), zero or more; NaN where the venue does not state it."""
+    bet_fee_exponent: Floats | None = None
+    """The exponent of p (1 - p) in it, (n_b,)."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together, saying what was seen."""
@@ -96,6 +119,26 @@ class TrackRecord:
         """Return which of them count for the scores of their bot, (n_d,): all but the contaminated ones."""
         made = self.made()
         return made if self.decision_knowledge is None else made & (self.decision_knowledge != CONTAMINATED)
+
+    def slots(self) -> Floats:
+        """Return the instant of each decision's slot, (n_d,)."""
+        return self.decision_day * _DAY_SECONDS if self.decision_slot is None else self.decision_slot
+
+    def only(self, kept: NDArray[np.bool_]) -> Self:
+        """Return the record of some decisions, with their bets; bots, markets and observations stay.
+
+        Args:
+            kept: Which decisions, (n_d,).
+        """
+        bets = kept[self.bet_decision]
+        row = np.cumsum(kept) - 1
+        changed: dict[str, Any] = {
+            name: array[bets if name.startswith("bet_") else kept]
+            for name in (*_OF_DECISION, *_OF_BET)
+            if (array := getattr(self, name)) is not None
+        }
+        changed["bet_decision"] = row[changed["bet_decision"]]
+        return replace(self, **changed)
 
     def _check_lengths(self, prefixes: tuple[str, ...]) -> None:
         present = {name: getattr(self, name) for name in self.__slots__ if name.startswith(prefixes)}
@@ -118,6 +161,8 @@ class TrackRecord:
         ]
         if self.decision_knowledge is not None:
             limits.append(("decision_knowledge", len(KNOWLEDGE)))
+        if self.decision_category is not None:
+            limits.append(("decision_category", len(self.categories)))
         for name, limit in limits:
             rows = getattr(self, name)
             if rows.size and rows.dtype.kind not in "iu":
@@ -133,11 +178,27 @@ class TrackRecord:
         for name in ("decided_at", "decision_cost_known_usd", "bet_usd", "observation_at"):
             array = getattr(self, name)
             refuse(name, array, ~np.isfinite(array), "each must be a finite number")
-        for name in ("bet_probability", "payout_yes"):
+        for name, most in _AT_MOST.items():
             array = getattr(self, name)
-            refuse(name, array, (array < 0.0) | (array > 1.0), "each must be in [0, 1] or NaN")
+            if array is not None:
+                refuse(name, array, (array < 0.0) | (array > most), f"each must be in [0, {most:g}] or NaN")
         seen, entry = self.observation_price_yes, self.bet_price_yes
         refuse("observation_price_yes", seen, ~((seen >= 0.0) & (seen <= 1.0)), "each must be in [0, 1]")
         refuse("bet_price_yes", entry, ~((entry > 0.0) & (entry < 1.0)), "each must be strictly between 0 and 1")
         halves = np.isnan(self.payout_yes) != np.isnan(self.settled_at)
         refuse("settled_at", self.settled_at, halves, "a market has a payout and its instant, or neither")
+
+
+_AT_MOST = {
+    "bet_probability": 1.0,
+    "payout_yes": 1.0,
+    "bet_confidence": 10.0,
+    "bet_bid_yes": 1.0,
+    "bet_ask_yes": 1.0,
+    "bet_fee_rate": np.inf,
+    "bet_fee_exponent": np.inf,
+}
+_OF_DECISION = tuple(
+    name for name in TrackRecord.__slots__ if name.startswith(("decision_", "decided_at", "event_settled"))
+)
+_OF_BET = tuple(name for name in TrackRecord.__slots__ if name.startswith("bet_"))

@@ -110,11 +110,16 @@ def test_the_order_of_rows_does_not_matter(record: TrackRecord, random: Any) -> 
     seen = sorted(range(record.observation_at.size), key=lambda row: record.observation_market[row])
     shuffled = replace(
         record,
-        **{name: getattr(record, name)[bets] for name in record.__slots__ if name.startswith("bet_")},
+        **{name: array[bets] for name, array in _bet_arrays(record).items()},
         **{name: getattr(record, name)[seen] for name in record.__slots__ if name.startswith("observation_")},
     )
     for card, same in zip(scorecards(record), scorecards(shuffled), strict=True):
         assert _figures(card) == pytest.approx(_figures(same), rel=1e-9, abs=1e-12, nan_ok=True)
+
+
+def _bet_arrays(record: TrackRecord) -> dict[str, Any]:
+    arrays = {name: getattr(record, name) for name in record.__slots__ if name.startswith("bet_")}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def _figures(card: Scorecard) -> list[float]:

@@ -1,0 +1,61 @@
+"""Played events: what scoring wants to know of the events that runs played, beside their prices."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from predibot.domain.category import category_of
+from predibot.domain.event import FeeSchedule, Tag
+from predibot.ledger.catalogue import events, markets, run_events
+from predibot.ledger.runs import runs
+
+NO_CATEGORY = "no category"
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedEvent:
+    """An event as the last run that played it froze it."""
+
+    title: str
+    category: str | None
+    fees: Mapping[int, FeeSchedule]
+    """What a taker pays, by market row; a market without an entry states nothing."""
+
+
+def played_events(connection: Connection, venue: str, as_of: datetime) -> Mapping[int, PlayedEvent]:
+    """Return every event of a venue that some run played by the instant, by its row."""
+    last = (
+        select(func.max(run_events.c.run_id).label("run_id"), run_events.c.event_row)
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .where(runs.c.venue_name == venue, runs.c.as_of <= as_of, runs.c.voided_at.is_(None))
+        .group_by(run_events.c.event_row)
+        .subquery()
+    )
+    statement = (
+        select(run_events.c.event_row, events.c.title, run_events.c.event_json)
+        .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
+        .join(events, events.c.id == run_events.c.event_row)
+        .order_by(run_events.c.event_row)
+    )
+    market_rows = _market_rows(connection, venue)
+    return {row: _played(title, json.loads(text), market_rows) for row, title, text in connection.execute(statement)}
+
+
+def _market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
+    statement = select(markets.c.market_id, markets.c.id).where(markets.c.venue == venue)
+    return {market_id: row for market_id, row in connection.execute(statement)}
+
+
+def _played(title: str, event: Mapping[str, Any], market_rows: Mapping[str, int]) -> PlayedEvent:
+    """Return what an event says; it is our own writing, checked when it was written, and millions are read."""
+    fees = {
+        market_rows[market["ref"]["id"]]: FeeSchedule(market["fees"]["rate"], market["fees"]["exponent"])
+        for market in event["markets"]
+        if market.get("fees") is not None
+    }
+    tags = [Tag(tag["label"], tag["slug"]) for tag in event.get("tags", ())]
+    return PlayedEvent(title, category_of(tags), fees)

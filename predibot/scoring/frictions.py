@@ -1,0 +1,76 @@
+"""Frictions: what a bet gains when it is bought at the ask, valued at the bid, and pays a fee."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, numbers, refuse, same_length, shares
+
+
+def quote_gains(
+    bets_usd: ArrayLike,
+    bids_yes: ArrayLike,
+    asks_yes: ArrayLike,
+    prices_yes_later: ArrayLike,
+    *,
+    settled: ArrayLike,
+    fee_rates: ArrayLike,
+    fee_exponents: ArrayLike,
+) -> Floats:
+    """Return what each bet gained, in dollars, had it been carried out against the book.
+
+    A share of YES costs the ask, one of NO 1 - bid, each with the taker's fee
+    rate * (c (1 - c))^exponent on top, c being its cost; so the dollars buy
+    fewer shares and a bet still never loses more than itself. Before the
+    settlement a share is worth what it could be sold at: the later price less
+    half the spread that was seen when buying, because the later book is on no
+    record. At the settlement it is worth what it paid, and costs nothing more.
+
+    Args:
+        bets_usd: Signed dollars, shape (n,): positive bought YES, negative NO.
+        bids_yes: What YES could be sold at when buying, shape (n,), in [0, 1] or NaN.
+        asks_yes: What YES could be bought at then, shape (n,), in [0, 1] or NaN.
+        prices_yes_later: The later price of YES or what it paid, shape (n,), in [0, 1] or NaN.
+        settled: Whether that is what it paid, shape (n,).
+        fee_rates: Shape (n,), zero or more; NaN where the venue states none:
+            none is charged.
+        fee_exponents: Shape (n,), zero or more; NaN reads as 1.
+
+    Returns:
+        Dollars, shape (n,). Zero for a bet of zero; else NaN where a price is
+        unknown or nothing was on offer.
+
+    Raises:
+        ValueError: If shapes do not fit, or a value is out of range.
+
+    Source:
+        The fee is that of Polymarket's schedules. The published systems trade
+        at the mid for free; the distance to this is what a paper result hides.
+
+    Examples:
+        A dollar at an ask of 0.50 buys two shares, worth the bid of 0.58 each.
+
+        >>> nothing = [float("nan")]
+        >>> quote_gains(
+        ...     [1.0], [0.46], [0.50], [0.60], settled=[False], fee_rates=nothing, fee_exponents=nothing
+        ... ).round(6)
+        array([0.16])
+    """
+    bets = numbers("bets_usd", bets_usd)
+    bid, ask = shares("bids_yes", bids_yes, allow_nan=True), shares("asks_yes", asks_yes, allow_nan=True)
+    later = shares("prices_yes_later", prices_yes_later, allow_nan=True)
+    paid = np.asarray(settled, dtype=np.bool_)
+    rate, exponent = _fees(fee_rates, 0.0, "fee_rates"), _fees(fee_exponents, 1.0, "fee_exponents")
+    same_length(bets=bets, bids=bid, asks=ask, later=later, settled=paid, fee_rates=rate, fee_exponents=exponent)
+    yes = bets > 0.0
+    cost = np.where(yes, ask, 1.0 - bid)
+    cost = np.where(cost > 0.0, cost, np.nan)
+    cost_with_fee = cost + rate * (cost * (1.0 - cost)) ** exponent
+    half_spread = np.where(paid, 0.0, np.maximum(ask - bid, 0.0) / 2.0)
+    worth = np.maximum(np.where(yes, later, 1.0 - later) - half_spread, 0.0)
+    return np.where(bets == 0.0, 0.0, np.abs(bets) * (worth / cost_with_fee - 1.0))
+
+
+def _fees(values: ArrayLike, unstated: float, name: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    refuse(name, array, (array < 0.0) | np.isinf(array), "each must be zero or more, or NaN")
+    return np.where(np.isnan(array), unstated, array)
