@@ -1,5 +1,6 @@
 """The tool that reads a web page: safely fetched, as text, in parts a model can afford."""
 
+import hashlib
 import threading
 import time
 from collections import OrderedDict
@@ -56,23 +57,26 @@ def make_visit_webpage(
     trace: TraceWriter | None = None,
     *,
     fetch: Callable[[str], Page] | None = None,
+    keep: Callable[[str], str] | None = None,
 ) -> VisitWebpage:
     """Return an agent's tool for reading web pages.
 
     The tool raises nothing that a page or an address can cause: such an answer
     is one sentence after `error:`. It writes down `page_visited` for each page
-    it shows, with the digest of what was fetched, and `page_refused` for each
-    it does not, with the kind of the error; `PageTooLate` is what a replay
-    counts.
+    it shows, with the digests of its text and of what was fetched, and
+    `page_refused` for each it does not, with the kind of the error;
+    `PageTooLate` is what a replay counts.
 
     Args:
         policy: What may be fetched; None for the defaults, with the prediction markets blocked.
         clock: Says when a page was fetched.
         trace: Where visits are written down; None for nowhere.
         fetch: Replaces the fetcher that the policy would make.
+        keep: Keeps the whole text of a page that is shown, and returns the
+            SHA-256 it is found by; None keeps nothing.
     """
     held_to = policy or FetchPolicy(blocked_domains=blocked_domains())
-    visitor = _Visitor(held_to, fetch or SafeFetcher(held_to, now=clock).fetch, trace)
+    visitor = _Visitor(held_to, fetch or SafeFetcher(held_to, now=clock).fetch, trace, keep or text_digest)
 
     def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> str:
         """Return the main text of a web page.
@@ -90,10 +94,17 @@ def make_visit_webpage(
 class _Visitor:
     """One agent's visits: what it may fetch, and what it has read so far."""
 
-    def __init__(self, policy: FetchPolicy, fetch: Callable[[str], Page], trace: TraceWriter | None) -> None:
+    def __init__(
+        self,
+        policy: FetchPolicy,
+        fetch: Callable[[str], Page],
+        trace: TraceWriter | None,
+        keep: Callable[[str], str],
+    ) -> None:
         self._policy = policy
         self._fetch = fetch
         self._trace = trace
+        self._keep = keep
         self._readings: OrderedDict[str, Reading] = OrderedDict()
         # Agents call several tools of one turn at once.
         self._lock = threading.Lock()
@@ -106,7 +117,8 @@ class _Visitor:
         except PageError as error:
             self._record("page_refused", url=url, error=error.kind, message=str(error))
             return f"error: {error}."
-        self._record("page_visited", url=url, part=part, focus=focus, **_kept(reading))
+        sha256 = self._keep(reading.text)
+        self._record("page_visited", url=url, part=part, focus=focus, sha256=sha256, **_kept(reading))
         return shown
 
     def _reading(self, url: str) -> Reading:
@@ -128,6 +140,11 @@ class _Visitor:
     def _record(self, kind: str, **fields: object) -> None:
         if self._trace is not None:
             self._trace.record(kind, **fields)
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text as UTF-8."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _require_past(reading: Reading, as_of: datetime | None) -> None:
@@ -181,7 +198,7 @@ def _kept(reading: Reading) -> dict[str, object]:
     return {
         "final_url": reading.url,
         "title": reading.title,
-        "sha256": reading.body_sha256,
+        "body_sha256": reading.body_sha256,
         "published": date.published.text if date.published else None,
         "modified": date.modified.text if date.modified else None,
         "date_confidence": date.confidence,

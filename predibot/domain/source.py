@@ -17,7 +17,7 @@ class Source:
     final_url: str | None = None
     """Where the page was in the end, after redirects."""
     sha256: str | None = None
-    """Of the page's content, by which it is kept."""
+    """Of the page's text as the bot could read it, by which it is kept."""
     title: str = ""
     published_at: datetime | None = None
     """An aware instant."""

@@ -22,6 +22,7 @@ from predibot.domain.price import PricePoint
 from predibot.domain.terms import ModelTerms
 from predibot.errors import UsageError
 from predibot.jobs.venues import OpenVenue
+from predibot.ledger.pages import PageFolder
 from predibot.ledger.spending import LedgerAccount
 from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
@@ -81,6 +82,7 @@ class Equipment:
     make_account: AccountMaker = in_memory
     retry: Retry = field(default_factory=Retry)
     probe: ToolProbe = field(default_factory=ToolProbe)
+    pages: PageFolder = field(default_factory=PageFolder)
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
     _prices: dict[tuple[str, ModelTerms], Price | None] = field(default_factory=dict)
     _budgets: dict[str, Budget] = field(default_factory=dict)
@@ -189,6 +191,10 @@ class Equipment:
         # Only what is limited across processes has to be shared between them.
         return self.make_account(level, key, limits) if key and limits != Limits() else MemoryAccount(level, limits)
 
+    def _keep_page(self, text: str, trace: Trace) -> str:
+        """Keep what a page said, without our own secrets: a page may have been told one."""
+        return self.pages.keep(trace.without_secrets(text))
+
     def _tools(self, trace: Trace, meter: Budget, now: datetime) -> Toolbox:
         before = now if self.is_replay else None
         search = SearchPolicy(before=before, count=self.recipe.search.results)
@@ -203,7 +209,7 @@ class Equipment:
         clock = (lambda: now) if self.is_replay else self.clock
         return Toolbox(
             web_search=make_web_search(self._search_providers(), search, clock, trace, meter=meter),
-            visit_webpage=make_visit_webpage(policy, clock, trace),
+            visit_webpage=make_visit_webpage(policy, clock, trace, keep=lambda text: self._keep_page(text, trace)),
         )
 
     def _search_providers(self) -> Sequence[Any]:

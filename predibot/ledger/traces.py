@@ -1,16 +1,14 @@
 """Traces: everything an agent said, called and was told, one JSONL file a decision, found by its content's hash."""
 
-import hashlib
 import json
 import math
 import threading
-import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from predibot.errors import LedgerUnusable, UsageError
+from predibot.ledger.hashed import HashedFiles
 
 DEFAULT_TRACES = Path("runs/out/traces")
 MAX_FIELD_CHARACTERS = 200_000
@@ -41,6 +39,12 @@ class Trace:
         if self.listener is not None:
             self.listener(row)
 
+    def without_secrets(self, text: str) -> str:
+        """Return a text in which the values of secrets are hidden."""
+        for secret in self._secrets:
+            text = text.replace(secret, _HIDDEN)
+        return text
+
     @property
     def text(self) -> str:
         """Return the trace as JSON lines."""
@@ -57,19 +61,18 @@ class Trace:
         if any(word in name.casefold() for word in _SECRET_NAMES):
             return _HIDDEN
         if isinstance(value, str):
-            return self._hidden(value)
+            return _shortened(self.without_secrets(value))
         if isinstance(value, Mapping):
             return {str(key): self._clean(str(key), each) for key, each in value.items()}
         if isinstance(value, list | tuple):
             return [self._clean("", each) for each in value]
         return value
 
-    def _hidden(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, _HIDDEN)
-        if len(text) > MAX_FIELD_CHARACTERS:
-            return f"{text[:MAX_FIELD_CHARACTERS]} … ({len(text):,} characters)"
-        return text
+
+def _shortened(text: str) -> str:
+    if len(text) > MAX_FIELD_CHARACTERS:
+        return f"{text[:MAX_FIELD_CHARACTERS]} … ({len(text):,} characters)"
+    return text
 
 
 def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, float]:
@@ -99,21 +102,8 @@ class TraceFolder:
         Raises:
             LedgerUnusable: If it cannot be written.
         """
-        data = trace.text.encode()
-        digest = hashlib.sha256(data).hexdigest()
-        path = self._path(digest)
-        if path.exists():
-            return digest
-        unfinished = path.with_name(f".unfinished-{uuid.uuid4().hex}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_bytes(data)
-            unfinished.replace(path)
-        except OSError as error:
-            raise LedgerUnusable(
-                f"the trace {path} cannot be written: {error.strerror}. Make room, then go on"
-            ) from error
-        return digest
+        # Half a character pair is no UTF-8; escaped it is JSON that reads the same.
+        return self._files.keep(trace.text.encode("utf-8", "backslashreplace"))
 
     def steps(self, digest: str) -> Iterator[Mapping[str, Any]]:
         """Yield the steps of a trace.
@@ -121,15 +111,10 @@ class TraceFolder:
         Raises:
             UsageError: If there is none, or its content is not what its name says.
         """
-        path = self._path(digest)
-        try:
-            data = path.read_bytes()
-        except OSError:
-            raise UsageError(f"there is no trace {path}; it was made in another folder, or removed") from None
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise UsageError(f"the trace {path} was changed since: its content does not have the hash of its name")
-        for line in data.decode().splitlines():
+        # Nothing else ends a line: what Unicode calls a line end may stand in any text.
+        for line in self._files.read(digest).decode().split("\n")[:-1]:
             yield json.loads(line)
 
-    def _path(self, digest: str) -> Path:
-        return self.folder / digest[:2] / f"{digest}.jsonl"
+    @property
+    def _files(self) -> HashedFiles:
+        return HashedFiles(self.folder, ".jsonl", "trace")

@@ -14,7 +14,7 @@ from predibot.reports.grid import Column, Grid, print_grid
 from predibot.reports.text import plain
 
 _SHORT_CELLS = 240
-_SAID = ("result", "complaint", "message", "error", "query", "url", "code", "title")
+_SAID = ("result", "complaint", "message", "error", "query", "url", "code", "title", "sha256")
 """What is shown of a step that has no form of its own, in this order."""
 
 Step = Mapping[str, Any]

@@ -1,5 +1,6 @@
 """Agents: eight bots on ten events of the sandbox, through the real agent loop, clients and fetching, over loopback."""
 
+import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import chdir
@@ -147,6 +148,14 @@ def test_an_ensemble_pools_its_members_at_no_cost(played: Played) -> None:
 def test_the_same_seed_gives_the_same_decisions(twice: tuple[Played, Played]) -> None:
     first, second = twice
     assert first.exported.out == second.exported.out
+
+
+def test_what_an_agent_read_is_found_by_the_hash_that_is_stored_with_its_decision(played: Played) -> None:
+    read = {row["sha256"] for row in played.rows("sources") if row["kind"] == "page"}
+    kept = {path.stem: path for path in (played.folder / "runs/out/pages").rglob("*.txt")}
+    assert len(read) > 10
+    assert set(kept) >= read
+    assert all(hashlib.sha256(kept[digest].read_bytes()).hexdigest() == digest for digest in kept)
 
 
 def test_a_secret_of_the_environment_is_written_and_said_nowhere(played: Played) -> None:

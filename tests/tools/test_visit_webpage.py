@@ -1,5 +1,6 @@
 """The tool that reads pages, as an agent meets it: parts, focus, sentences for errors, no look-ahead."""
 
+import hashlib
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -126,8 +127,24 @@ def test_every_visit_is_written_down_with_the_hash_of_the_page() -> None:
     visit(URL, 7, None)
     (shown, fields), (refused, why) = notes.seen
     assert (shown, refused) == ("page_visited", "page_refused")
-    assert len(str(fields["sha256"])) == 64
+    assert fields["sha256"] == hashlib.sha256(b"The vote is on Tuesday.").hexdigest()
+    assert fields["body_sha256"] == hashlib.sha256(html("<p>The vote is on Tuesday.</p>")).hexdigest()
     assert why["error"] == "PageUnreadable"
+
+
+def test_the_whole_text_of_a_page_that_is_shown_is_kept_and_of_no_other() -> None:
+    kept: list[str] = []
+
+    def keep(text: str) -> str:
+        kept.append(text)
+        return "its hash"
+
+    notes, long, late = Notes(), Site(html(LONG)), Site(html("<p>Later.</p>"))
+    part = make_visit_webpage(trace=notes, fetch=long.fetch, keep=keep)(URL, 2, None)
+    make_visit_webpage(FetchPolicy(as_of=NOW), fetch=late.fetch, keep=keep)(URL, 1, None)
+    assert [text.count("Paragraph") for text in kept] == [400]
+    assert part.splitlines()[3] in kept[0]
+    assert notes.seen[0][1]["sha256"] == "its hash"
 
 
 @pytest.mark.parametrize(
