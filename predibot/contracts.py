@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from predibot.domain.budget import Spending
+from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Booking, Decision, Subject
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
@@ -69,6 +69,10 @@ class Meter(Protocol):
 
     def spent(self) -> Spending:
         """Return what is settled and reserved so far."""
+        ...
+
+    def left(self) -> Limits:
+        """Return what may still be spent; None is no limit."""
         ...
 
 

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, replace
 
 from predibot.agents.fence import Fence
+from predibot.agents.kept_step import KeptStep
 from predibot.agents.one_shot import refusal_of, run_one_shot
 from predibot.agents.prompt import extract_prompt, report_prompt
 from predibot.agents.taken import checked_by, decided
@@ -38,7 +39,9 @@ class DeepResearch:
             max_output_tokens=MAX_REPORT_TOKENS,
         )
         try:
-            report = context.model(self.model).chat(request, deadline_seconds=context.deadline_seconds)
+            # A report without a step left to read it would be paid for in vain.
+            with KeptStep(context.meter):
+                report = context.model(self.model).chat(request, deadline_seconds=context.deadline_seconds)
         except BudgetSpent as error:
             return Abstention(f"{error}; no report was written")
         if reason := _unusable(report):

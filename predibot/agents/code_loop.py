@@ -5,9 +5,11 @@ from collections.abc import Callable
 
 from predibot.agents.answer import MAX_REPAIRS, Check, LoopResult
 from predibot.agents.container import ContainerSpec
+from predibot.agents.kept_step import KeptStep
 from predibot.agents.loop import LoopEnded, LoopLimits, Talk, ended_with
 from predibot.agents.research import Research
 from predibot.contracts import ChatModel, Context
+from predibot.errors import BudgetSpent
 
 
 def run_code(
@@ -32,9 +34,10 @@ def run_code(
     # Imports smolagents, which only bots that use it pay for.
     from predibot.agents.code_calling import code_through
 
-    talk = Talk(model, research, check, context, limits, clock, clock())
     try:
-        code_through(talk, prompt, spec, max_steps=limits.max_steps + MAX_REPAIRS + 2)
-    except LoopEnded as ended:
+        with KeptStep(context.meter) as kept:
+            talk = Talk(model, research, check, context, limits, clock, clock(), kept)
+            code_through(talk, prompt, spec, max_steps=limits.max_steps + MAX_REPAIRS + 2)
+    except (LoopEnded, BudgetSpent) as ended:
         return ended_with(ended)
     return talk.result()

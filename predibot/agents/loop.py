@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from predibot.agents.answer import FINAL_ANSWER, MAX_REPAIRS, Check, LoopResult, parse_answer, read_json
 from predibot.agents.complaint import seen
+from predibot.agents.kept_step import KeptStep
 from predibot.agents.research import ERROR, VISIT, Research
 from predibot.agents.transcript import Transcript, cut
 from predibot.contracts import ChatModel, Context
@@ -70,19 +71,22 @@ def run_tools(
     # Imports smolagents, which only bots that use it pay for.
     from predibot.agents.tool_calling import step_through
 
-    talk = Talk(model, research, check, context, limits, clock, clock())
-    talk.transcript.tell(prompt)
+    names = [*research.tools(), FINAL_ANSWER.name]
     most_calls = (limits.max_steps + MAX_REPAIRS + 1) * MAX_CALLS_A_TURN
     try:
-        step_through(talk, [*research.tools(), FINAL_ANSWER.name], model_name=model.name, max_steps=most_calls)
-    except LoopEnded as ended:
+        with KeptStep(context.meter) as kept:
+            talk = Talk(model, research, check, context, limits, clock, clock(), kept)
+            talk.transcript.tell(prompt)
+            step_through(talk, names, model_name=model.name, max_steps=most_calls)
+    except (LoopEnded, BudgetSpent) as ended:
         return ended_with(ended)
     return talk.result()
 
 
-def ended_with(ended: LoopEnded) -> LoopResult:
+def ended_with(ended: LoopEnded | BudgetSpent) -> LoopResult:
     """Return that there is no decision, and why."""
-    return LoopResult(None, cut(str(ended), MAX_REASON_CHARACTERS))
+    nothing = "; nothing was handed in" if isinstance(ended, BudgetSpent) else ""
+    return LoopResult(None, cut(f"{ended}{nothing}", MAX_REASON_CHARACTERS))
 
 
 @dataclass(slots=True)
@@ -96,6 +100,8 @@ class Talk:
     limits: LoopLimits
     clock: Callable[[], float]
     began: float
+    kept: KeptStep
+    """Of the budget, for the answer."""
     transcript: Transcript = field(default_factory=Transcript)
     waiting: deque[ToolCall] = field(default_factory=deque)
     """Calls of the latest turn that are still to be made."""
@@ -108,6 +114,12 @@ class Talk:
     tight: bool = False
     """Whether a limit of the budget was hit, so that as little as possible is sent."""
     decision: Decision | None = None
+    budget_seconds: float | None = None
+    """What the budget had of them at the beginning; None is no limit."""
+
+    def __post_init__(self) -> None:
+        """See how long the budget lasts."""
+        self.budget_seconds = self._left_budget_seconds()
 
     def next_call(self) -> ToolCall:
         """Return the call that is to be made next, asking the model until it says one that can be made."""
@@ -189,10 +201,7 @@ class Talk:
         try:
             answer = self.model.chat(request(), deadline_seconds=max(0.1, self.left_seconds()))
         except BudgetSpent as error:
-            if self.tight:
-                raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}") from error
-            self.tight = True
-            self.submit_only = self.submit_only or str(error)
+            self._do_with_less(error)
             return self.reply(request)
         self.replies += 1
         if answer.finish_reason == "refusal":
@@ -271,6 +280,18 @@ class Talk:
             self.submit_only = f"this is the last of {limits.max_steps} steps"
         elif self.left_seconds() < LAST_SHARE * limits.deadline_seconds:
             self.submit_only = f"the {limits.deadline_seconds:g} seconds are nearly over"
+        elif self.budget_seconds and (self._left_budget_seconds() or 0.0) < LAST_SHARE * self.budget_seconds:
+            self.submit_only = f"the {self.budget_seconds:g} seconds of the budget are nearly over"
+
+    def _do_with_less(self, error: BudgetSpent) -> None:
+        """Leave only the answer, for which a step was kept; then also make what is sent short; then end."""
+        if self.tight:
+            raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}") from error
+        self.submit_only = self.submit_only or str(error)
+        self.tight = not self.kept.give_back()
+
+    def _left_budget_seconds(self) -> float | None:
+        return self.context.meter.left().seconds if self.context.meter is not None else None
 
     def _after_complaint(self) -> str:
         return f"; the last complaint: {self.complaint}" if self.complaint else ""

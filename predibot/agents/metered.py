@@ -7,25 +7,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Protocol
 
 from predibot.agents.failure import GivenUp
 from predibot.agents.price import Price, cost_of
 from predibot.agents.worst_case import Counted, counted, worst_case
 from predibot.contracts import ChatModel, Meter, TraceWriter
-from predibot.domain.budget import Limits, Spending
+from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import ModelError
 
 _log = logging.getLogger(__name__)
-
-
-class LimitedMeter(Meter, Protocol):
-    """A meter that can say what is left."""
-
-    def left(self) -> Limits:
-        """Return what may still be spent; None is no limit."""
-        ...
 
 
 class MeteredModel:
@@ -34,7 +25,7 @@ class MeteredModel:
     def __init__(
         self,
         model: ChatModel,
-        meter: LimitedMeter,
+        meter: Meter,
         price: Price | None,
         trace: TraceWriter | None = None,
         *,

@@ -17,6 +17,7 @@ from predibot.ledger.traces import Trace
 
 Step = Mapping[str, Any]
 
+_ASKED = ("model_name", "tools", "forced_tool", "max_output_tokens")
 _CALLS = ("model", "model_failed")
 _LOOKED_UP = ("search", "page_visited", "page_refused")
 _PROBE = ["ping"]
@@ -81,8 +82,8 @@ class Record:
             ModelError: If that is what was recorded.
         """
         row = self._replies[0] if self._replies else None
-        asked = (name, [tool.name for tool in request.tools], request.forced_tool)
-        if row is None or asked != (row["model_name"], row["tools"], row["forced_tool"]):
+        asked = (name, [tool.name for tool in request.tools], request.forced_tool, request.max_output_tokens)
+        if row is None or asked != tuple(row[each] for each in _ASKED):
             raise BudgetSpent(self._limit(row))
         self._replies.popleft()
         self._write_down(row)

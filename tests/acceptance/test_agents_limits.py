@@ -122,6 +122,8 @@ def test_what_would_see_the_future_or_spend_the_unknown_is_refused_before_any_ca
         ("tokens = 20_000", "recorded", "under_researched"),
         ("searches = 1", "recorded", "under_researched"),
         ("tokens = 1_000", "abstained", "limit of 1,000 tokens"),
+        # One of them is the question whether the model calls tools.
+        ("steps = 2", "recorded", "under_researched"),
         ("steps = 1", "abstained", "limit of 1 steps"),
     ],
 )

@@ -6,17 +6,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from predibot.agents.answer import FINAL_ANSWER, LoopResult
+from predibot.agents.budget import Budget
 from predibot.agents.loop import MAX_CALLS_A_TURN, LoopLimits, run_tools
+from predibot.agents.metered import MeteredModel
 from predibot.agents.prompt import decide_prompt
 from predibot.agents.research import Research
 from predibot.agents.taken import checked_by
 from predibot.contracts import Context, Toolbox
+from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message, ToolCall
 from predibot.errors import BudgetSpent, ClaimLost, ModelRefused, ModelUnavailable, UsageError, VenueUnavailable
 from tests.agents.scripted import (
@@ -327,6 +330,77 @@ def test_a_search_that_no_budget_is_left_for_leads_to_the_answer() -> None:
     assert run(model, research(toolbox(spent))).notes == ("under_researched",)
     assert model.requests[1].forced_tool == "final_answer"
     assert "only final_answer is taken now" in model.requests[1].messages[-2].text
+
+
+def run_within(limits: Limits, model: ScriptedModel, *, above: Budget | None = None) -> LoopResult:
+    """Run with a real budget of the decision, inside another one where there is one."""
+    budget = Budget.of("decision", limits) if above is None else above.inside("decision", limits)
+    seen = context(meter=budget)
+    prompt = decide_prompt(seen, FENCE, price_blind=False, min_searches=2, min_pages=2)
+    metered = MeteredModel(model, budget, None)
+    return run_tools(metered, prompt, research(), checked_by(seen), seen, LoopLimits())
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4])
+def test_the_last_step_a_budget_has_is_kept_for_the_answer(steps: int) -> None:
+    model = ScriptedModel([*RESEARCHED[: steps - 1], GOOD])
+    result = run_within(Limits(steps=steps), model)
+    assert (result.decision is not None, result.notes) == (True, ("under_researched",))
+    assert [request.forced_tool for request in model.requests] == [*[None] * (steps - 1), "final_answer"]
+    assert model.requests[-1].tools == (FINAL_ANSWER,)
+    assert f"limit of {steps} steps is reached" in model.told()
+
+
+def test_for_the_kept_step_the_latest_page_is_still_whole() -> None:
+    model = ScriptedModel([("visit_webpage", {"url": "http://a.example"}), GOOD])
+    assert run_within(Limits(steps=2), model).decision is not None
+    assert "page http://a.example part 1" in model.requests[1].messages[-2].text
+
+
+def test_a_kept_step_that_brings_no_answer_is_an_abstention() -> None:
+    result = run_within(Limits(steps=2), ScriptedModel([("web_search", {"query": "rain"}), BAD]))
+    assert result.decision is None
+    assert "limit of 2 steps is reached" in result.reason
+    assert "; nothing was handed in; the last complaint: " in result.reason
+
+
+def test_without_any_step_nobody_is_asked() -> None:
+    model = ScriptedModel([GOOD])
+    result = run_within(Limits(steps=0), model)
+    assert (result.decision, model.requests) == (None, [])
+    assert result.reason.endswith("; nothing was handed in")
+
+
+def test_agents_that_share_a_limit_in_steps_each_keep_one_for_the_answer() -> None:
+    run_budget = Budget.of("run", Limits(steps=5))
+    second: list[LoopResult] = []
+
+    def meanwhile(_request: ChatRequest) -> None:
+        if not second:
+            second.append(LoopResult(None))
+            second[0] = run_within(Limits(), ScriptedModel([*TWO_SEARCHES, GOOD]), above=run_budget)
+
+    # Five steps less the first one's call, and one kept by each, are two searches for the second.
+    first = run_within(Limits(), ScriptedModel([TWO_SEARCHES[0], GOOD], before=meanwhile), above=run_budget)
+    assert first.decision is not None
+    assert second[0].decision is not None
+    assert run_budget.spent().steps == 5
+
+
+def test_what_was_kept_and_not_needed_is_given_back() -> None:
+    budget = Budget.of("run", Limits(steps=50))
+    assert run_within(Limits(), ScriptedModel([*RESEARCHED, GOOD]), above=budget).decision is not None
+    assert budget.spent().steps == 5
+
+
+def test_near_the_end_of_the_budgets_seconds_only_the_answer_is_taken() -> None:
+    search = reply(calls=[ToolCall("", "web_search", json.dumps({"query": "rain"}))], finish="tool_calls")
+    model = ScriptedModel([replace(search, seconds=9.0)])
+    run_within(Limits(seconds=50.0), model)
+    forced = [request.forced_tool for request in model.requests]
+    # 50 - 5 * 9 = 5 seconds are left after five calls, which is less than 0.15 * 50.
+    assert forced[:6] == [*[None] * 5, "final_answer"]
+    assert "the 50 seconds of the budget are nearly over" in model.requests[5].messages[-1].text
 
 
 def ticking(step_seconds: float) -> Callable[[], float]:

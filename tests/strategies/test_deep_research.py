@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from predibot.agents.budget import Budget
+from predibot.agents.metered import MeteredModel
 from predibot.contracts import ChatModel
+from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import BudgetSpent, ModelUnavailable
@@ -56,6 +59,16 @@ def test_where_there_is_no_whole_report_nobody_is_asked_to_read_it(report: ChatR
     decision, _, reader = decide(report)
     assert decision == Abstention(reason)
     assert not reader.requests
+
+
+@pytest.mark.parametrize(("steps", "written"), [(1, 0), (2, 1)])
+def test_no_report_is_paid_for_where_no_step_is_left_to_read_it(steps: int, written: int) -> None:
+    budget = Budget.of("decision", Limits(steps=steps))
+    scripts = {"writer": ScriptedModel([REPORT]), "reader": ScriptedModel([json.dumps(answer())])}
+    strategy = load_strategy(spec_of("deep_research", {"model": "writer", "extract_model": "reader"}))
+    seen = context(meter=budget, model=lambda name: MeteredModel(scripts[name], budget, None))
+    assert isinstance(strategy.decide(seen), Decision) is bool(written)
+    assert len(scripts["writer"].requests) == written
 
 
 def test_a_model_that_is_not_there_is_an_error() -> None:

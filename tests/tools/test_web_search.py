@@ -17,7 +17,7 @@ from predibot.tools._search_provider import (
 )
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
-from predibot.domain.budget import Spending
+from predibot.domain.budget import Limits, Spending
 from predibot.errors import BudgetSpent
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -73,6 +73,9 @@ class CountingMeter:
 
     def spent(self) -> Spending:
         return Spending()
+
+    def left(self) -> Limits:
+        return Limits()
 
 
 def asked(*providers: SearchProvider, policy: SearchPolicy | None = None, trace: Recorder | None = None) -> str:
