@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from predibot.agents.price import Price
+from predibot.trust import LateTrust
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
 IMPLAUSIBLE_USD_PER_TOKEN = 0.001
@@ -132,4 +133,5 @@ def _bounded_client() -> httpx.Client:
         event_hooks={"response": [_bound]},
         timeout=600.0,
         follow_redirects=False,
+        verify=LateTrust(),
     )

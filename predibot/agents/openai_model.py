@@ -19,6 +19,7 @@ from predibot.agents.price import Price, cost_of
 from predibot.agents.retry import Retry, asked_wait_seconds
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused, UsageError
+from predibot.trust import LateTrust
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
 TRY_SECONDS = 300.0
@@ -244,6 +245,7 @@ def _opened(transport: httpx.BaseTransport | None, key: Key | None) -> httpx.Cli
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
             timeout=TRY_SECONDS,
             follow_redirects=False,
+            verify=LateTrust(),
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise UsageError(f"the proxy named in the environment cannot be used: {error}; mend HTTPS_PROXY") from error

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 import smolagents
+from smolagents.agents import EMPTY_PROMPT_TEMPLATES
 from smolagents.models import (
     ChatMessage,
     ChatMessageToolCall,
@@ -84,6 +85,8 @@ def step_through(turns: Turns, names: Iterable[str], *, model_name: str, max_ste
     agent = smolagents.ToolCallingAgent(
         tools=[_Tool(turns, name) for name in names],
         model=_Model(turns, model_name),
+        # Nobody reads its own prompts, and making them costs more than its steps.
+        prompt_templates=EMPTY_PROMPT_TEMPLATES,
         max_steps=max_steps,
         verbosity_level=smolagents.LogLevel.OFF,
         step_callbacks=[_let_out],

@@ -17,6 +17,7 @@ import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
+from predibot.trust import LateTrust
 from predibot.venues import wire
 from predibot.venues.rate import RateLimiter
 
@@ -292,6 +293,7 @@ def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
             timeout=SILENCE_SECONDS,
             follow_redirects=False,
+            verify=LateTrust(),
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise UsageError(f"the proxy named in the environment cannot be used: {error}; mend HTTPS_PROXY") from error

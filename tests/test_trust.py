@@ -1,0 +1,82 @@
+"""The authorities that connections trust: the usual ones, read when TLS needs them."""
+
+import json
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from predibot.errors import VenueUnavailable
+from predibot.venues.http import JsonClient
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers every request with a list."""
+
+    def do_GET(self) -> None:
+        body = json.dumps(["heard"]).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving(certificate: Path | None) -> Iterator[str]:
+    """Serve on this machine, with a certificate through TLS."""
+    server = HTTPServer(("127.0.0.1", 0), Answers)
+    # What a client that does not trust us leaves behind is no news.
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http{'s' if certificate else ''}://localhost:{server.server_address[1]}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a fresh certificate for this machine with its key, in one file, or skip the test."""
+    folder = tmp_path_factory.mktemp("trust")
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+               "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+               "-keyout", "key.pem", "-out", "cert.pem"]  # fmt: skip
+    try:
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        pytest.skip("no openssl here")
+    (folder / "server.pem").write_bytes((folder / "key.pem").read_bytes() + (folder / "cert.pem").read_bytes())
+    return folder / "server.pem"
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Path) -> None:
+    with serving(certificate) as url, JsonClient(deadline_seconds=1.0) as client:
+        asked = pytest.raises(VenueUnavailable, client.get, url)
+    assert asked.match("CERTIFICATE_VERIFY_FAILED")
+
+
+def test_an_authority_that_the_user_named_is_trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with serving(certificate) as url, JsonClient(deadline_seconds=10.0) as client:
+        assert client.get(url) == ["heard"]
+        with pytest.raises(VenueUnavailable, match="CERTIFICATE_VERIFY_FAILED"):
+            client.get(url.replace("localhost", "127.0.0.1"))
+
+
+def test_without_tls_no_authority_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/authorities.pem")
+    with serving(None) as url, JsonClient(deadline_seconds=10.0) as client:
+        assert client.get(url) == ["heard"]
