@@ -8,6 +8,7 @@ from predibot.agents.container import ContainerSpec
 from predibot.agents.kept_step import KeptStep
 from predibot.agents.loop import LoopEnded, LoopLimits, Talk, ended_with
 from predibot.agents.research import Research
+from predibot.agents.smolagents_library import load_smolagents
 from predibot.contracts import ChatModel, Context
 from predibot.errors import BudgetSpent
 
@@ -31,6 +32,7 @@ def run_code(
     Raises:
         ModelError: If the model could not be reached, or refuses for good.
     """
+    load_smolagents()
     # Imports smolagents, which only bots that use it pay for.
     from predibot.agents.code_calling import code_through
 

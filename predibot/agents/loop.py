@@ -13,6 +13,7 @@ from predibot.agents.answer import FINAL_ANSWER, MAX_REPAIRS, Check, LoopResult,
 from predibot.agents.complaint import seen
 from predibot.agents.kept_step import KeptStep
 from predibot.agents.research import ERROR, VISIT, Research
+from predibot.agents.smolagents_library import load_smolagents
 from predibot.agents.transcript import Transcript, cut
 from predibot.contracts import ChatModel, Context
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
@@ -68,6 +69,7 @@ def run_tools(
     Raises:
         ModelError: If the model could not be reached, or refuses for good.
     """
+    load_smolagents()
     # Imports smolagents, which only bots that use it pay for.
     from predibot.agents.tool_calling import step_through
 
