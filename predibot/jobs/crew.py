@@ -84,7 +84,8 @@ class ThreadCrew:
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _timed(self, row: _UnderWay, after_seconds: float) -> WorkResult:
-        time.sleep(after_seconds)
+        if after_seconds > 0.0:
+            time.sleep(after_seconds)
         row.began = time.monotonic()
         self.bench.watch(Activity(row.job.bot, row.job.subject.id, "running"))
         return work(row.job, self.bench)

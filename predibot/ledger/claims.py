@@ -64,14 +64,14 @@ def claim(
     held = {"status": "claimed", "token": token, "owner": claimant.owner, "lease_until": now + claimant.lease}
     row = {"run_id": run_id, "bot_id": bot_id, "subject_kind": subject.kind, "subject_id": subject.id}
     task_id = insert_one(connection, TaskRow, {**row, **held, "failures": 0})
-    if task_id is None:
-        task = connection.execute(select(tasks).where(*(tasks.c[name] == value for name, value in row.items()))).one()
-        if not _is_free(connection, task, claimant, now=now):
-            return Taken(task.status)
-        if not _take(connection, task, held):
-            return Taken("claimed")
-        task_id = task.id
-    return Claim(task_id, token, _begin_attempt(connection, task_id, now=now))
+    if task_id is not None:
+        return Claim(task_id, token, _begin_attempt(connection, task_id, 1, now=now))
+    task = connection.execute(select(tasks).where(*(tasks.c[name] == value for name, value in row.items()))).one()
+    if not _is_free(connection, task, claimant, now=now):
+        return Taken(task.status)
+    if not _take(connection, task, held):
+        return Taken("claimed")
+    return Claim(task.id, token, _begin_again(connection, task.id, now=now))
 
 
 def held_claim(connection: Connection, run_id: int, bot_id: int, subject: Subject, owner: str) -> Claim | None:
@@ -160,13 +160,15 @@ def _take(connection: Connection, task: Row[tuple[object, ...]], held: dict[str,
     return connection.execute(update(tasks).where(*same).values(**held).returning(tasks.c.id)).first() is not None
 
 
-def _begin_attempt(connection: Connection, task_id: int, *, now: datetime) -> int:
+def _begin_again(connection: Connection, task_id: int, *, now: datetime) -> int:
     _end_open_attempts(connection, task_id, "lost", now=now)
-    last = connection.execute(
-        select(func.coalesce(func.max(attempts.c.number), 0)).where(attempts.c.task_id == task_id)
-    ).scalar_one()
-    number = int(last) + 1
-    connection.execute(insert(attempts).values(task_id=task_id, number=number, started_at=now, message=""))
+    last = connection.execute(select(func.max(attempts.c.number)).where(attempts.c.task_id == task_id)).scalar_one()
+    return _begin_attempt(connection, task_id, int(last) + 1, now=now)
+
+
+def _begin_attempt(connection: Connection, task_id: int, number: int, *, now: datetime) -> int:
+    row = {"task_id": task_id, "number": number, "started_at": now, "message": ""}
+    connection.execute(insert(attempts), row)
     return number
 
 

@@ -98,10 +98,11 @@ def store_decision(
         ClaimLost: If somebody else has the claim now.
     """
     finish(connection, held, finished.status, message=finished.message, now=now)
-    _forget_failure(connection, held)
+    if held.attempt > 1:
+        _forget_failure(connection, held)
     row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id, subject=subject)
     row["event_row"] = catalogue.event_rows.get(subject.id) if subject.kind == "event" else None
-    decision_id = connection.execute(insert(decisions).values(row).returning(decisions.c.id)).scalar_one()
+    decision_id = connection.execute(insert(decisions).returning(decisions.c.id), row).scalar_one()
     _store_sources(connection, decision_id, finished.sources)
     # Also of one that abstained: by these prices the market is compared with it.
     _store_quotes(connection, decision_id, finished, catalogue)

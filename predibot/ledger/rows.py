@@ -29,6 +29,6 @@ def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, 
     """Insert one row and return its id, or None where a unique rule says it is there already."""
     table = table_of(model)
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(table).values(dict(row)).on_conflict_do_nothing()
-    found: int | None = connection.execute(statement.returning(table.c.id)).scalar_one_or_none()
+    statement = dialect.insert(table).on_conflict_do_nothing().returning(table.c.id)
+    found: int | None = connection.execute(statement, dict(row)).scalar_one_or_none()
     return found
