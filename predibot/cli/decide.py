@@ -51,7 +51,7 @@ def decide(
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
     if replay_traces is not None:
-        _replay(replay_traces, settings, ledger, as_json=json, verbose=verbose)
+        _retrace(replay_traces, settings, ledger, as_json=json, verbose=verbose)
         return
     crew = parse_executor(executor) if executor else None
     if crew is not None and crew.kind == "threads":
@@ -111,22 +111,22 @@ def _decide(
         print_decisions(output.report_console(), view)
 
 
-def _replay(run_key: str, settings: "Settings", ledger: str | None, *, as_json: bool, verbose: bool) -> None:
-    from predibot.jobs.replay import replay
+def _retrace(run_key: str, settings: "Settings", ledger: str | None, *, as_json: bool, verbose: bool) -> None:
+    from predibot.jobs.retrace import retrace
     from predibot.ledger.store import Store
     from predibot.ledger.traces import TraceFolder
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.replay import print_replay, replay_document
+    from predibot.reports.retrace import print_retraced, retraced_document
 
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
-        found = replay(
+        found = retrace(
             store, run_key, traces=TraceFolder(), settings=settings, clock=options.wall_clock, listener=listener
         )
     if as_json:
-        output.print_document(replay_document(run_key, found))
+        output.print_document(retraced_document(run_key, found))
     else:
-        print_replay(output.report_console(), run_key, found)
+        print_retraced(output.report_console(), run_key, found)
     if any(each.equal is False for each in found):
         raise typer.Exit(1)
 

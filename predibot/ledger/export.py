@@ -21,14 +21,24 @@ _NOT_CANONICAL = frozenset({"cost_usd", "cost_known_usd", "seconds", "seen_at"})
 Row = Mapping[str, Any]
 
 
-def export_rows(connection: Connection, table: str, *, canonical: bool = False) -> Iterator[Row]:
+def export_rows(
+    connection: Connection, table: str, *, canonical: bool = False, run_key: str | None = None
+) -> Iterator[Row]:
     """Yield the rows of a table, instants as text.
 
     Canonical rows come in the order of their natural key and leave out what may
     differ between two ledgers that hold the same: wall-clock times and costs.
+
+    Args:
+        connection: To the ledger.
+        table: Its name.
+        canonical: Whether the rows are canonical.
+        run_key: Only rows of runs that hold or held this key; for tables that belong to runs.
     """
-    names = _STATEMENTS[table]
-    found = ({name: _plain(value) for name, value in row.items()} for row in connection.execute(names()).mappings())
+    statement = _STATEMENTS[table]()
+    if run_key is not None:
+        statement = statement.where(runs.c.key == run_key)
+    found = ({name: _plain(value) for name, value in row.items()} for row in connection.execute(statement).mappings())
     if not canonical:
         yield from found
         return

@@ -1,12 +1,9 @@
-"""Replaying a run: every decision made again from its recorded answers, and compared with the stored one."""
+"""Retracing a run: every decision made again from its recorded answers, and compared with the stored one."""
 
 import logging
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from predibot import __version__
@@ -19,12 +16,13 @@ from predibot.errors import LedgerError, UsageError
 from predibot.games import make_game
 from predibot.jobs.decide import bot_plan, decide_job
 from predibot.jobs.equipment import Fitting
-from predibot.jobs.replay_record import Record
-from predibot.jobs.replay_venue import RecordedQuotes, RecordedVenue
+from predibot.jobs.retrace_record import Record
+from predibot.jobs.retrace_venue import RecordedQuotes, RecordedVenue
+from predibot.jobs.scratch import scratch_ledger
 from predibot.jobs.work import Bench, DecideJob, work
 from predibot.ledger.catalogue import catalogue
 from predibot.ledger.claims import Claimant
-from predibot.ledger.export import export_rows
+from predibot.ledger.decision_rows import DecisionKey, Rows, decision_rows
 from predibot.ledger.owner import is_gone, new_owner
 from predibot.ledger.runs import RunPlan, StoredRun, add_bots, find_run, freeze_run, frozen_events
 from predibot.ledger.store import Store
@@ -34,16 +32,11 @@ from predibot.recipe import BotSpec, Recipe
 
 _log = logging.getLogger(__name__)
 
-COMPARED = ("decisions", "forecasts", "bets", "fills", "sources", "quotes")
 _LEASE = timedelta(hours=1)
-
-Rows = Mapping[str, list[Mapping[str, Any]]]
-_Key = tuple[str, str]
-"""A bot and an event."""
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class Retraced:
     """What became of one decision."""
 
     bot: str
@@ -51,9 +44,9 @@ class Replayed:
     status: str
     """As it is stored."""
     equal: bool | None
-    """Whether every row of it is the same again; None where it was not replayed."""
+    """Whether every row of it is the same again; None where it was not retraced."""
     difference: str = ""
-    """The tables whose rows are not the same, or why it was not replayed."""
+    """The tables whose rows are not the same, or why it was not retraced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +61,7 @@ class _Recorded:
         return self.record.fitting(self.deadline_seconds)
 
 
-def replay(
+def retrace(
     store: Store,
     run_key: str,
     *,
@@ -76,7 +69,7 @@ def replay(
     settings: Settings,
     clock: Callable[[], datetime],
     listener: ProgressListener,
-) -> tuple[Replayed, ...]:
+) -> tuple[Retraced, ...]:
     """Return whether each decision of a run comes out the same from its recorded answers; nobody is asked.
 
     It is made again by the same code into a ledger of its own, which is thrown
@@ -91,14 +84,14 @@ def replay(
         if run is None:
             raise UsageError(f"no run holds the key {run_key[:100]!r}; `predibot runs` lists them")
         events = frozen_events(connection, run.id)
-    before = _rows_of(store, run.key)
+        before = decision_rows(connection, run.key)
     recipe = Recipe.from_json(run.recipe_json)
-    with _empty_ledger() as (again, folder):
+    with scratch_ledger() as (again, folder):
         replica = _replica(again, run, events, clock())
         bench = _bench(again, replica, events, recipe, folder, clock())
         with again.write() as connection:
             bot_rows = add_bots(connection, replica, [bot_plan(bot) for bot in recipe.bots])
-        found: list[Replayed] = []
+        found: list[Retraced] = []
         pairs = [(bot, event) for bot in sorted(recipe.bots, key=lambda bot: bool(bot.members)) for event in events]
         for bot, event in pairs:
             if (bot.name, event.id) not in before:
@@ -106,12 +99,12 @@ def replay(
             stored = _stored(store, run.key, bot.name, event.id)
             steps = tuple(traces.steps(stored.trace_sha256)) if stored.trace_sha256 else ()
             record = Record(steps, stored.message)
-            reason = _not_replayed(stored, record)
+            reason = _not_retraced(stored, record)
             if not reason:
                 own = _own_bench(bench, before[bot.name, event.id], record, settings)
                 _decide_again(decide_job(replica, bot, bot_rows, event), own)
             found.append(_compared(stored, before, again, reason, record))
-            listener(Progress("replay", len(found), len(before), f"{bot.name} on {event.id}"))
+            listener(Progress("retrace", len(found), len(before), f"{bot.name} on {event.id}"))
     return tuple(found)
 
 
@@ -123,15 +116,6 @@ def _decide_again(job: DecideJob, bench: Bench) -> None:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a strategy raises is its result
         _log.info("%s crashed on %s: %s", job.bot, job.subject.id, error)
-
-
-@contextmanager
-def _empty_ledger() -> Iterator[tuple[Store, TraceFolder]]:
-    with (
-        tempfile.TemporaryDirectory(prefix="predibot-replay-") as folder,
-        Store.open(f"sqlite:///{folder}/ledger.db") as store,
-    ):
-        yield store, TraceFolder(Path(folder) / "traces")
 
 
 def _replica(store: Store, run: StoredRun, events: tuple[Event, ...], now: datetime) -> StoredRun:
@@ -191,7 +175,7 @@ def _stored(store: Store, run: str, bot: str, event_id: str) -> TracedDecision:
         return decisions_named(connection, run, bot, event_id)[0]
 
 
-def _not_replayed(stored: TracedDecision, record: Record) -> str:
+def _not_retraced(stored: TracedDecision, record: Record) -> str:
     """Return why a decision cannot be made again: what failed it is in no trace."""
     if stored.status != "failed" or any(step["kind"] == "model_failed" for step in record.steps):
         return ""
@@ -199,27 +183,17 @@ def _not_replayed(stored: TracedDecision, record: Record) -> str:
 
 
 def _compared(
-    stored: TracedDecision, before: Mapping[_Key, Rows], again: Store, reason: str, record: Record
-) -> Replayed:
+    stored: TracedDecision, before: Mapping[DecisionKey, Rows], again: Store, reason: str, record: Record
+) -> Retraced:
     bot, event_id = stored.bot, stored.event_id
     if reason:
-        return Replayed(bot, event_id, stored.status, None, reason)
-    old, new = before[bot, event_id], _rows_of(again, stored.run).get((bot, event_id), {})
-    differing = [table for table in COMPARED if old.get(table, []) != new.get(table, [])]
+        return Retraced(bot, event_id, stored.status, None, reason)
+    with again.read() as connection:
+        new = decision_rows(connection, stored.run).get((bot, event_id), {})
+    old = before[bot, event_id]
+    differing = [table for table in old if old[table] != new.get(table, [])]
     if differing or record.rest():
         left = f"{record.rest()} recorded answers were not asked for" if record.rest() else ""
         said = "; ".join(filter(None, [f"not the same: {', '.join(differing)}" if differing else "", left]))
-        return Replayed(bot, event_id, stored.status, False, said)
-    return Replayed(bot, event_id, stored.status, True)
-
-
-def _rows_of(store: Store, run_key: str) -> Mapping[_Key, Rows]:
-    """Return the canonical rows of a run's decisions, by bot and event, then by table."""
-    found: dict[_Key, dict[str, list[Mapping[str, Any]]]] = {}
-    with store.read() as connection:
-        for table in COMPARED:
-            for row in export_rows(connection, table, canonical=True):
-                if row["run"] == run_key and row["void"] == 0:
-                    of_one = found.setdefault((row["bot"], row["subject_id"]), {each: [] for each in COMPARED})
-                    of_one[table].append(row)
-    return found
+        return Retraced(bot, event_id, stored.status, False, said)
+    return Retraced(bot, event_id, stored.status, True)

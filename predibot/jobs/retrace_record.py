@@ -167,6 +167,7 @@ def _reply(row: Step) -> ChatReply:
         model=row["model"],
         seconds=row["seconds"],
         retries=row["retries"],
+        lost_tries=row.get("lost_tries", 0),
         refusal=row["refusal"],
         citations=tuple(row["citations"]),
     )

@@ -14,7 +14,7 @@ from predibot.jobs.quotes import QuoteBoard
 
 @dataclass(frozen=True, slots=True)
 class RecordedVenue:
-    """A venue's name; a replay asks it for nothing."""
+    """A venue's name; retracing asks it for nothing."""
 
     name: str
     live: bool = False
@@ -40,7 +40,7 @@ class RecordedVenue:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise VenueUnavailable(f"{self.name} is not asked for anything in a replay of traces")
+        raise VenueUnavailable(f"{self.name} is not asked for anything while a run is retraced")
 
 
 class RecordedQuotes(QuoteBoard):
