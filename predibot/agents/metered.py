@@ -77,12 +77,14 @@ class MeteredModel:
             self._before = counted(request, reply.usage) or self._before
         except ModelError as error:
             actual = _spent_on_failure(error, worst, self._monotonic() - began)
-            self._record(request, "model_failed", {"error": error.kind, "message": str(error), "worst": _plain(worst)})
+            failed = {"error": error.kind, "message": str(error), "lost_tries": _lost_tries(error)}
+            self._record(request, "model_failed", {**failed, "worst": _plain(worst)})
             raise
         finally:
             reservation.settle(actual)
-        if actual.usd > worst.usd and self._price is not None:
-            _log.warning("%s cost $%.6f, more than the $%.6f set aside for it", self.name, actual.usd, worst.usd)
+        if reply.cost.known_usd > worst.usd and self._price is not None:
+            cost_usd = reply.cost.known_usd
+            _log.warning("%s cost $%.6f, more than the $%.6f set aside for it", self.name, cost_usd, worst.usd)
         self._record(request, "model", {**reply_fields(reply), "worst": _plain(worst)})
         return reply
 
@@ -140,13 +142,14 @@ def _plain(value: object) -> object:
 
 
 def _spent(reply: ChatReply, worst: Spending) -> Spending:
-    """Return what a reply cost; where the provider did not say, the worst case stands."""
+    """Return what a reply cost; where the provider did not say, the worst case stands, as for a lost try."""
     usage = reply.usage
     known = usage.input_tokens is not None and usage.output_tokens is not None
     tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    lost = reply.lost_tries
     return Spending(
-        usd=worst.usd if reply.cost.usd is None else reply.cost.usd,
-        tokens=tokens if known else worst.tokens,
+        usd=worst.usd * lost + (worst.usd if reply.cost.usd is None else reply.cost.usd),
+        tokens=worst.tokens * lost + (tokens if known else worst.tokens),
         steps=1,
         seconds=reply.seconds,
     )
@@ -154,5 +157,9 @@ def _spent(reply: ChatReply, worst: Spending) -> Spending:
 
 def _spent_on_failure(error: ModelError, worst: Spending, seconds: float) -> Spending:
     """Return what a failed call cost: a lost answer may have been paid for, a refused request was not."""
-    lost_tries = error.lost_tries if isinstance(error, GivenUp) else 0
-    return replace(worst, usd=worst.usd * lost_tries, tokens=worst.tokens * lost_tries, seconds=seconds)
+    lost = _lost_tries(error)
+    return replace(worst, usd=worst.usd * lost, tokens=worst.tokens * lost, seconds=seconds)
+
+
+def _lost_tries(error: ModelError) -> int:
+    return error.lost_tries if isinstance(error, GivenUp) else 0

@@ -47,7 +47,7 @@ class Retry:
         self._rng = rng or random.Random()
 
     def call(self, once: Callable[[float], ChatReply], *, provider: str, deadline_seconds: float) -> ChatReply:
-        """Return the first answer, with the seconds and retries it took.
+        """Return the first answer, with the seconds, retries and lost tries it took.
 
         Args:
             once: Makes one try within so many seconds; raises `TryAgain` or `ModelRefused`.
@@ -88,7 +88,7 @@ class Retry:
             # Without the cause: what foreign code keeps in its errors is not ours to show.
             raise GivenUp(_given_up(failure, tries, seconds), lost_tries=lost_tries) from None
         retries = int(retrying.statistics["attempt_number"]) - 1
-        return replace(reply, seconds=self._monotonic() - started, retries=retries)
+        return replace(reply, seconds=self._monotonic() - started, retries=retries, lost_tries=lost_tries)
 
     def _wait_for(self, breaker: Breaker, provider: str, deadline: float) -> None:
         """Wait until the breaker lets this call through, if that is before the deadline."""

@@ -87,6 +87,8 @@ class ChatReply:
     """As the provider named it."""
     seconds: float
     retries: int = 0
+    lost_tries: int = 0
+    """Of the tries before, those whose request was sent and whose answer never came: they may have been charged."""
     refusal: str = ""
     """The model's words where it refused."""
     citations: tuple[str, ...] = ()

@@ -81,6 +81,9 @@ def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, flo
     for step in steps:
         if step["kind"] == "model":
             costs.append(step["cost"]["usd"])
+            if step.get("lost_tries") and step["cost"]["usd"] != 0.0:
+                # So may each answer that was lost before this one came.
+                costs.append(None)
         elif step["kind"] == "search":
             costs.append(step["cost_usd"])
         elif step["kind"] == "model_failed" and step["error"] != "ModelRefused" and step["worst"]["usd"]:

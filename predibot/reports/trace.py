@@ -88,12 +88,20 @@ def _head(step: Step) -> str:
     elif step["kind"] == "model":
         parts = [f"model {plain(str(step['model_name']))}", _tokens(step), _step_cost(step["cost"]["usd"])]
         parts += [f"{step['retries']} retries"] if step["retries"] else []
+        parts += [_lost(step)] if step.get("lost_tries") else []
         parts += [plain(str(step["finish_reason"]))] if step["finish_reason"] not in ("stop", "tool_calls") else []
+    elif step["kind"] == "model_failed" and step.get("lost_tries"):
+        parts.append(_lost(step))
     elif step["kind"] == "search":
         parts = [kind, f"{len(step['results'])} results", _step_cost(step["cost_usd"])]
     if isinstance(step.get("seconds"), int | float):
         parts.append(f"{step['seconds']:.2f} s")
     return ", ".join(parts)
+
+
+def _lost(step: Step) -> str:
+    tries = "try" if step["lost_tries"] == 1 else "tries"
+    return f"{figures.count(step['lost_tries'])} {tries} lost that may have been charged"
 
 
 def _tokens(step: Step) -> str:

@@ -14,7 +14,7 @@ from predibot.agents.worst_case import worst_case
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
-from predibot.ledger.traces import Trace
+from predibot.ledger.traces import Trace, cost_of_steps
 from tests.agents.clients import HELLO, PING, Clock, Scripted, reply_of
 
 PRICE = Price(10.0, 100.0)
@@ -91,7 +91,24 @@ def test_a_failure_costs_what_may_have_been_paid_for(failure: Exception, lost: i
         model.chat(HELLO, deadline_seconds=30.0)
     assert budget.spent().usd == pytest.approx(WORST.usd * lost)
     assert (budget.spent().tokens, budget.spent().steps) == (WORST.tokens * lost, 1)
-    assert [(step["kind"], step["message"]) for step in steps_of(trace)] == [("model_failed", str(failure))]
+    (step,) = steps_of(trace)
+    assert (step["kind"], step["message"], step["lost_tries"]) == ("model_failed", str(failure), lost)
+
+
+@pytest.mark.parametrize(("lost", "usd"), [(0, 0.01), (2, None)])
+def test_tries_lost_before_an_answer_hold_the_budget_and_leave_the_cost_unknown(lost: int, usd: float | None) -> None:
+    model, budget, trace, _ = metered(replace(reply_of(usd=0.01), lost_tries=lost))
+    assert model.chat(HELLO, deadline_seconds=30.0).cost.usd == 0.01
+    assert budget.spent().usd == pytest.approx(0.01 + lost * WORST.usd)
+    assert budget.spent().tokens == 25 + lost * WORST.tokens
+    assert [step["lost_tries"] for step in steps_of(trace)] == [lost]
+    assert cost_of_steps(trace.steps) == (usd, 0.01)
+
+
+def test_lost_tries_of_a_free_model_cost_nothing() -> None:
+    model, _, trace, _ = metered(replace(reply_of(usd=0.0), lost_tries=1), price=Price(0.0, 0.0))
+    model.chat(HELLO, deadline_seconds=30.0)
+    assert cost_of_steps(trace.steps) == (0.0, 0.0)
 
 
 def test_an_unforeseen_end_keeps_the_worst_case_set_aside() -> None:

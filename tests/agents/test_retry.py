@@ -67,6 +67,12 @@ def test_waits_never_pass_the_deadline(kinds: list[str], deadline_seconds: float
     assert all(wait <= max(LONGEST_WAIT_SECONDS, 3.0 + 0.2 * LONGEST_WAIT_SECONDS) for wait in clock.waits)
 
 
+def test_tries_whose_answer_was_lost_are_counted_also_where_one_came_in_the_end() -> None:
+    once = failing(AnswerLost("cut"), AnswerLost("cut"), TryAgain("busy"))
+    reply = retry_of(Clock()).call(once, provider="p", deadline_seconds=100.0)
+    assert (reply.retries, reply.lost_tries) == (3, 2)
+
+
 def test_waits_grow_and_differ() -> None:
     clock = Clock()
     with pytest.raises(GivenUp):

@@ -44,6 +44,13 @@ def test_retries_missing_tokens_and_unknown_cost_are_said() -> None:
     assert "– tokens in, 5 out, cost unknown, 2 retries, length, 1.50 s" in _shown(MODEL, full=False)
 
 
+def test_tries_that_may_have_been_charged_are_said() -> None:
+    failed = {"step": 4, "kind": "model_failed", "message": "down", "lost_tries": 2}
+    shown = _shown({**MODEL, "lost_tries": 1}, failed, full=False)
+    assert "2 retries, 1 try lost that may have been charged, length" in shown
+    assert "4. model failed, 2 tries lost that may have been charged" in shown
+
+
 def test_a_long_result_is_shortened_unless_all_is_asked_for() -> None:
     assert "…" in _shown(TOOL, full=False)
     assert _shown(TOOL, full=True).count("markup") > 40
