@@ -35,10 +35,6 @@ class Convention:
     periods_by_horizon_days: Mapping[float, float] = field(default_factory=dict)
     """Periods a year of the horizons listed; 1 where figures are not annualised."""
 
-    def __post_init__(self) -> None:
-        """Keep the horizons from being changed."""
-        object.__setattr__(self, "periods_by_horizon_days", MappingProxyType(dict(self.periods_by_horizon_days)))
-
     def periods_per_year(self, horizon_days: float) -> float | None:
         """Return how many returns over a horizon a year has, None where the convention does not say.
 

@@ -11,7 +11,7 @@ from predibot.scoring.conventions import Convention
 DAYS_PER_YEAR = 365.0
 TRADING_DAYS_PER_YEAR = 252.0
 _DAY = timedelta(days=1)
-_CLOCK_CHANGE_DAYS = 1.0 / 24.0
+_CLOCK_CHANGE = timedelta(hours=1)
 """Instants a whole number of days apart may be off by so much when clocks are changed."""
 
 
@@ -107,13 +107,15 @@ def _spacing_days(instants: Sequence[datetime]) -> float:
     """Return the median number of days between neighbours, whole where clocks made the difference."""
     if len(instants) < 2:
         raise ValueError(f"spacing needs two instants, there are {len(instants)}; give the number of periods a year")
-    gaps_days = [(after - before) / _DAY for before, after in pairwise(instants)]
-    for row, gap_days in enumerate(gaps_days, start=1):
-        if gap_days <= 0.0:
+    gaps = [after - before for before, after in pairwise(instants)]
+    for row, gap in enumerate(gaps, start=1):
+        if gap <= timedelta(0):
             raise ValueError(f"instants[{row}] is {instants[row].isoformat()}, not later than the one before")
-    spacing_days = median(gaps_days)
-    whole = float(round(spacing_days))
-    return whole if whole >= 1.0 and abs(spacing_days - whole) <= _CLOCK_CHANGE_DAYS else spacing_days
+    spacing = timedelta(days=median(gap / _DAY for gap in gaps))
+    whole_days = round(spacing / _DAY)
+    if whole_days >= 1 and abs(spacing - whole_days * _DAY) <= _CLOCK_CHANGE:
+        return float(whole_days)
+    return spacing / _DAY
 
 
 def _skips_weekends(instants: Sequence[datetime]) -> bool:

@@ -1,18 +1,44 @@
 """Risk: how large a series of returns is beside how much it moves."""
 
+import itertools
 import math
 import statistics
+from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from predibot.scoring import sharpe_ratio
+from predibot.scoring.risk import (
+    longest_losing_run,
+    sharpe_ratio,
+    sortino_ratio,
+    value_at_risk,
+    volatility,
+    win_rate,
+)
 
-RETURNS = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=20)
+RETURN = st.floats(-1, 1).map(lambda x: round(x, 6))
+RETURNS = st.lists(RETURN, min_size=2, max_size=20)
+SOME_RETURNS = st.lists(RETURN, min_size=1, max_size=20)
+PERIODS = st.sampled_from([1.0, 52.0, 252.0, 365.0])
+RATES = st.sampled_from([0.0, 0.04])
+LEVELS = st.floats(0.01, 0.99)
+
+EVERY_FIGURE: list[Callable[[list[float]], float]] = [
+    lambda returns: volatility(returns, 365),
+    lambda returns: sharpe_ratio(returns, 365),
+    lambda returns: sortino_ratio(returns, 365),
+    win_rate,
+    value_at_risk,
+    longest_losing_run,
+]
+every_figure = pytest.mark.parametrize(
+    "figure", EVERY_FIGURE, ids=["volatility", "sharpe", "sortino", "win_rate", "value_at_risk", "losing_run"]
+)
 
 
-@given(RETURNS, st.sampled_from([52.0, 252.0, 365.0]), st.sampled_from([0.0, 0.04]))
+@given(RETURNS, PERIODS, RATES)
 def test_sharpe_agrees_with_the_statistics_module(returns: list[float], periods: float, rate: float) -> None:
     assume(len(set(returns)) > 1)
     expected = (statistics.fmean(returns) * periods - rate) / (statistics.stdev(returns) * periods**0.5)
@@ -39,26 +65,165 @@ def test_sharpe_by_hand() -> None:
     assert sharpe_ratio([0.01, 0.03], 100, ddof=0, risk_free_rate=0.5) == pytest.approx(1.5 / 0.1)
 
 
-@pytest.mark.parametrize("returns", [[], [0.1], [0.1, 0.1, 0.1], [0.0, 0.0], [0.1 + 0.2, 0.3]])
+@pytest.mark.parametrize("returns", [[0.1], [0.1, 0.1, 0.1], [0.0, 0.0], [0.1 + 0.2, 0.3]])
 def test_too_few_or_equal_returns_have_no_sharpe(returns: list[float]) -> None:
     assert math.isnan(sharpe_ratio(returns, 365))
 
 
-def test_as_many_returns_as_ddof_have_no_sharpe() -> None:
+def test_as_many_returns_as_ddof_have_no_deviation() -> None:
     assert math.isnan(sharpe_ratio([0.1, 0.2], 365, ddof=2))
+    assert math.isnan(volatility([0.1, 0.2], 365, ddof=2))
+
+
+@given(RETURNS, PERIODS)
+def test_volatility_agrees_with_the_statistics_module(returns: list[float], periods: float) -> None:
+    assume(len(set(returns)) > 1)
+    assert volatility(returns, periods) == pytest.approx(statistics.stdev(returns) * math.sqrt(periods))
+    assert volatility(returns, periods, ddof=0) == pytest.approx(statistics.pstdev(returns) * math.sqrt(periods))
+
+
+@given(RETURNS, st.floats(-0.5, 0.5))
+def test_gaining_more_in_every_period_leaves_volatility_as_it_is(returns: list[float], more: float) -> None:
+    shifted = [one + more for one in returns]
+    assert volatility(shifted, 365) == pytest.approx(volatility(returns, 365), rel=1e-9, abs=1e-9)
+
+
+@given(RETURNS, PERIODS)
+def test_sharpe_is_the_annual_mean_over_volatility(returns: list[float], periods: float) -> None:
+    assume(len(set(returns)) > 1)
+    annual = statistics.fmean(returns) * periods
+    assert sharpe_ratio(returns, periods) * volatility(returns, periods) == pytest.approx(annual, rel=1e-9, abs=1e-9)
+
+
+def test_equal_returns_have_no_volatility_at_all() -> None:
+    assert volatility([0.1, 0.1, 0.1], 365) == 0.0
+    assert volatility([0.1 + 0.2, 0.3], 365) == 0.0
+
+
+def test_one_return_has_an_unknown_volatility() -> None:
+    assert math.isnan(volatility([0.1], 365, ddof=0))
+
+
+def test_sortino_by_hand() -> None:
+    # A year of 4 periods at 8 % has a target of 0.02. Below it lie -0.01 by 0.03 and 0.0 by 0.02.
+    # Downside: sqrt((0.0009 + 0.0004) / 4), annual: times 2. Mean 0.03, annual excess 0.12 - 0.08.
+    expected = (0.12 - 0.08) / (math.sqrt(0.0013 / 4) * 2)
+    assert sortino_ratio([0.1, -0.01, 0.0, 0.03], 4, risk_free_rate=0.08) == pytest.approx(expected)
+
+
+@given(RETURNS, PERIODS, RATES)
+def test_sortino_agrees_with_a_loop(returns: list[float], periods: float, rate: float) -> None:
+    squares = [(one - rate / periods) ** 2 for one in returns if one < rate / periods]
+    assume(sum(squares) > 1e-9)
+    downside = math.sqrt(sum(squares) / len(returns)) * math.sqrt(periods)
+    expected = (statistics.fmean(returns) * periods - rate) / downside
+    assert sortino_ratio(returns, periods, rate) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(RETURNS, st.floats(0.1, 1))
+def test_larger_gains_do_not_count_as_risk_in_sortino(returns: list[float], more: float) -> None:
+    assume(min(returns) < -1e-3)
+    richer = [one + more if one > 0 else one for one in returns]
+    assert sortino_ratio(richer, 365) >= sortino_ratio(returns, 365) - 1e-9
 
 
 @pytest.mark.parametrize(
-    ("arguments", "seen"),
+    ("returns", "rate"), [([0.1], 0.0), ([-0.1], 0.0), ([0.1, 0.2], 0.0), ([0.0, 0.0], 0.0), ([0.1 / 365] * 3, 0.1)]
+)
+def test_where_nothing_falls_short_there_is_no_sortino(returns: list[float], rate: float) -> None:
+    assert math.isnan(sortino_ratio(returns, 365, rate))
+
+
+@given(SOME_RETURNS)
+def test_wins_and_losses_and_zeros_are_all_returns(returns: list[float]) -> None:
+    zeros = returns.count(0.0) / len(returns)
+    assert win_rate(returns) + win_rate([-one for one in returns]) + zeros == pytest.approx(1.0)
+
+
+def test_a_return_of_zero_is_no_win() -> None:
+    assert win_rate([0.0, 0.0]) == 0.0
+    assert win_rate([0.0, 0.1, 0.1]) == pytest.approx(2 / 3)
+
+
+def test_value_at_risk_by_hand() -> None:
+    # Sorted, -0.05 is at place 0 and -0.02 at 1 of 0 to 4: 5 % lies at 0.05 * 4 = 0.2 between them.
+    assert value_at_risk([0.01, -0.05, 0.0, -0.02, 0.03]) == pytest.approx(0.05 - 0.2 * 0.03)
+
+
+def test_value_at_risk_is_negative_where_nearly_all_periods_gained() -> None:
+    assert value_at_risk([0.01, 0.02, 0.03], level=0.5) == pytest.approx(-0.02)
+
+
+@given(SOME_RETURNS, LEVELS)
+def test_value_at_risk_agrees_with_a_hand_made_quantile(returns: list[float], level: float) -> None:
+    place = level * (len(returns) - 1)
+    below, above = sorted(returns)[math.floor(place)], sorted(returns)[math.ceil(place)]
+    expected = -(below + (place - math.floor(place)) * (above - below))
+    assert value_at_risk(returns, level) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(SOME_RETURNS, LEVELS, LEVELS)
+def test_a_rarer_loss_is_no_smaller(returns: list[float], one: float, other: float) -> None:
+    rare, common = sorted([one, other])
+    assert value_at_risk(returns, rare) >= value_at_risk(returns, common) - 1e-12
+
+
+@given(SOME_RETURNS, LEVELS)
+def test_no_more_than_the_level_of_periods_lose_more_than_the_value_at_risk(returns: list[float], level: float) -> None:
+    worse = sum(one < -value_at_risk(returns, level) - 1e-12 for one in returns)
+    assert worse <= math.ceil(level * (len(returns) - 1))
+
+
+@given(SOME_RETURNS)
+def test_the_longest_losing_run_agrees_with_grouping(returns: list[float]) -> None:
+    runs = [len(list(run)) for losing, run in itertools.groupby(returns, lambda one: one < 0) if losing]
+    assert longest_losing_run(returns) == max(runs, default=0)
+
+
+def test_a_losing_run_ends_at_zero_and_counts_at_both_ends() -> None:
+    assert longest_losing_run([-0.1, -0.1, 0.0, -0.1]) == 2
+    assert longest_losing_run([0.1, -0.1, -0.1, -0.1]) == 3
+    assert longest_losing_run([0.0, 0.1]) == 0
+
+
+@given(SOME_RETURNS, st.randoms(use_true_random=False))
+@settings(max_examples=30)
+def test_but_for_losing_runs_the_order_of_returns_does_not_matter(returns: list[float], shuffler: object) -> None:
+    shuffled = list(returns)
+    shuffler.shuffle(shuffled)  # type: ignore[attr-defined]  # a random.Random of hypothesis
+    for figure in EVERY_FIGURE[:-1]:
+        assert figure(shuffled) == pytest.approx(figure(returns), rel=1e-6, abs=1e-9, nan_ok=True)
+
+
+@every_figure
+def test_nothing_to_score_is_refused(figure: Callable[[list[float]], float]) -> None:
+    with pytest.raises(ValueError, match="returns is empty"):
+        figure([])
+
+
+@every_figure
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_return_that_is_no_number_is_refused(figure: Callable[[list[float]], float], bad: float) -> None:
+    with pytest.raises(ValueError, match=rf"returns\[1\] is {bad}"):
+        figure([0.1, bad])
+
+
+@pytest.mark.parametrize(
+    ("ask", "seen"),
     [
-        (([0.1, math.nan], 365), r"returns\[1\] is nan"),
-        (([0.1, math.inf], 365), r"returns\[1\] is inf"),
-        (([0.1, 0.2], 0), "periods_per_year is 0"),
-        (([0.1, 0.2], math.nan), "periods_per_year is nan"),
-        (([0.1, 0.2], 365, -1), "ddof is -1"),
-        (([0.1, 0.2], 365, 1, math.nan), "risk_free_rate is nan"),
+        (lambda: sharpe_ratio([0.1, 0.2], 0), "periods_per_year is 0"),
+        (lambda: sharpe_ratio([0.1, 0.2], math.nan), "periods_per_year is nan"),
+        (lambda: sharpe_ratio([0.1, 0.2], 365, -1), "ddof is -1"),
+        (lambda: sharpe_ratio([0.1, 0.2], 365, 1, math.nan), "risk_free_rate is nan"),
+        (lambda: sortino_ratio([0.1, 0.2], -1), "periods_per_year is -1"),
+        (lambda: sortino_ratio([0.1, 0.2], 365, math.inf), "risk_free_rate is inf"),
+        (lambda: volatility([0.1, 0.2], math.inf), "periods_per_year is inf"),
+        (lambda: volatility([0.1, 0.2], 365, ddof=-1), "ddof is -1"),
+        (lambda: value_at_risk([0.1], level=0.0), "level is 0.0"),
+        (lambda: value_at_risk([0.1], level=95), "level is 95"),
+        (lambda: value_at_risk([0.1], level=math.nan), "level is nan"),
     ],
 )
-def test_what_has_no_meaning_is_refused(arguments: tuple[object, ...], seen: str) -> None:
+def test_what_has_no_meaning_is_refused(ask: Callable[[], float], seen: str) -> None:
     with pytest.raises(ValueError, match=seen):
-        sharpe_ratio(*arguments)  # type: ignore[arg-type]  # what a careless caller hands over
+        ask()

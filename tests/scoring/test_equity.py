@@ -1,0 +1,123 @@
+"""Equity: what the curve of an account's value says of growth and risk."""
+
+import json
+import math
+from dataclasses import asdict, fields
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predibot.scoring.conventions import CONVENTIONS
+from predibot.scoring.equity import EquityScore, equity_returns, equity_score
+from predibot.scoring.growth import cumulative_return, max_drawdown
+from tests.scoring.published_table import N_RETURNS, STOCKS, curve_of
+
+VALUES = st.lists(st.floats(1, 1e4), min_size=1, max_size=20)
+
+
+def test_a_curve_by_hand() -> None:
+    # Returns 0.1, -0.1, 0.1; mean 1/30; deviations 1/15, -2/15, 1/15: variance 6/225 over n - 1 = 2.
+    score = equity_score([100.0, 110.0, 99.0, 108.9], 9)
+    assert (score.n_values, score.n_returns, score.first_value, score.last_value) == (4, 3, 100.0, 108.9)
+    assert score.cumulative_return == pytest.approx(0.089)
+    assert score.annualized_return == pytest.approx(1.089**3 - 1)
+    assert score.volatility == pytest.approx(math.sqrt(3 / 225) * 3)
+    assert score.sharpe == pytest.approx(9 / 30 / (math.sqrt(3 / 225) * 3))
+    # Of three returns one lies below zero, by 0.1.
+    assert score.sortino == pytest.approx(9 / 30 / (math.sqrt(0.01 / 3) * 3))
+    assert score.max_drawdown == pytest.approx(0.1)
+    assert score.calmar == pytest.approx((1.089**3 - 1) / 0.1)
+    assert score.win_rate == pytest.approx(2 / 3)
+    # Place 0.05 * 2 = 0.1 between -0.1 and 0.1.
+    assert score.value_at_risk == pytest.approx(0.1 - 0.1 * 0.2)
+    assert score.longest_losing_run == 1
+
+
+@given(VALUES)
+@settings(max_examples=50)
+def test_missing_figures_are_none_and_never_nan(values: list[float]) -> None:
+    score = equity_score(values, 365)
+    assert json.loads(json.dumps(asdict(score), allow_nan=False)) == asdict(score)
+
+
+@given(VALUES)
+@settings(max_examples=50)
+def test_returns_compound_to_the_cumulative_return(values: list[float]) -> None:
+    assert np.prod(1.0 + equity_returns(values)) - 1.0 == pytest.approx(cumulative_return(values), rel=1e-9, abs=1e-9)
+
+
+def test_a_single_value_has_no_figure_of_returns() -> None:
+    score = equity_score([100.0], 365)
+    missing = {field.name for field in fields(EquityScore) if getattr(score, field.name) is None}
+    assert missing == {
+        "annualized_return",
+        "volatility",
+        "sharpe",
+        "sortino",
+        "calmar",
+        "win_rate",
+        "value_at_risk",
+        "longest_losing_run",
+    }
+    assert (score.n_returns, score.cumulative_return, score.max_drawdown) == (0, 0.0, 0.0)
+
+
+def test_a_curve_that_never_moved_has_no_ratios() -> None:
+    score = equity_score([100.0, 100.0, 100.0], 365)
+    assert (score.sharpe, score.sortino, score.calmar) == (None, None, None)
+    assert (score.volatility, score.annualized_return, score.win_rate, score.value_at_risk) == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_a_return_that_no_number_can_hold_is_missing() -> None:
+    score = equity_score([1.0, 10.0, 9.0], 8760)
+    assert (score.annualized_return, score.calmar) == (None, None)
+    assert score.cumulative_return == 8.0
+
+
+def test_the_returns_end_with_the_one_that_lost_everything() -> None:
+    values = [100.0, 50.0, 0.0, 0.0, 0.0]
+    score = equity_score(values, 365)
+    assert (score.n_values, score.n_returns, score.longest_losing_run) == (5, 2, 2)
+    assert (score.cumulative_return, score.annualized_return, score.max_drawdown) == (-1.0, -1.0, max_drawdown(values))
+    assert equity_returns(values).tolist() == [-0.5, -1.0]
+
+
+def test_money_paid_into_an_empty_account_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"values\[2\] is 50.0; an account that was wiped out stays at zero"):
+        equity_score([100.0, 0.0, 50.0], 365)
+
+
+@pytest.mark.parametrize(
+    ("values", "periods", "seen"),
+    [
+        ([], 365, "values is empty"),
+        ([100.0, -1.0], 365, r"values\[1\] is -1.0"),
+        ([100.0, 101.0], 0, "periods_per_year is 0"),
+    ],
+)
+def test_what_is_no_curve_is_refused(values: list[float], periods: float, seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        equity_score(values, periods)
+
+
+def test_a_score_says_how_its_annual_figures_were_made() -> None:
+    score = equity_score([100.0, 101.0, 99.0], 252, ddof=0, risk_free_rate=0.04, value_at_risk_level=0.1)
+    assert (score.periods_per_year, score.ddof, score.risk_free_rate, score.value_at_risk_level) == (252, 0, 0.04, 0.1)
+
+
+@pytest.mark.parametrize("model", STOCKS)
+def test_a_curve_like_one_of_livetradebench_is_scored_as_its_table_has_it(model: str) -> None:
+    convention = CONVENTIONS["livetradebench"]
+    cumulative, sharpe, deviation = STOCKS[model]
+    score = equity_score(
+        curve_of(cumulative, deviation),
+        convention.periods_per_year(1) or math.nan,
+        ddof=convention.ddof,
+        risk_free_rate=convention.stock_risk_free_rate or math.nan,
+    )
+    assert score.n_returns == N_RETURNS
+    assert score.cumulative_return == pytest.approx(cumulative, abs=5e-5)
+    assert score.volatility == pytest.approx(deviation, abs=5e-5)
+    assert score.sharpe == pytest.approx(sharpe, abs=0.02)

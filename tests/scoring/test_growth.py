@@ -1,0 +1,135 @@
+"""Growth: what the value of an account did from its first to its last, and how deep it fell on the way."""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.scoring.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
+
+VALUE = st.floats(0.01, 1e6)
+VALUES = st.lists(VALUE, min_size=1, max_size=20)
+CURVES = st.lists(VALUE, min_size=2, max_size=20)
+
+EVERY_FIGURE: list[Callable[[list[float]], float]] = [
+    cumulative_return,
+    lambda values: annualized_return(values, 365),
+    max_drawdown,
+    lambda values: calmar_ratio(values, 365),
+]
+every_figure = pytest.mark.parametrize("figure", EVERY_FIGURE, ids=["cumulative", "annualized", "drawdown", "calmar"])
+
+
+@given(CURVES)
+def test_the_cumulative_return_is_that_of_all_periods_compounded(values: list[float]) -> None:
+    grown = math.prod(after / before for before, after in pairwise(values))
+    assert cumulative_return(values) == pytest.approx(grown - 1.0, rel=1e-9, abs=1e-9)
+
+
+@given(CURVES)
+def test_a_year_that_is_the_whole_curve_returns_what_the_curve_did(values: list[float]) -> None:
+    assert annualized_return(values, len(values) - 1) == pytest.approx(cumulative_return(values), rel=1e-9, abs=1e-9)
+
+
+@given(st.floats(-0.05, 0.05), st.integers(2, 50), st.sampled_from([12.0, 52.0, 252.0]))
+def test_a_steady_return_is_annualised_by_compounding_it(rate: float, n: int, periods: float) -> None:
+    values = [100.0 * (1.0 + rate) ** step for step in range(n)]
+    assert annualized_return(values, periods) == pytest.approx((1.0 + rate) ** periods - 1.0, rel=1e-6, abs=1e-9)
+
+
+@given(CURVES, st.floats(0.01, 100))
+def test_a_larger_account_has_the_same_figures(values: list[float], factor: float) -> None:
+    scaled = [factor * value for value in values]
+    for figure in (cumulative_return, max_drawdown):
+        assert figure(scaled) == pytest.approx(figure(values), rel=1e-9, abs=1e-9)
+
+
+def test_growth_by_hand() -> None:
+    # Up by a half in two periods; a year has six of them, three times as many: 1.5^3 = 3.375.
+    assert cumulative_return([100.0, 80.0, 150.0]) == 0.5
+    assert annualized_return([100.0, 80.0, 150.0], 6) == pytest.approx(2.375)
+    # From 100 to 80 is the deepest fall, a fifth.
+    assert max_drawdown([100.0, 80.0, 150.0]) == pytest.approx(0.2)
+    assert calmar_ratio([100.0, 80.0, 150.0], 6) == pytest.approx(2.375 / 0.2)
+
+
+def test_a_drawdown_counts_from_the_first_value_and_against_the_peak_of_its_time() -> None:
+    assert max_drawdown([100.0, 90.0, 200.0, 190.0]) == pytest.approx(0.1)
+    assert max_drawdown([50.0, 100.0, 40.0, 1000.0, 900.0]) == pytest.approx(0.6)
+
+
+@given(VALUES)
+def test_the_drawdown_agrees_with_all_pairs_of_values(values: list[float]) -> None:
+    falls = [1.0 - after / before for row, before in enumerate(values) for after in values[row:]]
+    assert max_drawdown(values) == pytest.approx(max(falls), rel=1e-9, abs=1e-12)
+
+
+@given(VALUES)
+def test_a_drawdown_is_a_share_and_zero_only_where_nothing_fell(values: list[float]) -> None:
+    assert 0.0 <= max_drawdown(values) <= 1.0
+    assert (max_drawdown(values) == 0.0) == (values == sorted(values))
+
+
+@given(VALUES, VALUES)
+def test_going_on_never_makes_a_drawdown_smaller(values: list[float], later: list[float]) -> None:
+    assert max_drawdown(values + later) >= max_drawdown(values)
+
+
+@given(CURVES)
+def test_no_curve_ends_lower_than_its_drawdown_allows(values: list[float]) -> None:
+    assert cumulative_return(values) >= -max_drawdown(values) - 1e-12
+
+
+def test_an_account_that_was_wiped_out_lost_all() -> None:
+    wiped_out = [100.0, 120.0, 0.0]
+    assert cumulative_return(wiped_out) == -1.0
+    assert annualized_return(wiped_out, 365) == -1.0
+    assert max_drawdown(wiped_out) == 1.0
+    assert calmar_ratio(wiped_out, 365) == -1.0
+
+
+def test_a_single_value_gained_nothing_fell_nowhere_and_has_no_year() -> None:
+    assert cumulative_return([100.0]) == 0.0
+    assert max_drawdown([100.0]) == 0.0
+    assert math.isnan(annualized_return([100.0], 365))
+    assert math.isnan(calmar_ratio([100.0], 365))
+
+
+def test_a_curve_that_never_fell_has_no_calmar() -> None:
+    assert math.isnan(calmar_ratio([100.0, 100.0, 110.0], 365))
+
+
+def test_a_return_too_large_for_a_float_is_infinite() -> None:
+    assert annualized_return([1.0, 10.0], 365) == math.inf
+    assert annualized_return([1e-300, 1e300], 1) == math.inf
+
+
+@every_figure
+def test_no_account_is_refused(figure: Callable[[list[float]], float]) -> None:
+    with pytest.raises(ValueError, match="values is empty"):
+        figure([])
+
+
+@every_figure
+@pytest.mark.parametrize(
+    ("values", "seen"),
+    [
+        ([100.0, math.nan], r"values\[1\] is nan"),
+        ([100.0, math.inf], r"values\[1\] is inf"),
+        ([100.0, -1.0], r"values\[1\] is -1.0; an account is worth zero or more"),
+        ([0.0, 100.0], r"values\[0\] is 0.0; an account must start above zero"),
+    ],
+)
+def test_what_is_no_account_is_refused(figure: Callable[[list[float]], float], values: list[float], seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        figure(values)
+
+
+@pytest.mark.parametrize("periods", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("figure", [annualized_return, calmar_ratio])
+def test_a_year_without_periods_is_refused(figure: Callable[[list[float], float], float], periods: float) -> None:
+    with pytest.raises(ValueError, match=f"periods_per_year is {periods}"):
+        figure([100.0], periods)
