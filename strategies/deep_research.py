@@ -1,5 +1,6 @@
 """A model that searches by itself, and a second one that turns its report into a decision."""
 
+import re
 import time
 from dataclasses import dataclass, replace
 
@@ -11,9 +12,11 @@ from predibot.agents.taken import checked_by, decided
 from predibot.contracts import Context
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.domain.decision import Abstention, Decision
-from predibot.errors import BudgetSpent
+from predibot.errors import BudgetSpent, PluginError
 
 MAX_REPORT_TOKENS = 16_000
+_IN_THE_BACKGROUND = re.compile(r"((openai|azure|gemini|vertex_ai)/|(?!.*/)|perplexity/preset/).*deep-research")
+"""Models whose makers answer later and elsewhere, with a search tool that has to be named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,15 @@ class DeepResearch:
 
     searches_itself = True
     """Such a model cannot be kept from the future, so a replay refuses it."""
+
+    def __post_init__(self) -> None:
+        """Refuse a model that cannot be asked the way models are asked here."""
+        if _IN_THE_BACKGROUND.match(self.model):
+            raise PluginError(
+                f"model {self.model!r} works in the background of an API of its own (OpenAI's is Responses, with the "
+                "tool web_search_preview), which predibot does not speak; take one that answers chat completions, "
+                "such as perplexity/sonar-deep-research"
+            )
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the report says, or an abstention with the reason."""

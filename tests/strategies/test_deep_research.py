@@ -10,7 +10,7 @@ from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Decision
-from predibot.errors import BudgetSpent, ModelUnavailable
+from predibot.errors import BudgetSpent, ModelUnavailable, PluginError
 from predibot.plugins import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, answer, context, rain, reply
 
@@ -59,6 +59,24 @@ def test_where_there_is_no_whole_report_nobody_is_asked_to_read_it(report: ChatR
     decision, _, reader = decide(report)
     assert decision == Abstention(reason)
     assert not reader.requests
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["openai/o3-deep-research", "azure/o3-deep-research", "o4-mini-deep-research-2025-06-26",
+     "openai/responses/o3-deep-research", "gemini/deep-research-pro-preview-12-2025",
+     "perplexity/preset/deep-research"],
+)  # fmt: skip
+def test_a_model_that_works_in_the_background_is_refused_before_any_call(model: str) -> None:
+    with pytest.raises(PluginError, match="which predibot does not speak; take one that answers chat completions"):
+        load_strategy(spec_of("deep_research", {"model": model, "extract_model": "openai/gpt-5-mini"}))
+
+
+@pytest.mark.parametrize(
+    "model", ["perplexity/sonar-deep-research", "openrouter/openai/o3-deep-research", "openai/gpt-4o-search-preview"]
+)
+def test_a_searching_model_that_answers_as_any_other_is_taken(model: str) -> None:
+    assert load_strategy(spec_of("deep_research", {"model": model, "extract_model": "openai/gpt-5-mini"})) is not None
 
 
 @pytest.mark.parametrize(("steps", "written"), [(1, 0), (2, 1)])
