@@ -1,0 +1,202 @@
+"""Calibration: whether what was said to happen at some rate happened at that rate."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.calibration import calibration_curve
+
+from predibot.scoring.calibration import (
+    BinScheme,
+    calibration_bins,
+    expected_calibration_error,
+    murphy_decomposition,
+)
+from predibot.scoring.probability import brier_score
+
+# Rounded ones are often the same, and often on an edge.
+CHANCES = st.floats(0, 1) | st.integers(0, 20).map(lambda twentieths: twentieths / 20)
+PAIRS = st.lists(st.tuples(CHANCES, st.sampled_from([0, 1])), min_size=1, max_size=30)
+SCHEMES = st.sampled_from(["width", "quantile"])
+BIN_COUNTS = st.integers(1, 12)
+Pairs = list[tuple[float, int]]
+
+
+def columns(pairs: Pairs) -> tuple[list[float], list[int]]:
+    return [p for p, _ in pairs], [y for _, y in pairs]
+
+
+def error_by_loops(pairs: Pairs, bins: int) -> float:
+    groups: dict[int, Pairs] = {}
+    for p, y in pairs:
+        groups.setdefault(max(k for k in range(bins) if k / bins <= p), []).append((p, y))
+    return sum(abs(sum(p - y for p, y in group)) for group in groups.values()) / len(pairs)
+
+
+@given(PAIRS, BIN_COUNTS, SCHEMES)
+def test_every_forecast_is_in_one_bin_and_within_its_bounds(pairs: Pairs, bins: int, scheme: BinScheme) -> None:
+    found = calibration_bins(*columns(pairs), bins=bins, scheme=scheme)
+    full = found.count > 0
+    assert found.count.sum() == len(pairs)
+    assert (found.lower[full] - 1e-12 <= found.mean_probability[full]).all()
+    assert (found.mean_probability[full] <= found.upper[full] + 1e-12).all()
+    assert np.average(found.mean_outcome[full], weights=found.count[full]) == pytest.approx(np.mean(columns(pairs)[1]))
+
+
+@given(PAIRS, BIN_COUNTS, SCHEMES, st.randoms(use_true_random=False))
+def test_the_order_of_forecasts_does_not_matter(
+    pairs: Pairs, bins: int, scheme: BinScheme, random: np.random.Generator
+) -> None:
+    shuffled = list(pairs)
+    random.shuffle(shuffled)
+    ours, theirs = (expected_calibration_error(*columns(each), bins=bins, scheme=scheme) for each in (pairs, shuffled))
+    assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("bins", [1, 3, 7, 10, 100])
+def test_a_forecast_on_an_edge_is_in_the_bin_that_starts_there(bins: int) -> None:
+    edges = np.arange(bins) / bins
+    found = calibration_bins(edges, np.zeros(bins), bins=bins)
+    assert found.count.tolist() == [1] * bins
+    assert found.lower.tolist() == edges.tolist()
+
+
+def test_three_tenths_six_tenths_and_seven_tenths_are_not_one_bin_low() -> None:
+    found = calibration_bins([0.3, 0.6, 0.7], [1, 1, 1])
+    assert found.count.tolist() == [0, 0, 0, 1, 0, 0, 1, 1, 0, 0]
+    assert (found.lower[3], found.lower[6], found.lower[7]) == (0.3, 0.6, 0.7)
+
+
+def test_certainty_is_in_the_last_bin_and_an_empty_bin_has_no_mean() -> None:
+    found = calibration_bins([1.0, 0.95], [1, 0])
+    assert found.count.tolist() == [0] * 9 + [2]
+    assert found.upper[-1] == 1.0
+    assert np.isnan(found.mean_probability[:9]).all()
+    assert np.isnan(found.mean_outcome[:9]).all()
+    assert found.mean_outcome[9] == 0.5
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40, unique=True), BIN_COUNTS)
+def test_quantile_bins_of_different_forecasts_are_of_equal_count(chances: list[float], bins: int) -> None:
+    found = calibration_bins(chances, [0] * len(chances), bins=bins, scheme="quantile")
+    assert found.count.size == min(bins, len(chances))
+    assert found.count.max() - found.count.min() <= 1
+
+
+@given(PAIRS, BIN_COUNTS)
+def test_quantile_bins_never_split_forecasts_that_are_the_same(pairs: Pairs, bins: int) -> None:
+    found = calibration_bins(*columns(pairs), bins=bins, scheme="quantile")
+    assert found.count.min() > 0
+    assert (found.lower[1:] > found.upper[:-1]).all()
+    counted = Counter(columns(pairs)[0])
+    for lower, upper, count in zip(found.lower, found.upper, found.count, strict=True):
+        assert count == sum(times for chance, times in counted.items() if lower <= chance <= upper)
+
+
+def test_quantile_bins_by_hand() -> None:
+    # Six forecasts in three bins: two each. The middle of the three 0.2 has rank 2 of 6, which is in the first.
+    found = calibration_bins([0.2, 0.9, 0.2, 0.5, 0.2, 0.8], [0, 1, 1, 0, 0, 1], bins=3, scheme="quantile")
+    assert found.lower.tolist() == [0.2, 0.5, 0.8]
+    assert found.upper.tolist() == [0.2, 0.5, 0.9]
+    assert found.count.tolist() == [3, 1, 2]
+    assert found.mean_outcome == pytest.approx([1 / 3, 0, 1])
+    assert found.mean_probability == pytest.approx([0.2, 0.5, 0.85])
+
+
+def test_quantile_bins_are_fewer_where_most_forecasts_are_the_same() -> None:
+    found = calibration_bins([0.5] * 9 + [0.6], [0] * 10, bins=5, scheme="quantile")
+    assert found.count.tolist() == [9, 1]
+
+
+@pytest.mark.parametrize("bins", [2, 5, 10])
+def test_bins_agree_with_scikit_learn(bins: int) -> None:
+    rng = np.random.default_rng(5)
+    p = rng.random(400)
+    y = (rng.random(400) < p).astype(int)
+    for scheme, theirs in (("width", "uniform"), ("quantile", "quantile")):
+        happened, said = calibration_curve(y, p, n_bins=bins, strategy=theirs)
+        found = calibration_bins(p, y, bins=bins, scheme=scheme)  # type: ignore[arg-type]  # both are schemes
+        assert found.mean_outcome == pytest.approx(happened)
+        assert found.mean_probability == pytest.approx(said)
+
+
+@given(PAIRS, BIN_COUNTS)
+def test_the_calibration_error_agrees_with_one_of_loops(pairs: Pairs, bins: int) -> None:
+    assert expected_calibration_error(*columns(pairs), bins=bins) == pytest.approx(error_by_loops(pairs, bins))
+
+
+@given(PAIRS, SCHEMES)
+def test_with_one_bin_the_calibration_error_is_that_of_the_mean(pairs: Pairs, scheme: BinScheme) -> None:
+    p, y = columns(pairs)
+    assert expected_calibration_error(p, y, bins=1, scheme=scheme) == pytest.approx(abs(np.mean(p) - np.mean(y)))
+
+
+def test_the_rate_of_what_happened_is_calibrated_and_being_sure_of_the_wrong_side_is_not() -> None:
+    assert expected_calibration_error([0.25] * 4, [0, 0, 0, 1]) == 0.0
+    assert expected_calibration_error([1, 0], [0, 1]) == 1.0
+
+
+def test_the_calibration_error_by_hand() -> None:
+    # [0.1, 0.2): said 0.15, happened 1/2: 0.35, of 2. [0.8, 0.9): said 0.85, happened 1: 0.15, of 1.
+    assert expected_calibration_error([0.12, 0.18, 0.85], [0, 1, 1]) == pytest.approx((2 * 0.35 + 0.15) / 3)
+
+
+@given(PAIRS, BIN_COUNTS)
+def test_murphys_parts_and_the_rest_add_up_to_brier(pairs: Pairs, bins: int) -> None:
+    parts = murphy_decomposition(*columns(pairs), bins=bins)
+    total = parts.reliability - parts.resolution + parts.uncertainty + parts.within_bin
+    assert total == pytest.approx(brier_score(*columns(pairs)), abs=1e-12)
+    assert parts.reliability >= 0.0
+    assert 0.0 <= parts.resolution <= parts.uncertainty + 1e-12
+    assert parts.uncertainty <= 0.25
+
+
+@given(st.lists(st.tuples(st.integers(0, 9).map(lambda bin: bin / 10), st.sampled_from([0, 1])), min_size=1))
+def test_nothing_is_left_within_bins_of_forecasts_that_are_the_same(pairs: Pairs) -> None:
+    assert murphy_decomposition(*columns(pairs)).within_bin == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_overall_rate_has_neither_reliability_nor_resolution() -> None:
+    parts = murphy_decomposition([0.25] * 4, [0, 0, 0, 1])
+    assert (parts.reliability, parts.resolution, parts.uncertainty) == (0.0, 0.0, 0.1875)
+
+
+def test_murphys_parts_by_hand() -> None:
+    # Two bins; the low one says (0.1 + 0.3) / 2 = 0.2 and sees 1/2, the high one says 0.9 and sees 1; the rate is 3/4.
+    parts = murphy_decomposition([0.1, 0.3, 0.9, 0.9], [0, 1, 1, 1], bins=2)
+    assert parts.reliability == pytest.approx((2 * 0.3**2 + 2 * 0.1**2) / 4)
+    assert parts.resolution == pytest.approx((2 * 0.25**2 + 2 * 0.25**2) / 4)
+    assert parts.uncertainty == pytest.approx(3 / 4 * 1 / 4)
+    # In the low one forecasts are 0.1 from their mean and outcomes 0.5 from theirs, on the same side.
+    assert parts.within_bin == pytest.approx((2 * 0.1**2 - 2 * 2 * 0.1 * 0.5) / 4)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "outcomes", "bins", "seen"),
+    [
+        ([], [], 10, "probabilities is empty"),
+        ([0.5, 0.5], [1], 10, "lengths differ: probabilities 2, outcomes 1"),
+        ([0.5, float("nan")], [1, 0], 10, r"probabilities\[1\] is nan; each must be in \[0, 1\]"),
+        ([float("inf")], [1], 10, r"probabilities\[0\] is inf"),
+        ([0.5], [0.5], 10, r"outcomes\[0\] is 0.5; each must be 0 or 1"),
+        ([0.5], [1], 0, "bins is 0; it must be a whole number, 1 or more"),
+        ([0.5], [1], 2.5, "bins is 2.5"),
+        ([0.5], [1], True, "bins is True"),
+        ([0.5], [1], float("nan"), "bins is nan"),
+    ],
+)
+def test_what_cannot_be_binned_is_refused(probabilities: object, outcomes: object, bins: object, seen: str) -> None:
+    for function in (calibration_bins, expected_calibration_error, murphy_decomposition):
+        with pytest.raises(ValueError, match=seen):
+            function(probabilities, outcomes, bins=bins)  # type: ignore[arg-type]  # a careless caller
+
+
+def test_an_unknown_scheme_is_named_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="no scheme 'log'; there are width, quantile"):
+        calibration_bins([0.5], [1], scheme="log")  # type: ignore[arg-type]
+
+
+def test_outcomes_may_be_truth_values_and_bins_a_number_of_numpy() -> None:
+    assert expected_calibration_error([0.5, 0.5], [True, False], bins=np.int64(4)) == 0.0  # type: ignore[arg-type]
