@@ -1,8 +1,6 @@
 """Probability scores: how close forecasts of YES were to what happened."""
 
-import csv
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,14 +88,3 @@ def test_what_is_no_forecast_or_outcome_is_refused(probabilities: object, outcom
 def test_a_reference_of_another_length_is_refused() -> None:
     with pytest.raises(ValueError, match="probabilities 2, reference_probabilities 1"):
         brier_skill_score([0.5, 0.5], [0.5], [1, 0])
-
-
-def test_published_scores_are_reproduced(shared_data: Path) -> None:
-    folder = shared_data / "published" / "market-vs-llm"
-    rows = list(csv.DictReader((folder / "scatter.csv").read_text().splitlines()))
-    llm, market, happened = ([float(row[name]) for row in rows] for name in ("p_aia", "p_mkt", "y"))
-    assert round(brier_score(llm, happened), 6) == 0.302893
-    assert round(brier_score(market, happened), 6) == 0.167570
-    assert round(log_score(llm, happened), 6) == 1.080802
-    assert round(log_score(market, happened), 6) == 0.499329
-    assert round(brier_skill_score(llm, market, happened), 6) == -0.807558
