@@ -1,0 +1,186 @@
+"""Recalibration: what forecasts should have said, learned from how earlier ones ended."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from predibot.scoring.arguments import Floats
+from predibot.scoring.probability import brier_score, log_score
+from predibot.scoring.recalibration import LogisticRecalibration, RecalibrationMethod, fit_recalibration
+
+CHANCES = st.integers(0, 40).map(lambda fortieths: fortieths / 40)
+PAIRS = st.lists(st.tuples(CHANCES, st.sampled_from([0, 1])), min_size=1, max_size=40)
+GRID = np.linspace(0, 1, 203)
+Pairs = list[tuple[float, int]]
+
+
+def columns(pairs: Pairs) -> tuple[Floats, Floats]:
+    p, y = np.array(pairs, dtype=float).T
+    return p, y
+
+
+def overlapping(pairs: Pairs) -> bool:
+    yes, no = [p for p, y in pairs if y], [p for p, y in pairs if not y]
+    return bool(yes and no) and min(yes) < max(no) and max(yes) > min(no)
+
+
+def drawn(n: int, seed: int) -> tuple[Floats, Floats]:
+    """Return forecasts that are too bold, and what happened."""
+    rng = np.random.default_rng(seed)
+    true = rng.uniform(0.05, 0.95, n)
+    return true**2 / (true**2 + (1 - true) ** 2), (rng.random(n) < true).astype(float)
+
+
+@given(PAIRS)
+def test_isotonic_agrees_with_scikit_learn(pairs: Pairs) -> None:
+    p, y = columns(pairs)
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(p, y).predict(GRID)
+    assert fit_recalibration(p, y)(GRID) == pytest.approx(theirs, abs=1e-9)
+
+
+@given(PAIRS)
+def test_isotonic_never_falls_keeps_the_mean_and_never_makes_brier_worse_where_it_was_fitted(pairs: Pairs) -> None:
+    p, y = columns(pairs)
+    fitted = fit_recalibration(p, y)
+    assert (np.diff(fitted(GRID)) >= -1e-12).all()
+    assert np.mean(fitted(p)) == pytest.approx(np.mean(y))
+    assert brier_score(fitted(p), y) <= brier_score(p, y) + 1e-12
+
+
+@settings(max_examples=50)
+@given(PAIRS)
+def test_logistic_is_the_likeliest(pairs: Pairs) -> None:
+    assume(overlapping(pairs))
+    p, y = columns(pairs)
+    off = fit_recalibration(p, y, method="logistic")(p) - y
+    within = np.clip(p, 0.001, 0.999)
+    # Where the likelihood is highest, neither moving nor stretching makes it higher.
+    assert np.sum(off) == pytest.approx(0.0, abs=1e-6)
+    assert np.sum(off * np.log(within / (1 - within))) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("n", "seed"), [(30, 1), (1000, 2)])
+def test_logistic_agrees_with_scikit_learn(n: int, seed: int) -> None:
+    p, y = drawn(n, seed)
+    log_odds = np.log(p / (1 - p))[:, np.newaxis]
+    theirs = LogisticRegression(C=1e10, tol=1e-10, max_iter=1000).fit(log_odds, y)
+    ours = fit_recalibration(p, y, method="logistic")
+    assert isinstance(ours, LogisticRecalibration)
+    assert ours.intercept == pytest.approx(theirs.intercept_[0], abs=1e-4)
+    assert ours.slope == pytest.approx(theirs.coef_[0, 0], abs=1e-4)
+    assert ours(p) == pytest.approx(theirs.predict_proba(log_odds)[:, 1], abs=1e-5)
+
+
+@pytest.mark.parametrize("method", ["isotonic", "logistic"])
+def test_what_is_learned_from_the_past_makes_later_forecasts_better(method: RecalibrationMethod) -> None:
+    fitted = fit_recalibration(*drawn(2000, 3), method=method)
+    later, happened = drawn(2000, 4)
+    assert brier_score(fitted(later), happened) < brier_score(later, happened)
+    assert log_score(fitted(later), happened) < log_score(later, happened)
+
+
+@settings(max_examples=50)
+@given(PAIRS, st.sampled_from(["isotonic", "logistic"]), st.lists(st.floats(0, 1), max_size=20))
+def test_a_probability_comes_out_for_every_one_that_goes_in(
+    pairs: Pairs, method: RecalibrationMethod, later: list[float]
+) -> None:
+    assume(method == "isotonic" or overlapping(pairs))
+    said = fit_recalibration(*columns(pairs), method=method)(later)
+    assert said.shape == (len(later),)
+    assert ((said >= 0.0) & (said <= 1.0)).all()
+
+
+def test_isotonic_by_hand() -> None:
+    # At 0.2 one of two happened; 0.4 falls below it with 0 of 1, so three are pooled to 1/3. At 0.6 one of one.
+    fitted = fit_recalibration([0.2, 0.6, 0.4, 0.2], [0, 1, 0, 1])
+    assert fitted([0.0, 0.2, 0.4]) == pytest.approx([1 / 3] * 3)
+    assert fitted([0.5, 0.6, 1.0]) == pytest.approx([2 / 3, 1.0, 1.0])
+
+
+def test_logistic_by_hand() -> None:
+    # Said 1:9 and 9:1, happened 1:4 and 4:1: through both goes 0 + ln 4 / ln 9 * log-odds.
+    fitted = fit_recalibration([0.1] * 5 + [0.9] * 5, [1, 0, 0, 0, 0, 1, 1, 1, 1, 0], method="logistic")
+    assert isinstance(fitted, LogisticRecalibration)
+    assert fitted.intercept == pytest.approx(0.0, abs=1e-9)
+    assert fitted.slope == pytest.approx(math.log(4) / math.log(9))
+
+
+def test_certain_forecasts_count_as_a_thousandth_from_certainty() -> None:
+    outcomes = [0, 0, 1, 1, 1, 0]
+    sure = fit_recalibration([0, 0, 0, 1, 1, 1], outcomes, method="logistic")
+    assert sure == fit_recalibration([0.001] * 3 + [0.999] * 3, outcomes, method="logistic")
+    assert sure([0.0, 1.0]) == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_forecasts_that_pointed_the_wrong_way_are_turned_around() -> None:
+    p, y = drawn(500, 6)
+    turned = fit_recalibration(1 - p, y, method="logistic")
+    assert isinstance(turned, LogisticRecalibration)
+    assert turned.slope < 0
+    assert turned(1 - p) == pytest.approx(fit_recalibration(p, y, method="logistic")(p))
+
+
+def test_nearly_parted_outcomes_and_nearly_equal_forecasts_are_fitted() -> None:
+    p = np.linspace(0.001, 0.999, 1000)
+    y = (p > 0.5).astype(float)
+    y[499:501] = 1, 0
+    assert np.sum(fit_recalibration(p, y, method="logistic")(p) - y) == pytest.approx(0.0, abs=1e-6)
+    close = fit_recalibration([0.5, 0.5000001, 0.5000002, 0.5000003], [0, 1, 0, 1], method="logistic")
+    assert close([0.5, 0.5000003]).sum() == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "outcomes", "seen"),
+    [
+        ([0.2, 0.4], [1, 1], "all 2 outcomes are 1"),
+        ([0.2, 0.4, 0.3], [0, 0, 0], "all 3 outcomes are 0"),
+        ([0.5, 0.5], [0, 1], "all 2 forecasts are the same"),
+        ([0.0, 0.0005], [0, 1], "all 2 forecasts are the same"),
+        ([0.1, 0.2, 0.7], [0, 0, 1], "of what was YES were 0.7 to 0.7, of what was NO 0.1 to 0.2"),
+        ([0.1, 0.2, 0.7], [1, 1, 0], "of what was YES were 0.1 to 0.2, of what was NO 0.7 to 0.7"),
+        ([0.1, 0.5, 0.5, 0.7], [0, 0, 1, 1], "of what was YES were 0.5 to 0.7, of what was NO 0.1 to 0.5"),
+    ],
+)
+def test_where_no_logistic_is_the_likeliest_it_says_what_was_seen(
+    probabilities: list[float], outcomes: list[int], seen: str
+) -> None:
+    with pytest.raises(ValueError, match=f"{seen}, so no logistic is the likeliest; .* take 'isotonic'"):
+        fit_recalibration(probabilities, outcomes, method="logistic")
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "outcomes", "seen"),
+    [
+        ([], [], "probabilities is empty"),
+        ([0.5, 0.5], [1], "lengths differ"),
+        ([0.5, float("nan")], [1, 0], r"probabilities\[1\] is nan"),
+        ([0.5, 0.5], [1, float("nan")], r"outcomes\[1\] is nan"),
+        ([[0.5]], [1], r"shape \(1, 1\)"),
+    ],
+)
+@pytest.mark.parametrize("method", ["isotonic", "logistic"])
+def test_what_is_no_forecast_or_outcome_is_refused(
+    probabilities: object, outcomes: object, seen: str, method: RecalibrationMethod
+) -> None:
+    with pytest.raises(ValueError, match=seen):
+        fit_recalibration(probabilities, outcomes, method=method)  # type: ignore[arg-type]  # a careless caller
+
+
+@pytest.mark.parametrize("method", ["isotonic", "logistic"])
+def test_what_was_fitted_refuses_what_is_no_forecast_and_cannot_be_changed(method: RecalibrationMethod) -> None:
+    fitted = fit_recalibration([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1], method=method)
+    with pytest.raises(ValueError, match=r"probabilities\[1\] is 1.5; each must be in \[0, 1\]"):
+        fitted([0.5, 1.5])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(fitted, dataclasses.fields(fitted)[0].name, 1.0)
+
+
+def test_an_unknown_method_is_named_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="no method 'beta'; there are isotonic, logistic"):
+        fit_recalibration([0.5], [1], method="beta")  # type: ignore[arg-type]
