@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 from pydantic import Field
 
 from predibot.agents.fence import Fence
@@ -15,9 +16,15 @@ from predibot.agents.taken import checked_by, decided
 from predibot.contracts import Context
 from predibot.domain.decision import Abstention, Decision, MarketDecision
 from predibot.domain.event import Event
-from predibot.domain.pooling import PoolingRule, pooled
 from predibot.domain.sizing import SizingRule, bets_usd
 from predibot.errors import ModelUnavailable, PluginError
+from predibot.scoring.pooling import PoolingMethod, pool_probabilities
+
+MIN_PROBABILITY = 0.001
+"""What goes into `log_odds` and comes out of it stays between this and one minus this.
+
+One forecast that is sure shall not decide alone, nor many be pooled to certainty.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +37,8 @@ class Ensemble:
     """The one that is asked `samples` times; leave it out to pool members."""
     samples: Annotated[int, Field(ge=0, le=50)] = 0
     """How often the model is asked."""
-    pool: PoolingRule = "median"
-    """How forecasts are made into one: `median`, `trimmed_mean` or `log_odds`."""
+    pool: PoolingMethod = "median"
+    """How forecasts are made into one: `mean`, `median`, `trimmed_mean`, `soft_trimmed_mean` or `log_odds`."""
     extremising: Annotated[float, Field(gt=0, le=10)] = 1.0
     """What `log_odds` multiplies its mean by; above 1 it moves away from one half."""
     sizing: SizingRule = "fractional_kelly"
@@ -62,14 +69,20 @@ class Ensemble:
 
     def _combined(self, decisions: Sequence[Decision], context: Context, *, note: str) -> Decision:
         by_market = [_said_of(market.id, decisions) for market in context.subject.markets]
-        chances = [[said.probability for said in each] for each in by_market]
-        probabilities = [pooled(self.pool, each, extremising=self.extremising) for each in chances]
+        probabilities = self._pooled([[said.probability for said in each] for each in by_market])
         bets = bets_usd(self.sizing, probabilities, _bettable_prices(context.subject), context.game.stake_usd)
         markets = tuple(
             MarketDecision(said[0].market_id, probability, bet, _confidence(said), self._words(said))
             for said, probability, bet in zip(by_market, probabilities, bets, strict=True)
         )
         return Decision(markets, notes=(note,))
+
+    def _pooled(self, chances: Sequence[Sequence[float]]) -> list[float]:
+        """Return one forecast a market for those of all members or samples."""
+        least = MIN_PROBABILITY if self.pool == "log_odds" else 0.0
+        within = np.clip(np.array(chances), least, 1.0 - least)
+        pooled = pool_probabilities(within, method=self.pool, extremize=self.extremising)
+        return [float(each) for each in np.clip(pooled, least, 1.0 - least)]
 
     def _words(self, said: Sequence[MarketDecision]) -> str:
         given = ", ".join(f"{each.probability:.3g}" for each in said)

@@ -53,6 +53,40 @@ def test_the_rule_and_its_extremising_are_the_recipes() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("pool_by", "chance"),
+    [
+        ("mean", 0.4),
+        ("median", 0.2),
+        ("trimmed_mean", 0.4),
+        # 0.9 is furthest from the median: weight 0.5, each of the others 1.25.
+        ("soft_trimmed_mean", (1.25 * 0.3 + 0.5 * 0.9) / 3),
+        # Odds of 1:9, 1:4 and 9:1: the cube root of 1:4.
+        ("log_odds", 1 / (1 + 4 ** (1 / 3))),
+    ],
+)
+def test_members_are_pooled_by_every_method_there_is(pool_by: str, chance: float) -> None:
+    stored: dict[str, Decision | None] = {"a": forecast(0.1), "b": forecast(0.9), "c": forecast(0.2)}
+    decision = pool(stored, pool=pool_by, members=THREE)
+    assert chances(decision) == [pytest.approx(chance)]
+    assert [type(each) for each in chances(decision)] == [float]
+
+
+@pytest.mark.parametrize("sure", [0.0, 1.0])
+def test_one_sure_member_does_not_decide_alone_in_log_odds(sure: float) -> None:
+    stored: dict[str, Decision | None] = {"a": forecast(sure), "b": forecast(0.5), "c": forecast(0.5)}
+    # A thousandth from certainty its odds are 999:1, of which the cube root is taken.
+    far = 1 / (1 + 999 ** (1 / 3))
+    assert chances(pool(stored, pool="log_odds", members=THREE)) == [pytest.approx(abs(sure - far))]
+
+
+@pytest.mark.parametrize(("chance", "bound"), [(0.0, 0.001), (1.0, 0.999), (0.9, 0.999)])
+def test_members_are_never_pooled_to_certainty_in_log_odds(chance: float, bound: float) -> None:
+    stored: dict[str, Decision | None] = dict.fromkeys(THREE, forecast(chance))
+    assert chances(pool(stored, pool="log_odds", extremising=10.0, members=THREE)) == [pytest.approx(bound)]
+    assert chances(pool(stored, pool="median", members=THREE)) == [chance]
+
+
 @pytest.mark.parametrize(("sizing", "bet"), [("kelly", 1 / 3), ("fractional_kelly", 1 / 12), ("flat", 1.0)])
 def test_bets_follow_the_named_rule_at_the_price_that_is_shown(sizing: str, bet: float) -> None:
     decision = pool({"a": forecast(0.6)}, rain("m1", price=0.4), members=["a"], sizing=sizing)

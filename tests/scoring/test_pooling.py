@@ -1,0 +1,197 @@
+"""Pooling: one probability for many, which lies among them unless it is told to go further."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+from scipy.stats import trim_mean
+
+from predibot.scoring.pooling import PoolingMethod, pool_probabilities
+
+ALL: tuple[PoolingMethod, ...] = ("mean", "median", "trimmed_mean", "soft_trimmed_mean", "log_odds")
+METHODS = st.sampled_from(ALL)
+UNSURE = st.floats(0.001, 0.999)
+# Rounded ones are often equally far from the median.
+CHANCES = st.lists(st.floats(0, 1) | st.integers(0, 10).map(lambda tenths: tenths / 10), min_size=1, max_size=15)
+UNSURE_CHANCES = st.lists(UNSURE, min_size=1, max_size=15)
+NAN = math.nan
+
+
+def pooled(method: PoolingMethod, chances: Sequence[float], *, extremize: float = 1.0) -> float:
+    (found,) = pool_probabilities([chances], method=method, extremize=extremize)
+    return float(found)
+
+
+def pooled_by_loops(method: PoolingMethod, row: Sequence[float]) -> float:
+    """Return what one row is pooled to, a forecast at a time."""
+    said = sorted(each for each in row if not math.isnan(each))
+    if not said:
+        return NAN
+    if method == "median":
+        return statistics.median(said)
+    if method == "trimmed_mean":
+        return float(trim_mean(said, 0.2))
+    if method == "log_odds":
+        return float(expit(statistics.fmean(logit(said))))
+    if method == "soft_trimmed_mean" and len(said) > 2:
+        distances = [abs(each - statistics.median(said)) for each in said]
+        halved = [distance > max(distances) - 1e-12 for distance in distances]
+        return statistics.fmean(said, [0.5 if half else 1 + 0.5 / (len(said) - 1) for half in halved])
+    return statistics.fmean(said)
+
+
+@given(METHODS, CHANCES)
+def test_what_is_pooled_lies_among_what_was_given(method: PoolingMethod, chances: list[float]) -> None:
+    assert min(chances) <= pooled(method, chances) <= max(chances)
+
+
+@given(METHODS, st.floats(0, 1), st.integers(1, 12))
+def test_what_all_say_is_what_is_pooled(method: PoolingMethod, chance: float, forecasters: int) -> None:
+    assert pooled(method, [chance] * forecasters) == chance
+
+
+@given(METHODS, CHANCES, st.randoms(use_true_random=False))
+def test_the_order_makes_no_difference(
+    method: PoolingMethod, chances: list[float], random: np.random.Generator
+) -> None:
+    shuffled = list(chances)
+    random.shuffle(shuffled)
+    assert pooled(method, shuffled) == pooled(method, chances)
+
+
+@given(METHODS, UNSURE_CHANCES, st.floats(0.1, 5))
+def test_the_chances_of_no_are_pooled_to_the_rest(method: PoolingMethod, chances: list[float], factor: float) -> None:
+    of_no = pooled(method, [1 - each for each in chances], extremize=factor)
+    assert of_no == pytest.approx(1 - pooled(method, chances, extremize=factor))
+
+
+@given(METHODS, CHANCES, st.integers(1, 5))
+def test_who_is_silent_makes_no_difference(method: PoolingMethod, chances: list[float], silent: int) -> None:
+    assert pooled(method, [NAN] * silent + chances) == pytest.approx(pooled(method, chances), abs=1e-15)
+
+
+@given(METHODS, CHANCES, st.floats(1, 5))
+def test_extremizing_never_moves_towards_one_half(method: PoolingMethod, chances: list[float], factor: float) -> None:
+    plain, extreme = pooled(method, chances), pooled(method, chances, extremize=factor)
+    assert abs(extreme - 0.5) >= abs(plain - 0.5) - 1e-12
+    assert (extreme - 0.5) * (plain - 0.5) >= 0.0
+
+
+@settings(max_examples=50)
+@given(
+    METHODS,
+    st.integers(1, 8).flatmap(
+        lambda n: st.lists(st.lists(UNSURE | st.just(NAN), min_size=n, max_size=n), min_size=1, max_size=8)
+    ),
+)
+def test_rows_are_pooled_as_by_loops(method: PoolingMethod, matrix: list[list[float]]) -> None:
+    by_loops = [pooled_by_loops(method, row) for row in matrix]
+    assert pool_probabilities(matrix, method=method) == pytest.approx(by_loops, nan_ok=True)
+
+
+@given(UNSURE_CHANCES, st.floats(0.1, 5))
+def test_log_odds_agree_with_scipy(chances: list[float], factor: float) -> None:
+    assert pooled("log_odds", chances, extremize=factor) == pytest.approx(expit(factor * np.mean(logit(chances))))
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_where_all_are_silent_there_is_nothing(method: PoolingMethod) -> None:
+    found = pool_probabilities([[NAN, NAN], [NAN, 0.3]], method=method, extremize=2.0)
+    # Odds of 3:7 squared are 9:49.
+    assert found.tolist() == [pytest.approx(NAN, nan_ok=True), pytest.approx(9 / 58)]
+    assert np.isnan(pool_probabilities([[NAN]], method=method)).all()
+
+
+def test_by_hand() -> None:
+    assert pooled("mean", [0.1, 0.2, 0.9]) == pytest.approx(0.4)
+    assert pooled("median", [0.9, 0.1, 0.4]) == 0.4
+    assert pooled("median", [0.9, 0.1, 0.4, 0.2]) == pytest.approx(0.3)
+    # Odds of 1:4 and 4:1 pool to even ones; 2:1 squared are 4:1.
+    assert pooled("log_odds", [0.2, 0.8]) == pytest.approx(0.5)
+    assert pooled("log_odds", [2 / 3], extremize=2.0) == pytest.approx(0.8)
+
+
+def test_a_fifth_is_left_out_at_each_end_rounded_down() -> None:
+    assert pooled("trimmed_mean", [0.0, 0.2, 0.3, 0.4, 1.0]) == pytest.approx(0.3)
+    assert pooled("trimmed_mean", [0.0, 0.2, 0.3, 0.5]) == pytest.approx(0.25)
+    # Two of ten at each end; with one silent, one of nine.
+    assert pooled("trimmed_mean", [0, 0, *[0.5] * 6, 0.9, 0.9]) == pytest.approx(0.5)
+    assert pooled("trimmed_mean", [0, 0, *[0.5] * 5, 0.9, 0.9, NAN]) == pytest.approx((0 + 5 * 0.5 + 0.9) / 7)
+
+
+def test_soft_trimming_by_hand() -> None:
+    # 0.9 is furthest from the median 0.2: weight 0.5, each of the others 1 + 0.5 / 2.
+    assert pooled("soft_trimmed_mean", [0.1, 0.2, 0.9]) == pytest.approx((1.25 * 0.3 + 0.5 * 0.9) / 3)
+    # Both ends are 0.3 from the median, whatever their last bits say: weights 0.5, 1.25 and 0.5.
+    assert pooled("soft_trimmed_mean", [0.2, 0.5, 0.8]) == pytest.approx(0.5)
+    # Two at 0.8 are 0.6 from 0.2, one at 0 is 0.2: 3 * 1.125 + 0.5 * 2 is what is divided by.
+    assert pooled("soft_trimmed_mean", [0.0, 0.2, 0.2, 0.8, 0.8]) == pytest.approx((1.125 * 0.4 + 0.5 * 1.6) / 4.375)
+    assert pooled("soft_trimmed_mean", [0.1, 0.4]) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("chances", "found"),
+    [
+        ([1.0, 0.1, 0.1], 1.0),
+        ([0.0, 0.9, 0.9], 0.0),
+        ([1.0, 1.0, 0.0, 0.5], 1.0),
+        ([0.0, 0.0, 1.0, 0.5], 0.0),
+        ([1.0, 0.0], 0.5),
+        # One of each cancels; odds of 4:1 over three are those of the cube root, 4^(1/3).
+        ([1.0, 0.0, 0.8], 4 ** (1 / 3) / (1 + 4 ** (1 / 3))),
+    ],
+)
+def test_certain_forecasts_cancel_one_for_one_in_log_odds(chances: list[float], found: float) -> None:
+    assert pooled("log_odds", chances) == pytest.approx(found, abs=1e-15)
+    least = 1e-300
+    log_odds = [math.log(max(p, least)) - math.log(max(1 - p, least)) for p in chances]
+    assert found == pytest.approx(expit(statistics.fmean(log_odds)), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_extremizing_multiplies_the_log_odds_of_any_method_and_leaves_certainty_alone(method: PoolingMethod) -> None:
+    assert pooled(method, [0.75] * 4, extremize=2.0) == pytest.approx(0.9)
+    assert pooled(method, [0.9] * 4, extremize=0.5) == pytest.approx(0.75)
+    assert pooled(method, [0.5] * 4, extremize=1e308) == 0.5
+    for factor in (1e-308, 0.5, 1e308):
+        assert pool_probabilities([[0.0] * 3, [1.0] * 3], method=method, extremize=factor).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "seen"),
+    [
+        ([[0.5, 1.1]], r"matrix\[0, 1\] is 1.1; each must be in \[0, 1\], or NaN where silent"),
+        ([[0.5], [-0.1]], r"matrix\[1, 0\] is -0.1"),
+        ([[math.inf]], r"matrix\[0, 0\] is inf"),
+        ([0.5, 0.5], r"matrix has shape \(2,\); give two dimensions, \(questions, forecasters\)"),
+        ([[]], "matrix is empty"),
+        (np.empty((0, 3)), "matrix is empty"),
+        ([[0.5], [0.5, 0.5]], "matrix is not an array of numbers"),
+        ([["25%"]], "matrix is not an array of numbers"),
+    ],
+)
+def test_what_is_no_matrix_of_probabilities_is_refused(matrix: object, seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        pool_probabilities(matrix)  # type: ignore[arg-type]  # what a careless caller hands over
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0, math.inf, NAN, True])
+def test_extremizing_is_by_a_finite_number_above_zero(factor: float) -> None:
+    with pytest.raises(ValueError, match=f"extremize is {factor!r}; it must be a finite number above zero"):
+        pool_probabilities([[0.5]], extremize=factor)
+
+
+def test_an_unknown_method_is_named_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match=f"no method 'mode'; there are {', '.join(ALL)}"):
+        pool_probabilities([[0.5]], method="mode")  # type: ignore[arg-type]
+
+
+def test_what_was_given_stays_as_it_was() -> None:
+    matrix = np.array([[0.9, NAN, 0.1]])
+    pool_probabilities(matrix, method="log_odds", extremize=3.0)
+    assert matrix[0].tolist() == [0.9, pytest.approx(NAN, nan_ok=True), 0.1]
