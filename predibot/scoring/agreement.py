@@ -1,0 +1,140 @@
+"""Agreement: how far two readings of the same things say the same."""
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from predibot.errors import UsageError
+from predibot.scoring.arguments import indices, not_empty, numbers, same_length
+
+
+def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
+    """Return how far two series put the same things in the same order: Spearman's rho.
+
+    The correlation of ranks, those that are the same sharing their mean rank.
+    One is the same order, minus one the opposite, about zero neither.
+
+    Args:
+        a: Finite numbers, shape (n,).
+        b: The same things read by another, shape (n,).
+
+    Returns:
+        In [-1, 1]; NaN where one series is the same throughout, and so has no order.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a value is NaN or
+            infinite.
+
+    Source:
+        Spearman (1904), American Journal of Psychology 15(1), 72-101.
+
+    Examples:
+        >>> round(rank_correlation([0.1, 0.5, 0.9], [1, 3, 2]), 4)
+        0.5
+        >>> rank_correlation([1, 2, 3], [5, 5, 5])
+        nan
+    """
+    one, other = numbers("a", a), numbers("b", b)
+    same_length(a=one, b=other)
+    not_empty("a", one)
+    if (one == one[0]).all() or (other == other[0]).all():
+        return float("nan")
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(one, other).statistic)
+
+
+def quadratic_weighted_kappa(a: ArrayLike, b: ArrayLike) -> float:
+    """Return how far two raters agree beyond chance, far disagreements counting most.
+
+    1 - sum(w * seen) / sum(w * expected), w being the square of the steps
+    between two ratings. One is full agreement, zero is what chance gives,
+    negative is less. A step is one rating that either gave: where neither gave
+    any but 1 and 5, those are neighbours.
+
+    Args:
+        a: Whole-number ratings, shape (n,).
+        b: Those of another rater of the same things, shape (n,).
+
+    Returns:
+        At most 1; NaN where both gave everything the same one rating.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a rating is no
+            whole number.
+        UsageError: If scikit-learn is not installed.
+
+    Source:
+        Cohen (1968), Psychological Bulletin 70(4), 213-220, as scikit-learn
+        computes it.
+
+    Examples:
+        >>> round(quadratic_weighted_kappa([1, 2, 3, 3], [1, 2, 3, 2]), 4)
+        0.8
+    """
+    one, other = indices("a", a), indices("b", b)
+    same_length(a=one, b=other)
+    not_empty("a", one)
+    metrics = _metrics()
+    if (one == one[0]).all() and (other == one[0]).all():
+        return float("nan")
+    return float(metrics.cohen_kappa_score(one, other, weights="quadratic"))
+
+
+def macro_f1(truth: Sequence[str] | ArrayLike, predicted: Sequence[str] | ArrayLike) -> float:
+    """Return how well labels are found, each kind of label counting the same.
+
+    The mean over kinds, seen in either, of 2 TP / (2 TP + FP + FN). One is
+    perfect, zero is never right. A rare kind weighs as much as a frequent one.
+
+    Args:
+        truth: The right labels, shape (n,), all texts or all whole numbers.
+        predicted: Those given, shape (n,), of the same sort.
+
+    Returns:
+        In [0, 1].
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or labels are not all
+            texts or all whole numbers.
+        UsageError: If scikit-learn is not installed.
+
+    Source:
+        Lewis et al. (1996), SIGIR 19, 298-306, in the form that averages F1 and
+        not precision and recall.
+
+    Examples:
+        >>> round(macro_f1(["yes", "yes", "no"], ["yes", "no", "no"]), 4)
+        0.6667
+    """
+    right, given = _labels("truth", truth), _labels("predicted", predicted)
+    same_length(truth=right, predicted=given)
+    not_empty("truth", right)
+    if (right.dtype.kind == "U") != (given.dtype.kind == "U"):
+        seen = f"truth[0] is {right[0].item()!r}, predicted[0] is {given[0].item()!r}"
+        raise ValueError(f"{seen}; give texts in both, or whole numbers in both")
+    return float(_metrics().f1_score(right, given, average="macro"))
+
+
+def _labels(name: str, values: Sequence[str] | ArrayLike) -> NDArray[np.str_] | NDArray[np.int64]:
+    """Return labels, (n,): texts, or whole numbers."""
+    array = np.asarray(values, dtype=object)
+    texts = [isinstance(each, str) for each in array.flat]
+    if array.ndim != 1 or not any(texts):
+        return indices(name, values)
+    if not all(texts):
+        row = texts.index(False)
+        raise ValueError(f"{name}[{row}] is {array[row]!r}; give texts only, or whole numbers only")
+    return array.astype(np.str_)
+
+
+def _metrics() -> ModuleType:
+    try:
+        # An extra, and slow to import.
+        from sklearn import metrics
+    except ImportError:
+        raise UsageError('agreement of labels needs scikit-learn: pip install "predibot[agreement]"') from None
+    module: ModuleType = metrics
+    return module
