@@ -35,7 +35,7 @@ class CodeAgent:
     min_pages: Annotated[int, Field(ge=0, le=20)] = 2
     """Pages that must have been read before an answer is taken."""
     price_blind: bool = False
-    """Whether prices are left out of the prompt."""
+    """Whether prices are left out of the prompt, and of complaints about an answer."""
 
     def __post_init__(self) -> None:
         """Refuse to run what a model writes anywhere but in a container that is there."""
@@ -56,4 +56,5 @@ class CodeAgent:
         limits = LoopLimits(max_steps=self.max_steps, deadline_seconds=context.deadline_seconds)
         spec = docker_spec(self.image, tool_parameters(research))
         model = context.model(self.model)
-        return decided(run_code(model, prompt, research, checked_by(context), context, limits, spec))
+        check = checked_by(context, price_blind=self.price_blind)
+        return decided(run_code(model, prompt, research, check, context, limits, spec))

@@ -28,7 +28,7 @@ class DeepResearch:
     extract_model: str
     """One that turns the report into an answer; it is told not to forecast."""
     price_blind: bool = False
-    """Whether prices are left out of the prompt."""
+    """Whether prices are left out of the prompt, and of complaints about an answer."""
 
     searches_itself = True
     """Such a model cannot be kept from the future, so a replay refuses it."""
@@ -61,7 +61,7 @@ class DeepResearch:
         result = run_one_shot(
             context.model(self.extract_model),
             extract_prompt(context, fence, report.message.text),
-            checked_by(context),
+            checked_by(context, price_blind=self.price_blind),
             context,
             deadline_seconds=context.deadline_seconds - (time.monotonic() - began),
             may_abstain=True,

@@ -17,9 +17,10 @@ class OneShot:
     model: str
     """As litellm names it, such as `openai/gpt-5`."""
     price_blind: bool = False
-    """Whether prices are left out of the prompt."""
+    """Whether prices are left out of the prompt, and of complaints about an answer."""
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the model answers, or an abstention with the reason."""
         prompt = one_shot_prompt(context, Fence.drawn(context.rng), price_blind=self.price_blind)
-        return decided(run_one_shot(context.model(self.model), prompt, checked_by(context), context))
+        check = checked_by(context, price_blind=self.price_blind)
+        return decided(run_one_shot(context.model(self.model), prompt, check, context))

@@ -31,7 +31,7 @@ class ToolAgent:
     min_pages: Annotated[int, Field(ge=0, le=20)] = 2
     """Pages that must have been read before an answer is taken."""
     price_blind: bool = False
-    """Whether prices are left out of the prompt."""
+    """Whether prices are left out of the prompt, and of complaints about an answer."""
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""
@@ -44,10 +44,12 @@ class ToolAgent:
         )
         limits = LoopLimits(max_steps=self.max_steps, deadline_seconds=context.deadline_seconds)
         model = context.model(self.model)
-        return decided(run_tools(model, prompt, research, checked_by(context), context, limits))
+        check = checked_by(context, price_blind=self.price_blind)
+        return decided(run_tools(model, prompt, research, check, context, limits))
 
     def _without_tools(self, context: Context, fence: Fence) -> LoopResult:
         """Return what a model that calls no tools answers at once, and say that it did."""
         prompt = one_shot_prompt(context, fence, price_blind=self.price_blind)
-        result = run_one_shot(context.model(self.model), prompt, checked_by(context), context)
+        check = checked_by(context, price_blind=self.price_blind)
+        result = run_one_shot(context.model(self.model), prompt, check, context)
         return replace(result, notes=(*result.notes, NO_TOOLS_NOTE, "under_researched"))
