@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from predibot.domain.terms import SearchName
 from predibot.games import GAMES, Overstake
 
 
@@ -39,9 +40,9 @@ class SearchTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-    providers: list[str] = Field(default=["ddgs"], min_length=1)
+    providers: list[SearchName] = Field(default=["ddgs"], min_length=1)
     base_urls: dict[str, str] = {}
-    usd_per_call: dict[str, float] = {}
+    usd_per_call: dict[str, Annotated[float, Field(ge=0)]] = {}
     seconds_between: float = Field(default=1.0, ge=0, le=60)
     results: int = Field(default=8, ge=1, le=50)
     market_sites: bool = False

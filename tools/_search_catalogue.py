@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 from predibot.tools._search_apis import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
 from predibot.tools._search_ddgs import DdgsSearch
 from predibot.tools._search_provider import SearchProvider
 
+from predibot.domain.terms import SearchName
 from predibot.errors import UsageError
 from predibot.spelling import did_you_mean
 
-PROVIDER_NAMES = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper")
+PROVIDER_NAMES = get_args(SearchName)
 _WITH_KEY: dict[str, Callable[..., SearchProvider]] = {
     "brave": BraveSearch,
     "tavily": TavilySearch,

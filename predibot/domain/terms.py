@@ -5,6 +5,7 @@ from datetime import date
 from typing import Literal
 
 ClientName = Literal["light", "litellm"]
+SearchName = Literal["ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class ModelTerms:
 class SearchTerms:
     """Who is asked when an agent searches, in this order."""
 
-    providers: tuple[str, ...] = ("ddgs",)
+    providers: tuple[SearchName, ...] = ("ddgs",)
     base_urls: dict[str, str] = field(default_factory=dict)
     """Of the user's own instances, by provider."""
     usd_per_call: dict[str, float] = field(default_factory=dict)
