@@ -1,0 +1,88 @@
+"""Difficulty: scores of forecasters who were asked different questions, made comparable."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, Ints, indices, numbers, refuse, same_length
+from predibot.scoring.clusters import cluster_codes
+
+
+def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: ArrayLike) -> Floats:
+    """Return the score each forecaster would have on the average question.
+
+    Two-way fixed effects: score = forecaster + question + rest, fitted by least
+    squares. A forecaster's number is its own effect plus the mean effect of
+    all questions, each counted once. Directions stay: where a lower score is
+    better, a lower number is. Where everybody answered every question it is the
+    plain mean.
+
+    Args:
+        scores: Such as (p - y)^2, one for each answer, shape (n,).
+        forecaster: Who answered, numbered from zero, shape (n,).
+        question: What was asked, words or whole numbers, shape (n,). A question
+            that one forecaster alone answered does not say who is better,
+            but counts as a question.
+
+    Returns:
+        Shape (largest forecaster + 1,); NaN for a number without an answer.
+        Forecasters are comparable only where shared questions link them, be it
+        through others. Where they fall apart into several such groups, the one
+        with the most forecasters has numbers and the rest NaN; on a tie nobody
+        has one.
+
+    Raises:
+        ValueError: If there is no answer, the lengths differ, a score is NaN or
+            infinite, or a forecaster is no number of zero or more.
+
+    Source:
+        Abowd, Kramarz and Margolis (1999) for the model and its groups;
+        ForecastBench adjusts forecasters' Brier scores by the same model.
+
+    Examples:
+        >>> hard, easy = 1, 2
+        >>> difficulty_adjusted([0.4, 0.3, 0.1], [0, 1, 1], [hard, hard, easy]).round(3).tolist()
+        [0.3, 0.2]
+    """
+    values, who = numbers("scores", scores), indices("forecaster", forecaster)
+    what = cluster_codes(question, "question")
+    same_length(scores=values, forecaster=who, question=what)
+    refuse("forecaster", who, who < 0, "each must be zero or more")
+    adjusted = np.full(int(who.max()) + 1, np.nan)
+    linked = _largest_linked_group(who, what)
+    rows = np.isin(who, linked)
+    if rows.any():
+        _, who_linked = np.unique(who[rows], return_inverse=True)
+        adjusted[linked] = _scores_on_the_average_question(values[rows], who_linked, cluster_codes(what[rows]))
+    return adjusted
+
+
+def _largest_linked_group(who: Ints, what: Ints) -> Ints:
+    """Return the forecasters of the group with the most of them; none on a tie."""
+    from scipy.sparse import coo_array  # heavy
+    from scipy.sparse.csgraph import connected_components
+
+    forecasters = int(who.max()) + 1
+    size = forecasters + int(what.max()) + 1
+    links = coo_array((np.ones(who.size), (who, forecasters + what)), shape=(size, size))
+    group = connected_components(links, directed=False)[1]
+    present = np.unique(who)
+    groups, members = np.unique(group[present], return_counts=True)
+    largest = groups[members == members.max()]
+    chosen: Ints = present[group[present] == largest[0]] if largest.size == 1 else present[:0]
+    return chosen
+
+
+def _scores_on_the_average_question(values: Floats, who: Ints, what: Ints) -> Floats:
+    from scipy.sparse import coo_array  # heavy
+
+    answers = coo_array((np.ones(who.size), (who, what))).tocsr()
+    each_question = np.bincount(what)
+    means = np.bincount(what, values) / each_question
+    # Least squares with the questions solved for: one equation a forecaster remains.
+    equations = np.diag(np.bincount(who).astype(np.float64)) - (answers / each_question @ answers.T).toarray()
+    beyond = np.bincount(who, values - means[what])
+    # The equations fix effects up to a constant only; this picks the ones that add up to zero.
+    effects = np.linalg.solve(equations + 1.0 / len(equations), beyond)
+    difficulties = means - (answers.T @ effects) / each_question
+    adjusted: Floats = effects + difficulties.mean()
+    return adjusted

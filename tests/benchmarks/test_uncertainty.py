@@ -1,0 +1,110 @@
+"""Measures how often intervals hold a known truth, how often equals are told apart, and how long it takes."""
+
+import itertools
+import tracemalloc
+from functools import partial
+from time import perf_counter, process_time
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from predibot.scoring.bootstrap import (
+    cluster_bootstrap,
+    cluster_bootstrap_mean,
+    estimate_of,
+    ratio_sums,
+    studentised_distances_of_each,
+)
+from predibot.scoring.comparison import benjamini_hochberg, comparison_of
+from tests.scoring.designs import DESIGNS, Design, Leaderboard, Sample, alike, long_odds, unlike
+
+pytestmark = pytest.mark.benchmark
+
+SIMULATIONS, RESAMPLES = 4_000, 999
+LEADERBOARDS, RESAMPLES_OF_PAIRS = 2_000, 1_999
+SHARING = 20
+"""Simulations that share a set of draws, each having the interval it has alone: drawing is what takes long."""
+CLUSTERS = [30, 50, 100, 300]
+
+
+def _studentised(design: Design, clusters: int) -> list[int]:
+    """Return for each simulation whether the interval lies above the truth (-1), below (1), or holds it (0)."""
+    rng, sides = np.random.default_rng(clusters), []
+    for seed in range(SIMULATIONS // SHARING):
+        samples = [design(rng, clusters) for _ in range(SHARING)]
+        sums = [ratio_sums(sample.numerators, sample.denominators, sample.clusters) for sample in samples]
+        distances = studentised_distances_of_each([each for each, _ in sums], RESAMPLES, seed)
+        for sample, (each, n), of_each in zip(samples, sums, distances, strict=True):
+            found = estimate_of(each, n, of_each, 0.95)
+            sides.append(_side(found.low, found.high, sample.truth))
+    return sides
+
+
+def _percentile(design: Design, clusters: int) -> list[int]:
+    rng, sides = np.random.default_rng(clusters), []
+    for seed in range(SIMULATIONS):
+        sample = design(rng, clusters)
+        found = cluster_bootstrap(partial(_ratio, sample), sample.clusters, seed=seed, resamples=RESAMPLES)
+        sides.append(_side(found.low, found.high, sample.truth))
+    return sides
+
+
+def _ratio(sample: Sample, rows: NDArray[np.int64]) -> float:
+    return float(sample.numerators[rows].sum() / sample.denominators[rows].sum())
+
+
+def _side(low: float | None, high: float | None, truth: float) -> int:
+    if low is None or high is None:
+        return 2
+    return int(truth > high) - int(truth < low)
+
+
+def _row(name: str, clusters: int, sides: list[int]) -> str:
+    share = {side: 100 * float(np.mean(np.array(sides) == side)) for side in (0, -1, 1, 2)}
+    return f"| {name} | {clusters} | {share[0]:.1f} | {share[-1]:.1f} | {share[1]:.1f} | {share[2]:.1f} |"
+
+
+@pytest.mark.parametrize("name", [*DESIGNS, "long_odds"])
+def test_coverage_of_studentised_intervals(name: str) -> None:
+    design = DESIGNS.get(name, long_odds)
+    for clusters in CLUSTERS:
+        print(f"\n{_row(name, clusters, _studentised(design, clusters))}", end="", flush=True)
+
+
+@pytest.mark.parametrize("name", ["normal", "skewed"])
+def test_coverage_of_percentile_intervals_of_30_clusters(name: str) -> None:
+    print(f"\n{_row(f'{name}, percentile', 30, _percentile(DESIGNS[name], 30))}", end="", flush=True)
+
+
+@pytest.mark.parametrize(("name", "draw"), [("alike", alike), ("unlike", unlike)])
+@pytest.mark.parametrize("clusters", [30, 100])
+def test_how_often_equally_good_forecasters_are_told_apart(name: str, draw: Leaderboard, clusters: int) -> None:
+    rng, single, called = np.random.default_rng(clusters), [], []
+    for seed in range(LEADERBOARDS):
+        scores, of = draw(rng, clusters)
+        differences = [scores[:, a] - scores[:, b] for a, b in itertools.combinations(range(scores.shape[1]), 2)]
+        sums = [ratio_sums(each, np.ones_like(each), of)[0] for each in differences]
+        distances = studentised_distances_of_each(sums, RESAMPLES_OF_PAIRS, seed)
+        pairs = zip(sums, distances, strict=True)
+        p_values = [comparison_of(each, of.size, of_each, 0.95).p_value for each, of_each in pairs]
+        single.append(np.mean(np.array(p_values) <= 0.05))
+        called.append((benjamini_hochberg(p_values) <= 0.05).any())
+    print(f"\n| {name} | {clusters} | {100 * np.mean(single):.1f} | {100 * np.mean(called):.1f} |", end="")
+
+
+@pytest.mark.parametrize("clusters", [300, 2_000, 10_000])
+def test_time_of_10_000_cluster_resamples_over_10_000_decisions(clusters: int) -> None:
+    rng = np.random.default_rng(0)
+    values, of = rng.random(10_000), np.concatenate([np.arange(clusters), rng.integers(0, clusters, 10_000 - clusters)])
+    wall, cpu = perf_counter(), process_time()
+    cluster_bootstrap_mean(values, of, seed=1)
+    wall, cpu = perf_counter() - wall, process_time() - cpu
+    tracemalloc.start()
+    cluster_bootstrap_mean(values, of, seed=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    print(
+        f"\n10,000 resamples of {clusters:,} clusters, 10,000 decisions: "
+        f"{wall:.2f} s, CPU {cpu:.2f} s, at most {peak / 1e6:.1f} MB; aim 1.5 s"
+    )

@@ -1,0 +1,98 @@
+"""Clusters: rows that belong together, such as all forecasts on one event."""
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import ArrayLike
+
+from predibot.scoring.clusters import cluster_codes, cluster_starts, cluster_sums
+
+ROWS = st.lists(
+    st.tuples(st.floats(-10, 10), st.floats(0, 10), st.integers(0, 5)),
+    min_size=1,
+    max_size=30,
+)
+
+
+@settings(max_examples=50)
+@given(ROWS, st.randoms(use_true_random=False))
+def test_the_order_of_rows_leaves_no_trace_in_the_sums(rows: list[tuple[float, float, int]], random: object) -> None:
+    shuffled = sorted(rows, key=lambda _: random.random())  # type: ignore[attr-defined]  # hypothesis' Random
+    one, other = (
+        cluster_sums(np.array(above), np.array(below), cluster_codes(of))
+        for above, below, of in (zip(*rows, strict=True), zip(*shuffled, strict=True))
+    )
+    assert one.numerators.tobytes() == other.numerators.tobytes()
+    assert one.denominators.tobytes() == other.denominators.tobytes()
+
+
+@settings(max_examples=50)
+@given(st.lists(st.sampled_from(["a", "b", "long", "Z", ""]), min_size=1))
+def test_codes_number_the_sorted_labels_without_a_gap(labels: list[str]) -> None:
+    kinds = sorted(set(labels))
+    assert cluster_codes(labels).tolist() == [kinds.index(label) for label in labels]
+
+
+def test_clusters_of_one_row_have_the_standard_error_of_a_mean() -> None:
+    values = [0.1, 0.7, 0.3, 0.35]
+    sums = cluster_sums(np.array(values), np.ones(4), np.arange(4))
+    assert sums.standard_error == pytest.approx(statistics.stdev(values) / math.sqrt(4))
+
+
+def test_a_ratio_and_its_standard_error_by_hand() -> None:
+    sums = cluster_sums(np.array([1.0, 1.0, 6.0]), np.array([1.0, 1.0, 2.0]), np.array([0, 0, 1]))
+    # Clusters 2/2 and 6/2: ratio 8/4 = 2, beyond it 2 - 4 = -2 and 6 - 4 = 2, of 4 each: -1/2 and 1/2.
+    assert sums.ratio == 2.0
+    assert sums.residuals.tolist() == [-0.5, 0.5]
+    # sqrt(2 / (2 - 1) * (1/4 + 1/4)) = 1
+    assert sums.standard_error == 1.0
+
+
+def test_rows_that_agree_with_their_cluster_count_once() -> None:
+    rng = np.random.default_rng(1)
+    values, codes = rng.random(20), np.arange(20)
+    once = cluster_sums(values, np.ones(20), codes)
+    ten_times = cluster_sums(np.repeat(values, 10), np.ones(200), np.repeat(codes, 10))
+    assert ten_times.standard_error == pytest.approx(once.standard_error)
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [([1.0], [1.0]), ([0.1, 0.3, 0.2], [0.1, 0.3, 0.2]), ([0.7] * 3, [1.0] * 3), ([1.0, 0.0], [0.0, 0.0])],
+    ids=["one cluster", "all the same ratio", "all the same", "nothing below"],
+)
+def test_clusters_that_tell_nothing_have_no_standard_error(above: list[float], below: list[float]) -> None:
+    sums = cluster_sums(np.array(above), np.array(below), np.arange(len(above)))
+    assert math.isnan(sums.standard_error)
+
+
+def test_a_ratio_over_nothing_has_no_value() -> None:
+    assert math.isnan(cluster_sums(np.ones(2), np.zeros(2), np.arange(2)).ratio)
+
+
+def test_clusters_begin_where_their_code_first_appears() -> None:
+    assert cluster_starts(np.array([0, 0, 1, 2, 2])).tolist() == [0, 2, 3]
+
+
+def test_whole_numbers_words_and_fractionless_floats_are_labels() -> None:
+    for labels in ([7, -1, 7], ["b", "a", "b"], [7.0, -1.0, 7.0]):
+        assert cluster_codes(labels).tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "seen"),
+    [
+        ([], "clusters is empty"),
+        ([1.5], "clusters.* is 1.5; each must be a whole number"),
+        ([float("nan")], "clusters.* is nan"),
+        ([[1, 2]], r"clusters has shape \(1, 2\)"),
+        (np.array(["a", None], dtype=object), "clusters are of type object; give one word or one whole number a row"),
+    ],
+)
+def test_labels_that_name_no_cluster_are_refused(labels: ArrayLike, seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        cluster_codes(labels)

@@ -1,0 +1,214 @@
+"""Comparison: whether one forecaster is better than another, or only luckier."""
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from predibot.scoring.bootstrap import cluster_bootstrap_mean
+from predibot.scoring.comparison import (
+    Comparison,
+    benjamini_hochberg,
+    minimum_detectable_difference,
+    paired_difference,
+    probability_of_being_best,
+)
+from tests.scoring.designs import unlike
+
+SEEDS = st.integers(0, 2**32)
+P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=20)
+
+
+def compare(a: Any, b: Any, of: Any, seed: int = 1, resamples: int = 400) -> Comparison:
+    return paired_difference(a, b, of, seed=seed, resamples=resamples)
+
+
+@settings(max_examples=20)
+@given(SEEDS)
+def test_swapping_the_two_turns_the_sign_and_nothing_else(seed: int) -> None:
+    (a, b), of = np.random.default_rng(seed).random((2, 60)), np.arange(60) // 2
+    one, other = compare(a, b, of), compare(b, a, of)
+    assert other.p_value == one.p_value
+    assert [other.difference, other.low, other.high] == pytest.approx([-one.difference, -one.high, -one.low])  # type: ignore[operator]
+
+
+@settings(max_examples=20)
+@given(SEEDS)
+def test_what_both_gain_changes_no_comparison(seed: int) -> None:
+    a, b, both = np.random.default_rng(seed).random((3, 60))
+    one, other = compare(a, b, np.arange(60)), compare(a + both, b + both, np.arange(60))
+    assert other.difference == pytest.approx(one.difference, abs=1e-9)
+    assert other.p_value == pytest.approx(one.p_value, abs=0.01)
+
+
+@pytest.mark.parametrize("shift", np.linspace(0.0, 0.4, 9))
+def test_zero_is_in_the_interval_unless_p_is_small(shift: float) -> None:
+    a, b = np.random.default_rng(11).normal(size=(2, 80))
+    found = compare(a + shift, b, np.arange(80), resamples=2_000)
+    assert found.low is not None
+    assert found.high is not None
+    # On the very edge the interpolated percentile and the count may disagree by a draw.
+    if abs(found.p_value - 0.05) > 0.002:
+        assert (found.low <= 0.0 <= found.high) == (found.p_value > 0.05)
+
+
+def test_the_interval_is_that_of_the_mean_difference() -> None:
+    (a, b), of = np.random.default_rng(2).random((2, 90)), np.arange(90) // 3
+    found, mean = compare(a, b, of), cluster_bootstrap_mean(a - b, of, seed=1, resamples=400)
+    assert (found.low, found.high, found.n, found.clusters) == (mean.low, mean.high, 90, 30)
+    assert found.difference == found.estimate == mean.estimate
+
+
+def test_those_who_always_say_the_same_do_not_differ() -> None:
+    found = compare([0.1, 0.4, 0.2], [0.1, 0.4, 0.2], [1, 2, 3])
+    assert (found.difference, found.p_value, found.low, found.high) == (0.0, 1.0, None, None)
+
+
+@pytest.mark.parametrize("of", [[1, 1, 1], [1, 1, 2]], ids=["one cluster", "two clusters"])
+def test_next_to_no_clusters_prove_nothing(of: list[int]) -> None:
+    found = compare([0.9, 0.8, 0.9], [0.1, 0.1, 0.3], of)
+    assert found.p_value > 0.9
+    assert found.low is None
+
+
+def test_a_difference_on_too_few_clusters_is_not_called_however_large() -> None:
+    # The two differ on 2 clusters of 60: without either a resample has no spread, which speaks in both tails.
+    a = np.r_[[5.0, 5.0], np.zeros(58)]
+    found = compare(a, np.zeros(60), np.arange(60), resamples=2_000)
+    assert found.low is None
+    assert found.p_value > 2 * 0.9 * (58 / 60) ** 60
+
+
+def test_the_smallest_p_value_is_two_over_one_more_than_the_resamples() -> None:
+    a = np.random.default_rng(0).normal(10.0, 1.0, 100)
+    assert compare(a, np.zeros(100), np.arange(100), resamples=399).p_value == 2 / 400
+
+
+def test_with_many_clusters_p_is_that_of_the_t_test() -> None:
+    a, b = np.random.default_rng(3).normal(size=(2, 400))
+    for shift in (0.0, 0.05, 0.1):
+        expected = stats.ttest_rel(a + shift, b).pvalue
+        assert compare(a + shift, b, np.arange(400), resamples=8_000).p_value == pytest.approx(expected, abs=0.02)
+
+
+def test_equally_good_forecasters_are_seldom_told_apart() -> None:
+    rng, called = np.random.default_rng(5), []
+    for seed in range(100):
+        scores, of = unlike(rng, 30)
+        pairs = itertools.combinations((0, 2, 4, 5), 2)
+        p_values = [compare(scores[:, a], scores[:, b], of, seed).p_value for a, b in pairs]
+        called.append((benjamini_hochberg(p_values) <= 0.05).any())
+    # At most 5 % are expected, with a deviation of 2.2 %; docs/coverage.md has what 2,000 leaderboards say.
+    assert np.count_nonzero(called) <= 11
+
+
+@settings(max_examples=50)
+@given(P_VALUES)
+def test_adjusted_p_values_agree_with_scipy(p_values: list[float]) -> None:
+    assert benjamini_hochberg(p_values) == pytest.approx(stats.false_discovery_control(p_values))
+
+
+@settings(max_examples=50)
+@given(P_VALUES)
+def test_adjusting_lowers_no_p_value_and_keeps_their_order(p_values: list[float]) -> None:
+    adjusted = benjamini_hochberg(p_values)
+    assert (adjusted >= np.array(p_values) * (1 - 1e-12)).all()
+    assert (np.diff(adjusted[np.argsort(p_values, kind="stable")]) >= 0.0).all()
+
+
+def test_adjusted_p_values_by_hand() -> None:
+    # Sorted .01 .03 .04 times 4/1 4/2 4/3, and .5 times 1: .04 .06 .0533 .5, each at most the next: .04 .0533 .0533 .5
+    assert benjamini_hochberg([0.5, 0.01, 0.04, 0.03]) == pytest.approx([0.5, 0.04, 0.16 / 3, 0.16 / 3])
+    assert benjamini_hochberg([0.2]).tolist() == [0.2]
+
+
+@pytest.mark.parametrize("clusters", [10, 30, 200])
+@pytest.mark.parametrize("power", [0.8, 0.9])
+def test_the_detectable_difference_is_found_with_the_power_asked_for(clusters: int, power: float) -> None:
+    values = np.random.default_rng(clusters).normal(size=clusters)
+    error = values.std(ddof=1) / math.sqrt(clusters)
+    difference = minimum_detectable_difference(values, range(clusters), power=power)
+    critical = stats.t.ppf(0.975, clusters - 1)
+    assert stats.nct.sf(critical, clusters - 1, difference / error) == pytest.approx(power, abs=0.01)
+
+
+def test_the_detectable_difference_by_hand() -> None:
+    # Cluster means 1 and 3 about 2: standard error 1; one degree of freedom: t(0.975) = 12.706, t(0.8) = 1.376.
+    assert minimum_detectable_difference([1.0, 1.0, 3.0, 3.0], [1, 1, 2, 2]) == pytest.approx(
+        12.7062 + 1.3764, abs=1e-3
+    )
+
+
+def test_the_difference_that_was_seen_does_not_change_what_could_be_detected() -> None:
+    values = np.random.default_rng(1).normal(size=40)
+    shifted = minimum_detectable_difference(values + 3.0, range(40))
+    assert shifted == pytest.approx(minimum_detectable_difference(values, range(40)))
+
+
+@pytest.mark.parametrize(("values", "of"), [([0.1, 0.2], [1, 1]), ([0.0, 0.0], [1, 2])])
+def test_clusters_that_tell_nothing_have_no_detectable_difference(values: list[float], of: list[int]) -> None:
+    assert math.isnan(minimum_detectable_difference(values, of))
+
+
+@settings(max_examples=20)
+@given(SEEDS, st.permutations(range(4)))
+def test_chances_of_being_best_add_up_to_one_and_follow_their_columns(seed: int, order: list[int]) -> None:
+    rng = np.random.default_rng(seed)
+    scores = np.where(rng.random((30, 4)) < 0.3, np.nan, rng.random((30, 4)))
+    scores[0] = 0.5
+    chances = probability_of_being_best(scores, np.arange(30) // 3, seed=1, resamples=100)
+    assert chances.sum() == pytest.approx(1.0)
+    permuted = probability_of_being_best(scores[:, order], np.arange(30) // 3, seed=1, resamples=100)
+    assert permuted == pytest.approx(chances[order])
+
+
+def test_the_chance_of_being_best_by_hand() -> None:
+    # The first forecaster has 0 and 1 on the two clusters, the second 0.4 on both. It is best only where
+    # the first cluster is drawn twice, which has chance 1/4; (0 + 1) / 2 is more than 0.4.
+    chances = probability_of_being_best([[0.0, 0.4], [1.0, 0.4]], ["x", "y"], seed=3, resamples=4_000)
+    assert chances == pytest.approx([0.25, 0.75], abs=0.03)
+
+
+def test_those_who_tie_share_the_chance() -> None:
+    scores = np.random.default_rng(0).random((40, 1)).repeat(3, axis=1)
+    assert probability_of_being_best(scores, range(40), seed=0, resamples=200) == pytest.approx([1 / 3] * 3)
+
+
+def test_who_is_silent_in_a_draw_is_not_best_there() -> None:
+    # The second is far better on the one cluster it has, which is missing from (1/2)^2 of the draws.
+    chances = probability_of_being_best([[0.5, math.nan], [0.5, 0.1]], [1, 2], seed=1, resamples=4_000)
+    assert chances == pytest.approx([0.25, 0.75], abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("call", "seen"),
+    [
+        (lambda: compare([1], [1, 2], [1, 2]), "lengths differ: values_a 1, values_b 2"),
+        (lambda: compare([1, 2], [1, 2], [1]), "lengths differ: .*clusters 1"),
+        (lambda: compare([], [], []), "clusters is empty"),
+        (lambda: compare([1, math.nan], [1, 2], [1, 2]), "values_a.* is nan"),
+        (lambda: compare([1, 2], [1, 2], [1, 2], seed=-3), "seed is -3"),
+        (lambda: compare([1, 2], [1, 2], [1, 2], resamples=9), "resamples is 9"),
+        (lambda: benjamini_hochberg([]), "p_values is empty"),
+        (lambda: benjamini_hochberg([0.1, math.nan]), "p_values.* is nan"),
+        (lambda: benjamini_hochberg([1.1]), "p_values.* is 1.1"),
+        (lambda: minimum_detectable_difference([1, 2], [1, 2], power=1.0), "power is 1.0"),
+        (lambda: minimum_detectable_difference([1, 2], [1, 2], alpha=0.0), "alpha is 0.0"),
+        (lambda: minimum_detectable_difference([1, math.nan], [1, 2]), "values.* is nan"),
+        (lambda: minimum_detectable_difference([1, 2], [1]), "lengths differ: values 2, clusters 1"),
+        (lambda: probability_of_being_best([0.1, 0.2], [1, 2], seed=1), r"scores have shape \(2,\)"),
+        (lambda: probability_of_being_best([[0.1, math.inf]], [1], seed=1), r"scores\[0, 1\] is inf"),
+        (lambda: probability_of_being_best([[0.1, math.nan]], [1], seed=1), r"scores\[:, 1\] are all NaN"),
+        (lambda: probability_of_being_best([[0.1, 0.2]], [1, 2], seed=1), "lengths differ: scores 1, clusters 2"),
+        (lambda: probability_of_being_best([[0.1, 0.2]], [1], seed=1, resamples=0), "resamples is 0"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(call: Callable[[], object], seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        call()

@@ -1,0 +1,110 @@
+"""Difficulty: scores of forecasters who were asked different questions."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import ArrayLike, NDArray
+
+from predibot.scoring.difficulty import difficulty_adjusted
+
+SEEDS = st.integers(0, 2**32)
+
+
+def answers(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return linked answers of five forecasters on twelve questions, some of them given twice."""
+    rng = np.random.default_rng(seed)
+    who, what = np.r_[np.arange(5), rng.integers(0, 5, 40)], np.r_[np.zeros(5, int), rng.integers(0, 12, 40)]
+    return rng.random(45), who, what
+
+
+def by_dummies(scores: NDArray[np.float64], who: NDArray[np.int64], what: NDArray[np.int64]) -> NDArray[np.float64]:
+    questions = np.unique(what)
+    columns = np.hstack([who[:, None] == np.arange(who.max() + 1), what[:, None] == questions]).astype(float)
+    effects = np.linalg.lstsq(columns, scores, rcond=None)[0]
+    adjusted: NDArray[np.float64] = effects[: who.max() + 1] + effects[who.max() + 1 :].mean()
+    return adjusted
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_it_agrees_with_least_squares_on_a_column_for_everyone_and_everything(seed: int) -> None:
+    assert difficulty_adjusted(*answers(seed)) == pytest.approx(by_dummies(*answers(seed)))
+
+
+@settings(max_examples=30)
+@given(SEEDS, st.integers(0, 11), st.floats(-3, 3))
+def test_a_harder_question_is_harder_for_all_and_changes_no_distance(seed: int, question: int, by: float) -> None:
+    scores, who, what = answers(seed)
+    before, after = (difficulty_adjusted(each, who, what) for each in (scores, scores + by * (what == question)))
+    assert after - after[0] == pytest.approx(before - before[0], abs=1e-9)
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_the_order_of_answers_and_the_names_of_questions_do_not_matter(seed: int) -> None:
+    scores, who, what = answers(seed)
+    order = np.random.default_rng(seed).permutation(scores.size)
+    named = [f"question {number}" for number in what[order]]
+    assert difficulty_adjusted(scores[order], who[order], named) == pytest.approx(
+        difficulty_adjusted(scores, who, what)
+    )
+
+
+def test_where_everybody_answers_everything_it_is_the_plain_mean() -> None:
+    table = np.random.default_rng(1).random((3, 8))
+    who, what = np.indices(table.shape)
+    assert difficulty_adjusted(table.ravel(), who.ravel(), what.ravel()) == pytest.approx(table.mean(axis=1))
+
+
+def test_who_only_took_the_easy_questions_does_not_win_by_it() -> None:
+    # The first is 0.1 better than the second on every question, and was asked the hard one alone.
+    adjusted = difficulty_adjusted([0.5, 0.6, 0.2], [0, 1, 1], ["hard", "hard", "easy"])
+    # The second: (0.6 + 0.2) / 2 = 0.4; the first 0.1 below.
+    assert adjusted == pytest.approx([0.3, 0.4])
+
+
+def test_those_linked_through_others_are_comparable() -> None:
+    # 0 and 1 share question a, 1 and 2 share b: 0 is 0.1 below 1, and 1 is 0.2 below 2.
+    adjusted = difficulty_adjusted([0.3, 0.4, 0.1, 0.3], [0, 1, 1, 2], ["a", "a", "b", "b"])
+    assert np.diff(adjusted) == pytest.approx([0.1, 0.2])
+
+
+def test_who_shares_no_question_with_the_largest_group_has_no_number() -> None:
+    adjusted = difficulty_adjusted([0.3, 0.4, 0.0, 0.1], [0, 1, 2, 2], ["a", "a", "b", "c"])
+    assert adjusted[:2] == pytest.approx([0.3, 0.4])
+    assert math.isnan(adjusted[2])
+
+
+def test_of_two_groups_as_large_neither_has_numbers() -> None:
+    assert np.isnan(difficulty_adjusted([0.3, 0.4], [0, 1], ["a", "b"])).all()
+
+
+def test_a_number_that_nobody_bears_has_no_score() -> None:
+    adjusted = difficulty_adjusted([0.3, 0.5], [0, 2], ["a", "a"])
+    assert adjusted[[0, 2]] == pytest.approx([0.3, 0.5])
+    assert math.isnan(adjusted[1])
+
+
+def test_a_single_forecaster_has_the_mean_over_its_questions() -> None:
+    # Question a twice: its mean is 0.3, b's is 0.7.
+    assert difficulty_adjusted([0.2, 0.4, 0.7], [0, 0, 0], ["a", "a", "b"]) == pytest.approx([0.5])
+
+
+@pytest.mark.parametrize(
+    ("scores", "forecaster", "question", "seen"),
+    [
+        ([], [], [], "question is empty"),
+        ([0.1], [0, 1], [0], "lengths differ: scores 1, forecaster 2, question 1"),
+        ([math.nan], [0], [0], "scores.* is nan"),
+        ([0.1], [-1], [0], "forecaster.* is -1; each must be zero or more"),
+        ([0.1], [0.5], [0], "forecaster.* is 0.5; each must be a whole number"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(
+    scores: ArrayLike, forecaster: ArrayLike, question: ArrayLike, seen: str
+) -> None:
+    with pytest.raises(ValueError, match=seen):
+        difficulty_adjusted(scores, forecaster, question)
