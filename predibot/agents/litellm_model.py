@@ -20,8 +20,9 @@ from predibot.agents.failure import (
 from predibot.agents.key import Key, Keys, find_key, key_names, masked, masked_text
 from predibot.agents.litellm_library import loaded_litellm, openai_error, table_price
 from predibot.agents.price import Price, cost_of
-from predibot.agents.retry import Retry, asked_wait_seconds
+from predibot.agents.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
+from predibot.domain.waiting import asked_wait_seconds
 from predibot.errors import ModelError, ModelRefused, UsageError
 
 TRY_SECONDS = 300.0

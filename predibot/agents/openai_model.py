@@ -16,8 +16,9 @@ from predibot.agents.dialect import Unreadable, error_of, read_answer, request_b
 from predibot.agents.failure import MAX_CONNECT_TRIES, AnswerLost, TryAgain, failure_of_status, one_line
 from predibot.agents.key import Key, masked, masked_text
 from predibot.agents.price import Price, cost_of
-from predibot.agents.retry import Retry, asked_wait_seconds
+from predibot.agents.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
+from predibot.domain.waiting import asked_wait_seconds
 from predibot.errors import ModelRefused, UsageError
 from predibot.trust import LateTrust
 

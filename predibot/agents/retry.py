@@ -3,20 +3,18 @@
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from predibot.agents.breaker import Breaker, Breakers
 from predibot.agents.failure import MAX_TRIES, AnswerLost, GivenUp, TryAgain
 from predibot.domain.chat import ChatReply
+from predibot.domain.waiting import wait_seconds
 from predibot.errors import ModelError
 
-FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 16.0
 
 _log = logging.getLogger(__name__)
@@ -92,23 +90,19 @@ class Retry:
 
     def _wait_for(self, breaker: Breaker, provider: str, deadline: float) -> None:
         """Wait until the breaker lets this call through, if that is before the deadline."""
-        while (wait_seconds := breaker.admit()) > 0.0:
+        while (rest_seconds := breaker.admit()) > 0.0:
             # Those who waited for the same instant should not all come back at it.
-            wait_seconds *= self._rng.uniform(1.0, 1.25)
-            if self._monotonic() + wait_seconds >= deadline:
+            rest_seconds *= self._rng.uniform(1.0, 1.25)
+            if self._monotonic() + rest_seconds >= deadline:
                 said = f"{provider} failed again and again and is left alone for a while"
-                raise TryAgain(said, wait_seconds=wait_seconds, tries=1, ill=False)
-            self._sleep(wait_seconds)
+                raise TryAgain(said, wait_seconds=rest_seconds, tries=1, ill=False)
+            self._sleep(rest_seconds)
 
     def _wait_seconds(self, state: RetryCallState) -> float:
         """Return how long to wait before the next try: what the provider asks for, else longer each time."""
         failure = state.outcome.exception() if state.outcome else None
-        jitter = self._rng.uniform(0.5, 1.0)
-        own_seconds = jitter * min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2.0 ** (state.attempt_number - 1))
-        if isinstance(failure, TryAgain) and failure.wait_seconds is not None:
-            # Many who were told the same instant should not all come back at it.
-            return failure.wait_seconds + 0.2 * own_seconds
-        return own_seconds
+        asked_seconds = failure.wait_seconds if isinstance(failure, TryAgain) else None
+        return wait_seconds(state.attempt_number, asked_seconds, longest_seconds=LONGEST_WAIT_SECONDS, rng=self._rng)
 
     def _is_last(self, state: RetryCallState, deadline: float) -> bool:
         """Return whether a further try would be one too many or come too late."""
@@ -143,30 +137,3 @@ def _given_up(failure: TryAgain, tries: int, seconds: float) -> str:
     wait = "" if failure.wait_seconds is None else f", and it asks to wait {failure.wait_seconds:.0f} s"
     times = "try" if tries == 1 else "tries"
     return f"{failure}; given up after {tries} {times} in {seconds:.0f} s{wait}. Try again later"
-
-
-def asked_wait_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return what `Retry-After` asks for, in any of its forms; None where it says nothing readable.
-
-    Args:
-        headers: Of the answer, with names in lower case or of any case-blind kind.
-        now: For a date, where the answer has none of its own.
-    """
-    for name, unit_seconds in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        text = headers.get(name, "").strip()
-        if text.isascii() and text.replace(".", "", 1).isdigit():
-            return float(text[:12]) * unit_seconds
-    at = _http_date(headers.get("retry-after", ""))
-    if at is None:
-        return None
-    # The provider's own clock beside it makes ours unimportant.
-    return max(0.0, (at - (_http_date(headers.get("date", "")) or now)).total_seconds())
-
-
-def _http_date(text: str) -> datetime | None:
-    """Return the instant of an HTTP date, or None."""
-    try:
-        at = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)

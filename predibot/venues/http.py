@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from types import MappingProxyType, TracebackType
 from typing import Self, TypeVar
 
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
+from predibot.domain.waiting import asked_wait_seconds, wait_seconds
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.trust import LateTrust
 from predibot.venues import wire
@@ -27,7 +27,6 @@ MAX_ASKED_TRIES = 20
 """Where the venue itself says when to come back, the deadline is what ends it."""
 MAX_CONNECT_TRIES = 3
 """A host that cannot be reached at all is given up sooner."""
-FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 8.0
 SILENCE_SECONDS = 20.0
 """How long a connection may say nothing before the try counts as failed."""
@@ -179,12 +178,8 @@ class JsonClient:
     def _wait_seconds(self, state: RetryCallState) -> float:
         """Return how long to wait before the next try: what the venue asks for, else longer each time."""
         failure = state.outcome.exception() if state.outcome else None
-        jitter = self._rng.uniform(0.5, 1.0)
-        own_seconds = jitter * min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2.0 ** (state.attempt_number - 1))
-        if isinstance(failure, _TryAgain) and failure.wait_seconds is not None:
-            # Many who were told the same instant should not all come back at it.
-            return failure.wait_seconds + 0.2 * own_seconds
-        return own_seconds
+        asked_seconds = failure.wait_seconds if isinstance(failure, _TryAgain) else None
+        return wait_seconds(state.attempt_number, asked_seconds, longest_seconds=LONGEST_WAIT_SECONDS, rng=self._rng)
 
     def _is_last(self, state: RetryCallState, deadline: float) -> bool:
         """Return whether a further try would be one too many or come too late."""
@@ -238,27 +233,14 @@ class JsonClient:
             return
         said = f"{asked} answered {status} {_harmless(text)}"
         if status in RETRIED_STATUSES:
-            wait_seconds = self._retry_after_seconds(response)
-            raise _TryAgain(
-                said, wait_seconds=wait_seconds, tries=MAX_TRIES if wait_seconds is None else MAX_ASKED_TRIES
-            )
+            asked_seconds = asked_wait_seconds(response.headers, self._now())
+            tries = MAX_TRIES if asked_seconds is None else MAX_ASKED_TRIES
+            raise _TryAgain(said, wait_seconds=asked_seconds, tries=tries)
         if status in BARRED_STATUSES:
             raise VenueUnavailable(f"{said}; this network is barred or has to log in, try from another")
         if status >= 500:
             raise VenueUnavailable(f"{said}; try again later")
         raise RequestRefused(f"{said}; see whether the address in the settings and predibot are up to date", status)
-
-    def _retry_after_seconds(self, response: httpx.Response) -> float | None:
-        """Return what `Retry-After` asks for, in either of its forms; None where it says nothing readable."""
-        text = response.headers.get("retry-after", "").strip()
-        if text.isascii() and text.isdigit():
-            return float(text[:9])
-        at = _http_date(text)
-        if at is None:
-            return None
-        # The venue's own clock beside it makes ours unimportant.
-        now = _http_date(response.headers.get("date", "")) or self._now()
-        return max(0.0, (at - now).total_seconds())
 
 
 def _in_time(call: Callable[[], T], seconds: float) -> T:
@@ -297,15 +279,6 @@ def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise UsageError(f"the proxy named in the environment cannot be used: {error}; mend HTTPS_PROXY") from error
-
-
-def _http_date(text: str) -> datetime | None:
-    """Return the instant of an HTTP date, or None."""
-    try:
-        at = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _decoded(text: bytes, asked: str) -> object:

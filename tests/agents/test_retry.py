@@ -1,8 +1,7 @@
 """The retry layer and its circuit breaker: how long, how often, and when not at all."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from predibot.agents.breaker import PROBE_WAIT_SECONDS, Breaker
 from predibot.agents.failure import MAX_ASKED_TRIES, MAX_TRIES, AnswerLost, GivenUp, RequestRefused, TryAgain
-from predibot.agents.retry import LONGEST_WAIT_SECONDS, asked_wait_seconds
+from predibot.agents.retry import LONGEST_WAIT_SECONDS
 from predibot.domain.chat import ChatReply
 from tests.agents.clients import Clock, reply_of, retry_of
 
@@ -86,34 +85,6 @@ def test_a_rate_limit_that_says_when_is_asked_until_the_deadline() -> None:
     busy = TryAgain("busy", wait_seconds=10.0, tries=MAX_ASKED_TRIES, ill=False)
     with pytest.raises(GivenUp, match="9 tries in 90 s"):
         retry_of(clock).call(always(busy), provider="p", deadline_seconds=101.0)
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "0"}, 0.0),
-        ({"retry-after": "1.5"}, 1.5),
-        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
-        ({"retry-after": format_datetime(NOW + timedelta(seconds=9), usegmt=True)}, 9.0),
-        ({"retry-after": format_datetime(NOW - timedelta(seconds=9), usegmt=True)}, 0.0),
-        (
-            {
-                "retry-after": format_datetime(NOW + timedelta(hours=3, seconds=4), usegmt=True),
-                "date": format_datetime(NOW + timedelta(hours=3), usegmt=True),
-            },
-            4.0,
-        ),
-        ({}, None),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "-5"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "."}, None),
-        ({"retry-after": "Mon, 99 Foo 2026"}, None),
-    ],
-)
-def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_wait_seconds(headers, NOW) == seconds
 
 
 def breaker_of(clock: Clock) -> Breaker:

@@ -1,0 +1,60 @@
+"""Waiting: what was asked for is honoured, what was not grows, and no two come back together."""
+
+import random
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.domain.waiting import FIRST_WAIT_SECONDS, asked_wait_seconds, wait_seconds
+
+NOW = datetime(2026, 2, 13, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0"}, 0.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": format_datetime(NOW + timedelta(seconds=9), usegmt=True)}, 9.0),
+        ({"retry-after": format_datetime(NOW - timedelta(seconds=9), usegmt=True)}, 0.0),
+        (
+            {
+                "retry-after": format_datetime(NOW + timedelta(hours=3, seconds=4), usegmt=True),
+                "date": format_datetime(NOW + timedelta(hours=3), usegmt=True),
+            },
+            4.0,
+        ),
+        ({}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "."}, None),
+        ({"retry-after": "Mon, 99 Foo 2026"}, None),
+    ],
+)
+def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+    assert asked_wait_seconds(headers, NOW) == seconds
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32))
+def test_a_wait_of_ones_own_doubles_up_to_the_longest_and_is_never_cut_below_half(tries: int, seed: int) -> None:
+    waited = wait_seconds(tries, None, longest_seconds=8.0, rng=random.Random(seed))
+    whole = min(8.0, FIRST_WAIT_SECONDS * 2.0 ** (tries - 1))
+    assert 0.5 * whole <= waited <= whole
+
+
+@given(st.integers(1, 40), st.floats(0.0, 1e6), st.integers(0, 2**32))
+def test_nobody_comes_back_before_what_was_asked_for(tries: int, asked_seconds: float, seed: int) -> None:
+    waited = wait_seconds(tries, asked_seconds, longest_seconds=8.0, rng=random.Random(seed))
+    assert asked_seconds <= waited <= asked_seconds + 0.2 * 8.0
+
+
+@pytest.mark.parametrize("asked_seconds", [None, 7.0])
+def test_many_who_are_told_the_same_do_not_come_back_together(asked_seconds: float | None) -> None:
+    rng = random.Random(1)
+    assert len({wait_seconds(3, asked_seconds, longest_seconds=8.0, rng=rng) for _ in range(50)}) == 50
