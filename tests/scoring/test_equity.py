@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from predibot.scoring.conventions import CONVENTIONS
 from predibot.scoring.equity import EquityScore, equity_returns, equity_score
 from predibot.scoring.growth import cumulative_return, max_drawdown
+from predibot.scoring.risk import sharpe_ratio, sortino_ratio, value_at_risk, volatility
 from tests.scoring.published_table import N_RETURNS, STOCKS, curve_of
 
 VALUES = st.lists(st.floats(1, 1e4), min_size=1, max_size=20)
@@ -102,9 +103,15 @@ def test_what_is_no_curve_is_refused(values: list[float], periods: float, seen: 
         equity_score(values, periods)
 
 
-def test_a_score_says_how_its_annual_figures_were_made() -> None:
-    score = equity_score([100.0, 101.0, 99.0], 252, ddof=0, risk_free_rate=0.04, value_at_risk_level=0.1)
-    assert (score.periods_per_year, score.ddof, score.risk_free_rate, score.value_at_risk_level) == (252, 0, 0.04, 0.1)
+def test_a_score_says_how_its_figures_were_made_and_makes_them_so() -> None:
+    values = [100.0, 104.0, 99.0, 101.0]
+    score = equity_score(values, 252, ddof=0, risk_free_rate=0.04, value_at_risk_level=0.4)
+    assert (score.periods_per_year, score.ddof, score.risk_free_rate, score.value_at_risk_level) == (252, 0, 0.04, 0.4)
+    returns = equity_returns(values)
+    assert score.volatility == volatility(returns, 252, ddof=0)
+    assert score.sharpe == sharpe_ratio(returns, 252, ddof=0, risk_free_rate=0.04)
+    assert score.sortino == sortino_ratio(returns, 252, risk_free_rate=0.04)
+    assert score.value_at_risk == value_at_risk(returns, level=0.4)
 
 
 @pytest.mark.parametrize("model", STOCKS)
