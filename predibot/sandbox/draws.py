@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 _EVENT_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _ITEM_FACTOR = np.uint64(0xD1B54A32D192ED03)
+_FIRST_FACTOR = 0xBF58476D1CE4E5B9
+_SECOND_FACTOR = 0x94D049BB133111EB
+_WORD = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,7 @@ class Draws:
 
         `known_at_minute` has that shape too, or is one number for all.
         """
-        events, items = _words(event), _words(item)
-        key: np.uint64 | NDArray[np.uint64] = self._key(purpose)
-        if self.altered_after_minute is not None:
-            is_later = np.atleast_1d(np.asarray(known_at_minute)) > self.altered_after_minute
-            key = np.where(is_later, self._key(f"{purpose}|altered"), key)
-        mixed = _mix(_mix(events * _EVENT_FACTOR ^ key) ^ items * _ITEM_FACTOR)
+        mixed = _mix(self._seeds(purpose, event, known_at_minute) ^ _words(item) * _ITEM_FACTOR)
         return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
 
     def normal(
@@ -49,6 +47,17 @@ class Draws:
         radius = self.uniform(f"{purpose}|radius", event=event, item=item, known_at_minute=known_at_minute)
         angle = self.uniform(f"{purpose}|angle", event=event, item=item, known_at_minute=known_at_minute)
         return np.sqrt(-2.0 * np.log(radius)) * np.cos(2.0 * np.pi * angle)
+
+    def _seeds(self, purpose: str, event: ArrayLike, known_at_minute: ArrayLike) -> np.uint64 | NDArray[np.uint64]:
+        """Return what the draws of a purpose for an event start from."""
+        key = self._key(purpose)
+        if self.altered_after_minute is not None:
+            is_later = np.atleast_1d(np.asarray(known_at_minute)) > self.altered_after_minute
+            return _mix(_words(event) * _EVENT_FACTOR ^ np.where(is_later, self._key(f"{purpose}|altered"), key))
+        if isinstance(event, int):
+            # The usual case, for which an array of one element takes ten times as long.
+            return np.uint64(_mix_one(event * int(_EVENT_FACTOR) ^ int(key)))
+        return _mix(_words(event) * _EVENT_FACTOR ^ key)
 
     def _key(self, purpose: str) -> np.uint64:
         """Return 64 bits that stand for the seed and a purpose."""
@@ -67,6 +76,14 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     Source:
         The finaliser of splitmix64 (Steele, Lea, Flood 2014; Stafford's mix 13).
     """
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(_FIRST_FACTOR)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(_SECOND_FACTOR)
     return values ^ (values >> np.uint64(31))
+
+
+def _mix_one(value: int) -> int:
+    """Return what `_mix` makes of one word, of which only the lowest 64 bits count."""
+    value &= _WORD
+    value = (value ^ value >> 30) * _FIRST_FACTOR & _WORD
+    value = (value ^ value >> 27) * _SECOND_FACTOR & _WORD
+    return value ^ value >> 31

@@ -23,7 +23,7 @@ class Snapshot:
         if closed is None:
             return self.world.born(self.minute)
         candidates = self.world.born(self.minute) if closed else self.world.maybe_open(self.minute)
-        return [number for number in candidates if self.state(number).is_closed is closed]
+        return [number for number in candidates if self.world.is_closed(number, self.minute) is closed]
 
     def numbers_with_open_markets(self) -> list[int]:
         """Return the events that might have a market that trades."""

@@ -30,7 +30,6 @@ class _History:
     plan: EventPlan
     closings: tuple[Closing, ...]
     stopped_minutes: NDArray[np.int64]
-    turnover: Turnover
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +79,7 @@ class World:
         self.roster = roster
         self.names = Names(draws.seed)
         self._histories: dict[int, _History] = {}
+        self._turnovers: dict[int, Turnover] = {}
         self._walks: dict[int, Walk] = {}
         self._last_minutes = (
             -(-roster.born_at_minutes // MINUTES_AN_HOUR) + roster.life_hours
@@ -137,11 +137,15 @@ class World:
             self.roster.born_at_minutes[number] <= min(minute, minute_of(SANDBOX_ENDS_AT))
         )
 
+    def is_closed(self, number: int, minute: int) -> bool:
+        """Return whether trading has stopped in every market of an event, as its state would say, but sooner."""
+        return bool(self._history(number).stopped_minutes.max() <= minute)
+
     def event(self, number: int, minute: int) -> EventState:
         """Return an event as of a minute at which it is listed."""
         history = self._history(number)
         volumes, total = volumes_at(
-            history.plan, history.turnover, minute=minute, stopped_minutes=history.stopped_minutes
+            history.plan, self._turnover(history), minute=minute, stopped_minutes=history.stopped_minutes
         )
         markets = tuple(
             self._market(history, index, minute=minute, volume=volume) for index, volume in enumerate(volumes)
@@ -211,9 +215,16 @@ class World:
             life_hours=int(self.roster.life_hours[number]),
         )
         closings = closings_of(self.draws, plan)
-        stopped_minutes = np.array([closing.stopped_minute for closing in closings])
-        turnover = turnover_of(self.draws, plan, until_minute=int(stopped_minutes.max()))
-        return _History(plan, closings, stopped_minutes, turnover)
+        return _History(plan, closings, np.array([closing.stopped_minute for closing in closings]))
+
+    def _turnover(self, history: _History) -> Turnover:
+        """Return the trading of an event, worked out once; lists that pass it over never need it."""
+        number = history.plan.number
+        turnover = self._turnovers.get(number)
+        if turnover is None:
+            until_minute = int(history.stopped_minutes.max())
+            turnover = self._turnovers[number] = turnover_of(self.draws, history.plan, until_minute=until_minute)
+        return turnover
 
     def _walk(self, plan: EventPlan) -> Walk:
         """Return the walk of an event, worked out once; lists that only ask for volumes never need it."""

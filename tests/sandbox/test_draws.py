@@ -43,3 +43,10 @@ def test_normal_draws_have_the_moments_of_a_standard_normal() -> None:
     assert abs(drawn.mean()) < 0.02
     assert abs(drawn.std() - 1) < 0.02
     assert abs((drawn**4).mean() - 3) < 0.15
+
+
+@given(event=st.integers(0, 2**63 - 1), item=st.integers(0, 2**63 - 1))
+def test_one_event_draws_what_it_draws_among_others(event: int, item: int) -> None:
+    alone = Draws(3).uniform("a", event=event, item=item, known_at_minute=0)
+    among = Draws(3).uniform("a", event=np.array([event, 7]), item=item, known_at_minute=0)
+    assert alone.tolist() == among[:1].tolist()

@@ -130,7 +130,9 @@ def test_a_market_is_open_then_closed_and_only_then_settled(settled: list[EventS
     seen: Counter[Stage] = Counter()
     for event in settled[:60]:
         decided = event.markets[0].plan.decided_hour * HOUR
-        states = [large.event(event.plan.number, decided + step * HOUR).markets[0] for step in range(-2, 200)]
+        events = [large.event(event.plan.number, decided + step * HOUR) for step in range(-2, 200)]
+        assert all(large.is_closed(each.plan.number, each.minute) is each.is_closed for each in events)
+        states = [each.markets[0] for each in events]
         places = [order.index(state.stage) for state in states]
         assert places == sorted(places)
         assert (places[0], places[-1]) == (0, 3)
