@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from predibot.agents.account import Account, MemoryAccount
@@ -21,6 +21,7 @@ from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
 from predibot.domain.terms import ModelTerms
 from predibot.errors import UsageError
+from predibot.jobs.history import HistoryBoard
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.pages import PageFolder
 from predibot.ledger.spending import LedgerAccount
@@ -36,7 +37,6 @@ from predibot.tools.web_search import SearchPolicy, make_web_search
 
 _log = logging.getLogger(__name__)
 
-HISTORY = timedelta(days=21)
 SANDBOX_MODELS = "sandbox/"
 _GRACE_SECONDS = 5.0
 """What is left of a decision's time to store it."""
@@ -88,6 +88,11 @@ class Equipment:
     _budgets: dict[str, Budget] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
+    _histories: HistoryBoard = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Share price histories between the bots."""
+        self._histories = HistoryBoard(self.opened.venue)
 
     @property
     def is_replay(self) -> bool:
@@ -235,13 +240,8 @@ class Equipment:
         return [PacedProvider(each, terms.seconds_between, time.monotonic, time.sleep) for each in opened]
 
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
-        """Return the last price of each day up to now."""
         market = event.market(market_id)
-        if market is None:
-            return ()
-        venue = self.opened.venue
-        path = venue.price_path(market.ref.instrument(venue.name, "YES"), start=now - HISTORY, until=now)
-        return tuple({point.at.date(): point for point in path.points}.values())
+        return () if market is None else self._histories.daily(market, now)
 
 
 def _models_of(bot: BotSpec) -> list[str]:
