@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from predibot.domain.budget import LIMIT_LEVELS, Limits
+from predibot.domain.clock import parse_length
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError
 from predibot.games import GAMES
@@ -22,10 +23,7 @@ from predibot.selection import SelectionRules
 from predibot.spelling import did_you_mean, nearest
 from predibot.toml_lines import KeyPath, key_lines
 
-MAX_EVERY = timedelta(days=366)
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
-_EVERY = re.compile(r"([0-9]{1,6})([mhdw])")
-_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "password", "passwords", "apikey", "apikeys"})
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
@@ -223,13 +221,11 @@ def _venue(venue: str, where: _Where) -> str:
 
 
 def _every(text: str, where: _Where) -> timedelta:
-    found = _EVERY.fullmatch(text)
-    every = int(found.group(1)) * _UNITS[found.group(2)] if found else timedelta(0)
-    if not timedelta(0) < every <= MAX_EVERY:
-        raise where.error(
-            ("every",), f"'every' is {text[:40]!r}; write a length of at most 366 days like '1d', '6h' or '7d'"
-        )
-    return every
+    try:
+        return parse_length(text)
+    except ValueError:
+        what = f"'every' is {text[:40]!r}; write a length of at most 366 days like '1d', '6h' or '7d'"
+        raise where.error(("every",), what) from None
 
 
 def _rules(table: SelectionTable, where: _Where) -> SelectionRules:

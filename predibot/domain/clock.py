@@ -1,8 +1,12 @@
 """Instants: aware UTC datetimes, their text, and their place in a calendar of slots."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LONGEST = timedelta(days=366)
+_LENGTH = re.compile(r"([0-9]{1,6})([mhdw])")
+_UNITS = {"w": timedelta(weeks=1), "d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
 
 
 def parse_instant(text: str) -> datetime:
@@ -40,6 +44,34 @@ def format_instant(instant: datetime) -> str:
     if utc.microsecond:
         return utc.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return utc.strftime("%Y-%m-%dT%H:%M:%SZ" if utc.second else "%Y-%m-%dT%H:%MZ")
+
+
+def parse_length(text: str) -> timedelta:
+    """Return the length of time that a whole number and a unit name: `m`, `h`, `d` or `w`.
+
+    Raises:
+        ValueError: If the text is no such length, or it is zero or longer than 366 days.
+
+    Examples:
+        >>> parse_length("12h")
+        datetime.timedelta(seconds=43200)
+    """
+    found = _LENGTH.fullmatch(text)
+    length = int(found.group(1)) * _UNITS[found.group(2)] if found else timedelta(0)
+    if not timedelta(0) < length <= LONGEST:
+        raise ValueError(f"{text[:40]!r} is no length; write one of at most 366 days like '1d', '6h' or '7d'")
+    return length
+
+
+def format_length(length: timedelta) -> str:
+    """Return a length of time in the largest unit, at most a day, of which it is a whole number.
+
+    Examples:
+        >>> format_length(parse_length("1w")), format_length(parse_length("36h"))
+        ('7d', '36h')
+    """
+    unit = next(unit for unit in "dhm" if length % _UNITS[unit] == timedelta(0))
+    return f"{length // _UNITS[unit]}{unit}"
 
 
 def floor_to(instant: datetime, every: timedelta) -> datetime:

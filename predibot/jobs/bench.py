@@ -1,7 +1,7 @@
 """Setting up what a process works with."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from predibot.ledger.claims import Claimant
 from predibot.ledger.owner import is_gone, new_owner
 from predibot.ledger.runs import StoredRun
 from predibot.ledger.store import Store
+from predibot.ledger.traces import TraceFolder
 from predibot.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Workplace:
     clock: Callable[[], datetime]
     equipment: "Equipment | None" = None
     watch: Watch = unwatched
+    traces: TraceFolder = field(default_factory=TraceFolder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +78,5 @@ def make_bench(
         equipment=workplace.equipment,
         loopback=opened.loopback.search_url if opened.loopback else None,
         watch=workplace.watch,
+        traces=workplace.traces,
     )

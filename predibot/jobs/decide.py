@@ -25,6 +25,7 @@ from predibot.ledger.claims import release
 from predibot.ledger.decisions import StoredDecision, stored_decisions
 from predibot.ledger.runs import BotPlan, StoredRun, add_bots
 from predibot.ledger.store import Store
+from predibot.ledger.traces import TraceFolder
 from predibot.recipe import BotSpec, Recipe
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def decide(
     listener: ProgressListener,
     watch: Watch = unwatched,
     processes: Processes | None = None,
+    traces: TraceFolder | None = None,
 ) -> DecideReport:
     """Make every decision of a run that is not made yet, and return them all.
 
@@ -92,6 +94,7 @@ def decide(
         listener: Told of each decision.
         watch: Told of each step of each bot.
         processes: Who does the work besides; left out, threads of this process.
+        traces: Where agents' traces are kept; left out, in runs/out/traces of the current folder.
 
     Raises:
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
@@ -105,7 +108,7 @@ def decide(
     run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
     with store.write() as connection:
         bot_rows = add_bots(connection, run.stored, [bot_plan(bot) for bot in bots])
-    workplace = Workplace(request.recipe, opened, settings, clock, equipment, watch)
+    workplace = Workplace(request.recipe, opened, settings, clock, equipment, watch, traces or TraceFolder())
     bench = make_bench(run.stored, run.events, workplace, store=store, began_at=clock())
     jobs = tuple(decide_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)
     crew = _crew(bench, workplace, run.stored.key, processes)

@@ -1,11 +1,11 @@
 """Opening a venue by the name a user gives it."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from predibot.config import Settings
 from predibot.contracts import Venue
@@ -13,6 +13,10 @@ from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.sandbox.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from predibot.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from predibot.sandbox.options import SandboxOptions
+    from predibot.sandbox.world import World
 
 Clock = Callable[[], datetime]
 Purpose = Literal["decide", "look_back"]
@@ -69,7 +73,8 @@ def open_venue(spec: str, settings: Settings, *, as_of: datetime | None, purpose
     if kind == "archive":
         return _open_archive(spec, Path(argument), as_of=as_of, purpose=purpose, clock=clock)
     if kind == "sandbox":
-        return _open_sandbox(spec, argument, settings, as_of=as_of, purpose=purpose)
+        opens_at = SANDBOX_OPENS_AT if purpose == "decide" else SANDBOX_ENDS_AT
+        return open_sandbox_venue(spec, settings, now=as_of or opens_at)
     raise UsageError(f"no venue {spec[:100]!r}. {did_you_mean(kind, KINDS)} An archive is written archive:<folder>")
 
 
@@ -121,26 +126,71 @@ def _open_archive(spec: str, folder: Path, *, as_of: datetime | None, purpose: P
     return OpenVenue(f"archive:{folder}", archive, now, ExitStack())
 
 
-def _open_sandbox(
-    spec: str, argument: str, settings: Settings, *, as_of: datetime | None, purpose: Purpose
-) -> OpenVenue:
+def check_in_sandbox(instant: datetime) -> None:
+    """Refuse an instant at which there is no sandbox.
+
+    Raises:
+        UsageError: If its world has not begun yet, or has ended.
+    """
+    if not SANDBOX_BEGINS_AT <= instant <= SANDBOX_ENDS_AT:
+        raise UsageError(
+            f"the sandbox's world lasts from {format_instant(SANDBOX_BEGINS_AT)} to {format_instant(SANDBOX_ENDS_AT)}; "
+            f"{format_instant(instant)} is outside. Name an instant in it"
+        )
+
+
+def sandbox_options(spec: str) -> "SandboxOptions":
+    """Return the options in `sandbox[:options]`.
+
+    Raises:
+        UsageError: If they are not options of a sandbox.
+    """
     # A simulated world costs a tenth of a second, which only those pay who play in it.
     from predibot.sandbox.options import parse_options
+
+    with _told(spec):
+        return parse_options(spec.partition(":")[2])
+
+
+def sandbox_world(spec: str, *, altered_after: datetime | None = None) -> "World":
+    """Return the world that `sandbox[:options]` names.
+
+    Args:
+        spec: As a user gives it.
+        altered_after: What becomes known after this instant comes out in another way; all before it is the same.
+
+    Raises:
+        UsageError: If the options are not those of a sandbox, or no world can be made of them.
+    """
+    from predibot.sandbox.world import World
+
+    options = sandbox_options(spec)
+    with _told(spec):
+        return World.from_seed(
+            options.seed, events=options.events, markets=options.markets, altered_after=altered_after
+        )
+
+
+def open_sandbox_venue(spec: str, settings: Settings, *, now: datetime, world: "World | None" = None) -> OpenVenue:
+    """Open `sandbox[:options]` at an instant of its world.
+
+    Args:
+        spec: As a user gives it.
+        settings: How patient to be.
+        now: Where its clock stands.
+        world: Left out, that of the options is made anew.
+
+    Raises:
+        UsageError: If the options are none, or the instant is outside of the world.
+    """
     from predibot.sandbox.server import open_sandbox
     from predibot.venues.polymarket import Polymarket
 
-    now = as_of or (SANDBOX_OPENS_AT if purpose == "decide" else SANDBOX_ENDS_AT)
-    if not SANDBOX_BEGINS_AT <= now <= SANDBOX_ENDS_AT:
-        raise UsageError(
-            f"the sandbox's world lasts from {format_instant(SANDBOX_BEGINS_AT)} to {format_instant(SANDBOX_ENDS_AT)}; "
-            f"{format_instant(now)} is outside. Name an instant in it with --as-of"
-        )
-    try:
-        options = parse_options(argument)
-    except ValueError as error:
-        raise UsageError(f"--venue {spec[:100]}: {error}") from None
+    check_in_sandbox(now)
     closing = ExitStack()
-    server = closing.enter_context(open_sandbox(options, now=now))
+    server = closing.enter_context(
+        open_sandbox(sandbox_options(spec), now=now, world=sandbox_world(spec) if world is None else world)
+    )
     venue = closing.enter_context(
         Polymarket(
             gamma_url=server.gamma_url,
@@ -153,3 +203,12 @@ def _open_sandbox(
     )
     loopback = Loopback(server.search_url, server.chat_url, server.address)
     return OpenVenue(spec, venue, now, closing, loopback)
+
+
+@contextmanager
+def _told(spec: str) -> Iterator[None]:
+    """Tell what is wrong with the options of a sandbox."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(f"--venue {spec[:100]}: {error}") from None

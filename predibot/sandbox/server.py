@@ -303,11 +303,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"{head}{lines}\r\n".encode("latin-1") + body)
 
 
-def open_sandbox(options: SandboxOptions, *, now: datetime | Callable[[], datetime]) -> SandboxServer:
+def open_sandbox(
+    options: SandboxOptions, *, now: datetime | Callable[[], datetime], world: World | None = None
+) -> SandboxServer:
     """Return a server for these options, not started yet: `with open_sandbox(...) as server`.
+
+    Args:
+        options: What world it is, and how it misbehaves.
+        now: Its clock.
+        world: One that is there already, which remembers what was worked out before; left out, that of the options.
 
     Raises:
         ValueError: If the world cannot be made, for instance with too many events.
     """
-    world = World.from_seed(options.seed, events=options.events, markets=options.markets)
+    if world is None:
+        world = World.from_seed(options.seed, events=options.events, markets=options.markets)
     return SandboxServer(world, now=now, fault=options.fault, thinking_seconds=options.thinking_seconds)

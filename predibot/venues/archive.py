@@ -8,7 +8,8 @@ and later resolutions is not even checked.
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,7 +22,7 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
 from predibot.venues import archive_layout as layout
 from predibot.venues import wire
-from predibot.venues.archive_revisions import known_revisions
+from predibot.venues.archive_revisions import known_at, known_revisions
 from predibot.venues.polymarket_parse import parse_event, payload_id
 
 MAX_QUOTE_AGE = timedelta(hours=24)
@@ -79,6 +80,31 @@ class Archive:
     def instants(self) -> tuple[datetime, ...]:
         """Return when snapshots were taken, oldest first."""
         return self._instants
+
+    def known_until(self) -> datetime:
+        """Return the instant of the last that is recorded: a snapshot, a price or a resolution.
+
+        What cannot be read is passed over here; whoever asks for it is told.
+
+        Raises:
+            VenueError: If the folder or `resolutions.json` cannot be read.
+        """
+        return max(self._instants[-1], *self._known_resolutions_at(), *self._last_prices_at())
+
+    def _known_resolutions_at(self) -> Iterator[datetime]:
+        """Yield since when each revision is known."""
+        for stored in self._stored_resolutions().values():
+            for row in stored if isinstance(stored, list) else [stored]:
+                with suppress(ValueError):
+                    yield known_at(row)
+
+    def _last_prices_at(self) -> Iterator[datetime]:
+        """Yield the instant of the last price of each token."""
+        for path in layout.price_files(self._folder):
+            with suppress(layout.FileBroken):
+                series = self._series_of(Instrument(self._name, BINARY_OUTCOME, path.stem))
+                if series:
+                    yield series[-1][0]
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the events of the latest snapshot at or before the instant, in the order of the file.
@@ -217,11 +243,15 @@ class Archive:
 
     def _revisions(self, ref: MarketRef, as_of: datetime) -> tuple[Resolution, ...]:
         """Return what is known of one market; nothing where it has no condition id."""
+        stored = self._stored_resolutions().get(ref.condition_id) if ref.condition_id else None
+        return () if stored is None else known_revisions(stored, as_of=as_of)
+
+    def _stored_resolutions(self) -> Mapping[str, object]:
+        """Return `resolutions.json`, read once."""
         with self._lock:
             if self._resolutions is None:
                 self._resolutions = self._read_resolutions()
-            stored = self._resolutions.get(ref.condition_id) if ref.condition_id else None
-        return () if stored is None else known_revisions(stored, as_of=as_of)
+            return self._resolutions
 
     def _read_resolutions(self) -> Mapping[str, object]:
         """Return `resolutions.json`; an archive without one knows no resolution."""

@@ -56,6 +56,23 @@ def price_file(folder: Path, token_id: str) -> Path | None:
     return folder / PRICES / f"{token_id}.json" if wire.TOKEN_ID.fullmatch(token_id) else None
 
 
+def price_files(folder: Path) -> tuple[Path, ...]:
+    """Return where prices are, by name; whatever else lies beside them is left out.
+
+    Raises:
+        VenueChanged: If they lie outside the archive.
+        VenueUnavailable: If they cannot be listed.
+    """
+    check_inside(folder, folder / PRICES)
+    try:
+        found = [entry for entry in (folder / PRICES).iterdir() if price_file(folder, entry.stem) == entry]
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as error:
+        raise VenueUnavailable(f"{folder} cannot be read: {error}; mend its permissions") from error
+    return tuple(sorted(found))
+
+
 def check_inside(folder: Path, path: Path) -> None:
     """Refuse a path that a symbolic link leads out of the archive.
 

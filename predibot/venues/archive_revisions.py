@@ -26,15 +26,36 @@ def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...
     rows = stored if isinstance(stored, list) else [stored]
     known: dict[datetime, Resolution] = {}
     for row in rows:
-        if not isinstance(row, Mapping):
-            raise ValueError(f"{wire.seen(row)} is not a resolution")
-        # A revision may state either alone: it is then settled since it is effective, and the other way round.
-        resolved_at = wire.unix_instant(row.get("resolved_at", row.get("effective_at")))
-        effective_at = wire.unix_instant(row["effective_at"]) if "effective_at" in row else resolved_at
+        fields = _fields(row)
+        resolved_at, effective_at = _instants(fields)
         if max(effective_at, resolved_at) <= as_of:
-            payout_yes = _payout_yes(row.get("payouts"))
+            payout_yes = _payout_yes(fields.get("payouts"))
             known[effective_at] = Resolution(payout_yes, resolved_at, "venue", effective_at)
     return tuple(known[instant] for instant in sorted(known))
+
+
+def known_at(row: object) -> datetime:
+    """Return the instant from which one revision is known: it is effective then, and its market resolved.
+
+    Raises:
+        ValueError: If the row states no readable instant.
+    """
+    return max(_instants(_fields(row)))
+
+
+def _fields(row: object) -> Mapping[str, object]:
+    if not isinstance(row, Mapping):
+        raise ValueError(f"{wire.seen(row)} is not a resolution")
+    return row
+
+
+def _instants(row: Mapping[str, object]) -> tuple[datetime, datetime]:
+    """Return when a revision's market resolved, and since when the revision is effective.
+
+    It may state either alone: it is then settled since it is effective, and the other way round.
+    """
+    resolved_at = wire.unix_instant(row.get("resolved_at", row.get("effective_at")))
+    return resolved_at, wire.unix_instant(row["effective_at"]) if "effective_at" in row else resolved_at
 
 
 def _payout_yes(payouts: object) -> float:
