@@ -36,8 +36,7 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
     from predibot.jobs.recipes import asked_recipe
     from predibot.ledger.store import Store
     from predibot.reports.decided import decide_view
-    from predibot.reports.terminal import print_evaluation
-    from predibot.reports.views import EvaluationView
+    from predibot.reports.evaluation import evaluation_document
 
     output.set_up_logs(verbose=verbose)
     asked = [asked_recipe(name, overrides={}) for name in _RECIPES]
@@ -54,15 +53,16 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
             listener=listener,
             told=_tell,
         )
-    view = EvaluationView(done.evaluation.as_of, done.evaluation.cards, done.evaluation.notes)
     if json:
         output.print_document(
-            {"runs": [decide_view(report).document() for report in done.runs], "evaluation": view.document()}
+            {
+                "runs": [decide_view(report).document() for report in done.runs],
+                "evaluation": evaluation_document(done.evaluation),
+            }
         )
         return
-    console = output.report_console()
-    print_evaluation(console, view)
-    console.print(_NEXT.format(file=_FILE, url=url), soft_wrap=True)
+    output.print_evaluation(done.evaluation, json=False)
+    output.report_console().print(_NEXT.format(file=_FILE, url=url), soft_wrap=True)
 
 
 def _tell(report: "DecideReport") -> None:

@@ -1,5 +1,6 @@
 """`predibot evaluate`: how good the bots were, against the market, as of an instant."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,11 +13,17 @@ if TYPE_CHECKING:
     from predibot.config import Settings
     from predibot.contracts import ProgressListener
     from predibot.ledger.store import Store
+    from predibot.scoring.conventions import Convention
+    from predibot.scoring.evaluation import Question
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("evaluate", cls=Command, help="score each bot beside the market: returns, Brier, Sharpe")(evaluate)
+    app.command(
+        "evaluate",
+        cls=Command,
+        help="score each bot beside the market: returns, Brier, Sharpe, with intervals and comparisons",
+    )(evaluate)
 
 
 def evaluate(
@@ -29,9 +36,24 @@ def evaluate(
     horizons: Annotated[
         str, typer.Option("--horizons", metavar="DAYS", help="days after the decision, comma-separated")
     ] = "1,2,7",
+    by: Annotated[
+        str, typer.Option("--by", metavar="PART", help="bot, event, category, month, lead_time or confidence")
+    ] = "bot",
+    delay: Annotated[
+        str | None,
+        typer.Option("--delay", metavar="DAYS", help="what decisions would have earned so many days late: 1,2,4,8,16"),
+    ] = None,
+    sizing: Annotated[
+        str | None,
+        typer.Option("--sizing", metavar="RULES", help="bet the forecasts again: flat, kelly, half_kelly"),
+    ] = None,
+    convention: options.Convention = "predibot",
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
     no_track: Annotated[bool, typer.Option("--no-track", help="use what is stored, ask the venue nothing")] = False,
     ledger: options.Ledger = None,
     json: options.Json = False,
+    csv: options.Csv = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Track first, then score what was known as of the instant."""
@@ -43,12 +65,12 @@ def evaluate(
     from predibot.ledger.runs import list_runs
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.terminal import print_evaluation
-    from predibot.reports.views import EvaluationView
 
     output.set_up_logs(verbose=verbose)
+    output.one_format(json=json, csv=csv)
     settings = load_settings()
-    days, bot_names = _days(horizons), options.names(bots)
+    bot_names = options.names(bots)
+    asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         specs = specs_of_ledger(store, venue)
@@ -58,21 +80,34 @@ def evaluate(
         if name is not None:
             output.say(f"recipe: {name}")
         at = look_back_at(spec, as_of, options.wall_clock)
-        notes: tuple[str, ...] = ()
+        remarks: tuple[str, ...] = ()
         if not no_track:
-            notes = tuple(
+            remarks = tuple(
                 note for each in specs for note in _track(store, each, at, settings, listener, own_runs=venue is None)
             )
             # Quotes that were taken just now count too.
             at = look_back_at(spec, as_of, options.wall_clock)
-        evaluation = evaluate_all(
-            store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, horizons_days=days
+        found = evaluate_all(
+            store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
         )
-    view = EvaluationView(evaluation.as_of, evaluation.cards, (*notes, *evaluation.notes))
-    if json:
-        output.print_document(view.document())
-    else:
-        print_evaluation(output.report_console(), view)
+    output.print_evaluation(replace(found, notes=(*remarks, *found.notes)), json=json, csv=csv)
+
+
+def _question(
+    horizons: str, by: str, delay: str | None, sizing: str | None, convention: "Convention", resamples: int, seed: int
+) -> "Question":
+    from predibot.scoring.evaluation import PARTINGS, Question
+    from predibot.scoring.sizing import SIZINGS
+    from predibot.scoring.uncertainty import Uncertainty
+
+    return Question(
+        horizons_days=_days("--horizons", horizons),
+        convention=convention,
+        uncertainty=Uncertainty(seed=seed, resamples=resamples),
+        grouping=None if by == "bot" else options.one_of("--by", by, ("bot", *PARTINGS)),
+        delays_days=() if delay is None else _days("--delay", delay),
+        sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in options.names(sizing)),
+    )
 
 
 def _track(
@@ -90,11 +125,11 @@ def _track(
         return (f"the venue could not be reached, so this is what was stored before: {error}",)
 
 
-def _days(text: str) -> tuple[float, ...]:
+def _days(option: str, text: str) -> tuple[float, ...]:
     try:
         days = tuple(dict.fromkeys(float(part) for part in text.split(",") if part.strip()))
     except ValueError:
         days = ()
     if not days or any(not 0 < day <= 3650 for day in days):
-        raise typer.BadParameter(f"{text!r} is not a list of days; write --horizons 1,2,7")
+        raise typer.BadParameter(f"{text!r} is not a list of days; write {option} 1,2,7")
     return days

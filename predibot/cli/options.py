@@ -1,11 +1,16 @@
 """The options that several commands share, each defined once."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.domain.clock import parse_instant
+from predibot.spelling import nearest
+
+if TYPE_CHECKING:
+    from predibot.scoring import conventions
 
 
 def _instant(text: str) -> datetime:
@@ -56,6 +61,19 @@ Ledger = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
+Csv = Annotated[bool, typer.Option("--csv", help="print one table as CSV on stdout")]
+Convention = Annotated[
+    str,
+    typer.Option(
+        "--convention",
+        metavar="NAME",
+        help="how annual figures are made: predibot, predibench, livetradebench, livetradebench_paper",
+    ),
+]
+Resamples = Annotated[
+    int, typer.Option("--resamples", metavar="N", min=100, max=1_000_000, help="draws behind each interval")
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="of those draws")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="say on stderr what is being done")]
 Bots = Annotated[
     str | None,
@@ -84,3 +102,22 @@ def names(text: str | None) -> tuple[str, ...]:
     if not found:
         raise typer.BadParameter(f"{text!r} names nobody; write --bots market_price,random_bet")
     return found
+
+
+def one_of(option: str, text: str, known: Sequence[str]) -> str:
+    """Return one of some words, or say which there are."""
+    if text in known:
+        return text
+    near = nearest(text, known)
+    hint = f"Did you mean {near!r}? " if near else ""
+    raise typer.BadParameter(f"no {text!r} for {option}. {hint}There are: {', '.join(known)}")
+
+
+def convention_of(name: str) -> "conventions.Convention":
+    """Return the convention of a name, or say which there are."""
+    from predibot.scoring.conventions import convention_named
+
+    try:
+        return convention_named(name)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from predibot.contracts import Progress, ProgressListener
     from predibot.jobs.watch import Activity, Watch
     from predibot.recipe import Recipe
+    from predibot.scoring.evaluation import Evaluation
 
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -41,6 +42,28 @@ def report_console() -> "Console":
     from predibot.reports.terminal import console_for
 
     return console_for(sys.stdout)
+
+
+def one_format(*, json: bool, csv: bool) -> None:
+    """Refuse to print two things where a program reads one."""
+    if json and csv:
+        raise typer.BadParameter("--json and --csv are two answers; ask for one")
+
+
+def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False) -> None:
+    """Print an evaluation on stdout: as a document, as one table for programs, or for a person."""
+    if json:
+        from predibot.reports.evaluation import evaluation_document
+
+        print_document(evaluation_document(evaluation))
+    elif csv:
+        from predibot.reports.evaluation_csv import evaluation_csv
+
+        typer.echo(evaluation_csv(evaluation), nl=False)
+    else:
+        from predibot.reports import evaluation_grids
+
+        evaluation_grids.print_evaluation(report_console(), evaluation)
 
 
 def set_up_logs(*, verbose: bool) -> None:

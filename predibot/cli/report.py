@@ -32,8 +32,8 @@ def report(
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.decided import run_row
-    from predibot.reports.terminal import print_evaluation, print_runs
-    from predibot.reports.views import EvaluationView
+    from predibot.reports.evaluation import evaluation_document
+    from predibot.reports.terminal import print_runs
 
     output.set_up_logs(verbose=verbose)
     bot_names = options.names(bots)
@@ -46,11 +46,10 @@ def report(
         rows = [run_row(summary) for summary in runs if name in (None, summary.run.recipe)]
         at = look_back_at(spec, as_of, options.wall_clock)
         evaluation = evaluate(store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names)
-    view = EvaluationView(evaluation.as_of, evaluation.cards, evaluation.notes)
     if json:
-        output.print_document({"runs": [row.document() for row in rows], **view.document()})
+        output.print_document({"runs": [row.document() for row in rows], **evaluation_document(evaluation)})
         return
     console = output.report_console()
     print_runs(console, rows)
     console.print()
-    print_evaluation(console, view)
+    output.print_evaluation(evaluation, json=False)

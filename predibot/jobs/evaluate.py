@@ -1,24 +1,13 @@
-"""Evaluating: what the ledger holds, as of an instant, as one scorecard a bot."""
+"""Evaluating: what the ledger holds, as of an instant, as scores that say on how much they rest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from predibot.errors import UsageError
 from predibot.ledger.queries import track_record
 from predibot.ledger.runs import list_runs
 from predibot.ledger.store import Store
-from predibot.scoring.notes import notes
-from predibot.scoring.scorecard import HORIZONS_DAYS, Scorecard, scorecards
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The scorecards of all bots as of an instant, and what a reader should know about them."""
-
-    as_of: datetime
-    cards: tuple[Scorecard, ...]
-    notes: tuple[str, ...]
+from predibot.scoring.evaluation import Evaluation, Question, evaluation_of
 
 
 def evaluate(
@@ -28,13 +17,12 @@ def evaluate(
     as_of: datetime,
     recipe: str | None = None,
     bots: Sequence[str] = (),
-    horizons_days: Sequence[float] = HORIZONS_DAYS,
+    question: Question | None = None,
 ) -> Evaluation:
     """Return how good the bots were, from what is stored; nothing is fetched."""
     with store.read() as connection:
         record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
-    cards = scorecards(record, horizons_days=horizons_days)
-    return Evaluation(as_of, cards, notes(record, cards))
+    return evaluation_of(record, as_of, question or Question())
 
 
 def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:

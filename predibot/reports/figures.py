@@ -43,6 +43,52 @@ def ratio(value: float | None) -> str:
     return MISSING if value is None else _no_negative_zero(f"{value:,.2f}")
 
 
+def signed_score(value: float | None) -> str:
+    """Return a difference of scores.
+
+    Examples:
+        >>> signed_score(0.01234), signed_score(None)
+        ('+0.0123', '–')
+    """
+    return MISSING if value is None else _no_negative_zero(f"{value:+.4f}")
+
+
+def interval(low: float | None, high: float | None, *, decimals: int = 3) -> str:
+    """Return where a score would lie had other events been asked about.
+
+    Examples:
+        >>> interval(-0.01, 0.1234), interval(None, None)
+        ('-0.010 to 0.123', '–')
+    """
+    if low is None or high is None:
+        return MISSING
+    return " to ".join(_no_negative_zero(f"{end:,.{decimals}f}") for end in (low, high))
+
+
+def percent_interval(low: float | None, high: float | None) -> str:
+    """Return where a return would lie, in percent.
+
+    Examples:
+        >>> percent_interval(-0.0123, 0.5)
+        '-1.2 to 50.0%'
+    """
+    if low is None or high is None:
+        return MISSING
+    return f"{interval(100.0 * low, 100.0 * high, decimals=1)}%"
+
+
+def p_value(value: float | None) -> str:
+    """Return how easily luck alone gives as much.
+
+    Examples:
+        >>> p_value(0.04321), p_value(0.0001)
+        ('0.043', '<0.001')
+    """
+    if value is None:
+        return MISSING
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def signed_percent(value: float | None) -> str:
     """Return a return in percent.
 
@@ -97,6 +143,18 @@ def volume_usd(value: float | None) -> str:
         return MISSING
     # No market trades a quadrillion: such a figure is a mistake of the venue's, and is kept short.
     return f"${value:,.0f}" if abs(value) < 1e15 else f"${value:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time, as exactly as somebody who waits wants to know it.
+
+    Examples:
+        >>> duration(42.4), duration(600), duration(9000)
+        ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _no_negative_zero(written: str) -> str:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import STATUSES, Status
-from predibot.scoring.scorecard import HorizonScore, Scorecard
 
 Document = dict[str, object]
 """What `json.dumps` writes: texts, finite numbers, None, and lists and documents of them."""
@@ -17,23 +16,6 @@ Document = dict[str, object]
 Outcome = Status | Literal["skipped"]
 OUTCOMES: tuple[Outcome, ...] = (*STATUSES, "skipped")
 """What became of a decision in one call: a status, or skipped because it was made before."""
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationView:
-    """What `predibot evaluate` shows."""
-
-    as_of: datetime
-    cards: tuple[Scorecard, ...]
-    notes: tuple[str, ...] = ()
-
-    def document(self) -> Document:
-        """Return the JSON document; a number without a value is None."""
-        return {
-            "as_of": format_instant(self.as_of),
-            "bots": [_card_document(card) for card in self.cards],
-            "notes": list(self.notes),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,38 +207,3 @@ class RunRow:
 def number(value: float | None) -> float | None:
     """Return a number as JSON can hold it: None for what has no value."""
     return value if value is not None and math.isfinite(value) else None
-
-
-def _card_document(card: Scorecard) -> Document:
-    return {
-        "bot": card.bot,
-        "decisions": card.decisions,
-        "forecasts": card.forecasts,
-        "settled": card.settled,
-        "void": card.void,
-        "brier": number(card.brier),
-        "n_brier": card.n_brier,
-        "brier_open": number(card.brier_open),
-        "n_brier_open": card.n_brier_open,
-        "log_score": number(card.log_score),
-        "skill_vs_market": number(card.skill_vs_market),
-        "horizons": {label: _horizon_document(score) for label, score in card.horizons.items()},
-        "cost_usd": number(card.cost_usd),
-        "cost_known_usd": number(card.cost_known_usd),
-        "refused": card.refused,
-        "failed": card.failed,
-        "abstained": card.abstained,
-        "clean": card.clean,
-        "contaminated": card.contaminated,
-        "unknown": card.unknown,
-    }
-
-
-def _horizon_document(score: HorizonScore) -> Document:
-    return {
-        "mean_return": number(score.mean_return),
-        "n": score.n,
-        "coverage": number(score.coverage),
-        "sharpe": number(score.sharpe),
-        "market_mean_return": number(score.market_mean_return),
-    }

@@ -189,23 +189,29 @@ def _returns_of(
         passed=passed,
         value=np.where(may_have_value & decided, value, np.nan),
         market_value=np.where(passed & priced, baseline, np.nan),
-        quote_value=np.where(may_have_value & decided, _sum_by_decision(record, _at_quote(record, later)), np.nan),
+        quote_value=np.where(may_have_value & decided, _at_quote(record, later), np.nan),
         price_of_bet=later.prices,
     )
 
 
 def _at_quote(record: TrackRecord, later: _Later) -> Floats:
-    """Return what each bet gained against the book, (n_b,), NaN where there was none."""
+    """Return what each decision returned against the book, (n_d,), NaN where one of its markets had none."""
+    if record.bet_bid_yes is None or record.bet_ask_yes is None:
+        return np.full(record.decided_at.shape, np.nan)
     unknown = np.full(record.bet_usd.shape, np.nan)
-    return quote_gains(
+    gains = quote_gains(
         record.bet_usd,
-        unknown if record.bet_bid_yes is None else record.bet_bid_yes,
-        unknown if record.bet_ask_yes is None else record.bet_ask_yes,
+        record.bet_bid_yes,
+        record.bet_ask_yes,
         later.prices,
         settled=later.paid,
         fee_rates=unknown if record.bet_fee_rate is None else record.bet_fee_rate,
         fee_exponents=unknown if record.bet_fee_exponent is None else record.bet_fee_exponent,
     )
+    # Also where nothing was bet: or a bot would be judged on the few decisions it had no money on.
+    gains = np.where(np.isnan(record.bet_bid_yes + record.bet_ask_yes), np.nan, gains)
+    told = np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0
+    return np.where(told, _sum_by_decision(record, gains), np.nan)
 
 
 def market_bets_usd(record: TrackRecord) -> Floats:

@@ -122,7 +122,9 @@ class TrackRecord:
 
     def slots(self) -> Floats:
         """Return the instant of each decision's slot, (n_d,)."""
-        return self.decision_day * _DAY_SECONDS if self.decision_slot is None else self.decision_slot
+        if self.decision_slot is not None:
+            return self.decision_slot
+        return np.multiply(self.decision_day, _DAY_SECONDS, dtype=np.float64)
 
     def only(self, kept: NDArray[np.bool_]) -> Self:
         """Return the record of some decisions, with their bets; bots, markets and observations stay.

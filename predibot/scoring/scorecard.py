@@ -1,32 +1,39 @@
 """Scorecards: how good each bot was, with how many values stand behind every number."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
 from predibot.scoring.arguments import Floats
+from predibot.scoring.bootstrap import Estimate
+from predibot.scoring.conventions import CONVENTIONS, Convention
+from predibot.scoring.forecast_score import ForecastScore, forecast_scores
+from predibot.scoring.forecasts import settled_forecasts
 from predibot.scoring.horizon import HorizonReturns, horizon_returns, observed_prices, payouts_as_of
 from predibot.scoring.knowledge import KNOWLEDGE
 from predibot.scoring.prices import MAX_GAP_SECONDS
-from predibot.scoring.probability import surprises
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.risk import sharpe_ratio
+from predibot.scoring.series import horizon_series
+from predibot.scoring.uncertainty import Uncertainty, intervals_of_each, mean_of
 
 HORIZONS_DAYS = (1, 2, 7)
-_DAYS_PER_YEAR = 365.0
 
 
 @dataclass(frozen=True, slots=True)
 class HorizonScore:
-    """What the decisions of a bot returned by one horizon; None where there is no value."""
+    """What the decisions of a bot returned by one horizon; None where there is no value.
+
+    With $1 an event, a return is dollars and share alike.
+    """
 
     days: float | None
     """None for `settled`."""
     mean_return: float | None
-    """The mean over its decisions that have a value; with $1 an event, dollars and share alike."""
+    """The mean over its decisions that have a value."""
     n: int
     """How many those are."""
     coverage: float | None
@@ -35,7 +42,7 @@ class HorizonScore:
     Contaminated decisions are in no number here.
     """
     sharpe: float | None
-    """Annual, of one return a date; None for `settled`."""
+    """Annual, by the convention in use; None for `settled`."""
     market_mean_return: float | None
     """The mean of `market_price` on the same decisions."""
     n_market: int
@@ -44,6 +51,22 @@ class HorizonScore:
     """Its decisions whose horizon has passed; all of them, for `settled`."""
     n_unpriced: int
     """Those of them that were not refused and did not fail, and have no value."""
+    clusters: int = 0
+    """How many events the n are about."""
+    quote_mean_return: float | None = None
+    """The mean had the bets been carried out against the book, fees included."""
+    n_quote: int = 0
+    """Those of the n whose book is known."""
+    net_mean_return: float | None = None
+    """The mean less what the decisions cost."""
+    n_net: int = 0
+    """Those of the n whose whole cost is known."""
+    drift: float | None = None
+    """How far prices moved toward the forecasts on average, in [-1, 1]: above zero, the market came to agree."""
+    n_drift: int = 0
+    """Forecasts that were not the price itself and whose later price is known."""
+    intervals: Mapping[str, Estimate] = field(default_factory=dict)
+    """Of each mean here, by its name; empty where none were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +78,13 @@ class Scorecard:
     """Of any status."""
     forecasts: int
     """Probabilities stated, with money on them or not; from here to the horizons, not by contaminated decisions."""
-    settled: int
-    """Forecasts on markets that paid 0 or 1."""
     void: int
-    """Forecasts on markets that settled otherwise, which no score of probabilities uses."""
-    brier: float | None
-    n_brier: int
+    """Forecasts on markets that paid neither 0 nor 1."""
+    forecast: ForecastScore
+    """On markets that paid 0 or 1."""
     brier_open: float | None
-    """Mean squared distance to the latest price of markets that are not settled; no Brier score."""
+    """Mean squared distance to the latest price, of markets not settled; not a Brier score."""
     n_brier_open: int
-    log_score: float | None
-    skill_vs_market: float | None
-    """1 - Brier / Brier of p0 on the same forecasts."""
     horizons: Mapping[str, HorizonScore]
     """By label: days, and last `settled`."""
     cost_usd: float | None
@@ -82,12 +100,40 @@ class Scorecard:
     unknown: int
     """Those whose model has no known cutoff: in the scores."""
 
+    @property
+    def settled(self) -> int:
+        """Return how many forecasts were on markets that paid 0 or 1."""
+        return self.forecast.n
+
+    @property
+    def n_brier(self) -> int:
+        """Return how many forecasts the Brier and log scores are of."""
+        return self.forecast.n
+
+    @property
+    def brier(self) -> float | None:
+        """Return the Brier score over those."""
+        return self.forecast.brier
+
+    @property
+    def log_score(self) -> float | None:
+        """Return the log score over those."""
+        return self.forecast.log_score
+
+    @property
+    def skill_vs_market(self) -> float | None:
+        """Return 1 - Brier / Brier of p0 on the same forecasts."""
+        return self.forecast.skill_vs_market
+
 
 def scorecards(
     record: TrackRecord,
     *,
     horizons_days: Sequence[float] = HORIZONS_DAYS,
     max_gap_seconds: float = MAX_GAP_SECONDS,
+    convention: Convention = CONVENTIONS["predibot"],
+    uncertainty: Uncertainty | None = None,
+    returns: Sequence[HorizonReturns] | None = None,
 ) -> tuple[Scorecard, ...]:
     """Return one scorecard a bot, in the record's order.
 
@@ -97,6 +143,9 @@ def scorecards(
         record: What was done, and what prices did.
         horizons_days: Times after each decision in units of 24 hours.
         max_gap_seconds: How old an observation may be to be a price.
+        convention: How the Sharpe ratio is made.
+        uncertainty: How intervals are made; None makes none.
+        returns: Those of `horizon_returns`, where the caller has them already.
 
     Raises:
         ValueError: If a horizon is not above zero or is asked for twice.
@@ -105,24 +154,20 @@ def scorecards(
         The definitions are those of the project's scoring contract.
     """
     counts = _count_decisions(record, record.made())
-    scores = _score_forecasts(record, max_gap_seconds)
-    horizons = [
-        (returns.label, _score_horizon(record, returns))
-        for returns in horizon_returns(record, horizons_days, max_gap_seconds=max_gap_seconds)
-    ]
+    told = _count_forecasts(record, max_gap_seconds)
+    scores = forecast_scores(settled_forecasts(record), uncertainty=uncertainty)
+    if returns is None:
+        returns = horizon_returns(record, horizons_days, max_gap_seconds=max_gap_seconds)
+    horizons = [(each.label, _score_horizon(record, each, convention, uncertainty)) for each in returns]
     return tuple(
         Scorecard(
             bot=bot,
             decisions=sum(counts.of_status[name][row] for name in STATUSES),
-            forecasts=scores.forecasts[row],
-            settled=scores.brier[row].n,
-            void=scores.void[row],
-            brier=scores.brier[row].mean,
-            n_brier=scores.brier[row].n,
-            brier_open=scores.brier_open[row].mean,
-            n_brier_open=scores.brier_open[row].n,
-            log_score=scores.surprise[row].mean,
-            skill_vs_market=_skill(scores.brier[row].mean, scores.brier_of_market[row].mean),
+            forecasts=told.forecasts[row],
+            void=told.void[row],
+            forecast=scores[row],
+            brier_open=told.brier_open[row].mean,
+            n_brier_open=told.brier_open[row].n,
             horizons={label: of_bots[row] for label, of_bots in horizons},
             cost_usd=counts.cost_usd[row],
             cost_known_usd=counts.cost_known_usd[row],
@@ -156,15 +201,12 @@ class _Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class _ForecastScores:
-    """Forecasts of each bot; lists have one entry a bot."""
+class _Told:
+    """Forecasts of each bot that have no score; lists have one entry a bot."""
 
     forecasts: list[int]
     void: list[int]
-    brier: list[_Mean]
-    brier_of_market: list[_Mean]
     brier_open: list[_Mean]
-    surprise: list[_Mean]
 
 
 def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
@@ -186,67 +228,85 @@ def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
     )
 
 
-def _score_forecasts(record: TrackRecord, gap: float) -> _ForecastScores:
+def _count_forecasts(record: TrackRecord, gap: float) -> _Told:
     rows = np.flatnonzero(~np.isnan(record.bet_probability) & record.scored()[record.bet_decision])
     bots, bot = len(record.bots), record.decision_bot[record.bet_decision[rows]]
-    forecast, market = record.bet_probability[rows], record.bet_market[rows]
+    market = record.bet_market[rows]
     payout = payouts_as_of(record)[market]
-    settled = (payout == 0.0) | (payout == 1.0)
     is_open = np.isnan(payout)
-    happened = np.where(settled, payout, np.nan)
     latest = np.full(rows.shape, np.nan)
     at = np.full(int(is_open.sum()), record.as_of)
     after = record.decided_at[record.bet_decision[rows[is_open]]]
     latest[is_open] = observed_prices(record, market[is_open], at, after, gap)
-    surprise = np.where(settled, surprises(forecast, payout), np.nan)
-    return _ForecastScores(
+    return _Told(
         forecasts=np.bincount(bot, minlength=bots).tolist(),
-        void=np.bincount(bot[~settled & ~is_open], minlength=bots).tolist(),
-        brier=_means(bot, (forecast - happened) ** 2, bots),
-        brier_of_market=_means(bot, (record.bet_price_yes[rows] - happened) ** 2, bots),
-        brier_open=_means(bot, (forecast - latest) ** 2, bots),
-        surprise=_means(bot, surprise, bots),
+        void=np.bincount(bot[(payout > 0.0) & (payout < 1.0)], minlength=bots).tolist(),
+        brier_open=_means(bot, (record.bet_probability[rows] - latest) ** 2, bots),
     )
 
 
-def _score_horizon(record: TrackRecord, returns: HorizonReturns) -> list[HorizonScore]:
+def _score_horizon(
+    record: TrackRecord, returns: HorizonReturns, convention: Convention, uncertainty: Uncertainty | None
+) -> list[HorizonScore]:
     bots, bot = len(record.bots), record.decision_bot
     has_value = ~np.isnan(returns.value)
     answered = np.isin(record.decision_status, (STATUSES.index("recorded"), STATUSES.index("abstained")))
     passed = np.bincount(bot[returns.passed], minlength=bots).tolist()
     unpriced = np.bincount(bot[returns.passed & answered & ~has_value], minlength=bots).tolist()
-    own = _means(bot, returns.value, bots)
-    market = _means(bot, np.where(has_value, returns.market_value, np.nan), bots)
-    sharpe = _sharpe_of_dates(record, returns)
+    series = horizon_series(record, returns)
+    mean = {name: _means(each.bot, each.values, bots) for name, each in series.items()}
+    of_each = {name: tuple(each.of_each(bots)) for name, each in series.items()}
+    intervals = intervals_of_each(
+        [{name: mean_of(*each[row]) for name, each in of_each.items()} for row in range(bots)], uncertainty
+    )
+    sharpe = _sharpe(record, returns, convention)
     return [
         HorizonScore(
             days=returns.days,
-            mean_return=own[row].mean,
-            n=own[row].n,
-            coverage=own[row].n / passed[row] if passed[row] else None,
+            mean_return=mean["mean_return"][row].mean,
+            n=mean["mean_return"][row].n,
+            coverage=mean["mean_return"][row].n / passed[row] if passed[row] else None,
             sharpe=sharpe[row],
-            market_mean_return=market[row].mean,
-            n_market=market[row].n,
+            market_mean_return=mean["market_mean_return"][row].mean,
+            n_market=mean["market_mean_return"][row].n,
             n_passed=passed[row],
             n_unpriced=unpriced[row],
+            clusters=np.unique(of_each["mean_return"][row][1]).size,
+            quote_mean_return=mean["quote_mean_return"][row].mean,
+            n_quote=mean["quote_mean_return"][row].n,
+            net_mean_return=mean["net_mean_return"][row].mean,
+            n_net=mean["net_mean_return"][row].n,
+            drift=mean["drift"][row].mean,
+            n_drift=mean["drift"][row].n,
+            intervals=intervals[row],
         )
         for row in range(bots)
     ]
 
 
-def _sharpe_of_dates(record: TrackRecord, returns: HorizonReturns) -> list[float | None]:
-    """Return the annual Sharpe ratio of each bot's series of one return a date."""
-    bots = len(record.bots)
-    if returns.days is None:
-        return [None] * bots
+def _sharpe(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[float | None]:
+    """Return the annual Sharpe ratio of each bot's series of returns, None where the convention has none."""
+    periods = None if returns.days is None else convention.periods_per_year(returns.days)
+    if periods is None:
+        return [None] * len(record.bots)
+    return [
+        _or_none(sharpe_ratio(series, periods, convention.ddof, convention.risk_free_rate)) if series.size else None
+        for series in return_series(record, returns, convention)
+    ]
+
+
+def return_series(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[Floats]:
+    """Return each bot's returns in order of time: one a date, their mean, or one a decision."""
     rows = np.flatnonzero(~np.isnan(returns.value))
+    bots, bot, value = len(record.bots), record.decision_bot[rows], returns.value[rows]
+    if convention.returns_per == "decision":
+        order = np.argsort(record.decided_at[rows], kind="stable")
+        return [value[order][bot[order] == row] for row in range(bots)]
     days, day = np.unique(record.decision_day[rows], return_inverse=True)
-    cell = record.decision_bot[rows] * days.size + day
-    sums = np.bincount(cell, returns.value[rows], bots * days.size).reshape(bots, days.size)
+    cell = bot * days.size + day
+    sums = np.bincount(cell, value, bots * days.size).reshape(bots, days.size)
     n = np.bincount(cell, minlength=bots * days.size).reshape(bots, days.size)
-    periods_per_year = _DAYS_PER_YEAR / returns.days
-    series = (sums[row, n[row] > 0] / n[row, n[row] > 0] for row in range(bots))
-    return [_or_none(sharpe_ratio(one, periods_per_year)) if one.size else None for one in series]
+    return [sums[row, n[row] > 0] / n[row, n[row] > 0] for row in range(bots)]
 
 
 def _means(bot: NDArray[np.int64], values: Floats, bots: int) -> list[_Mean]:
@@ -255,12 +315,6 @@ def _means(bot: NDArray[np.int64], values: Floats, bots: int) -> list[_Mean]:
     n = np.bincount(bot[known], minlength=bots).tolist()
     sums = np.bincount(bot[known], values[known], bots).tolist()
     return [_Mean(total / count if count else None, count) for total, count in zip(sums, n, strict=True)]
-
-
-def _skill(brier: float | None, brier_of_market: float | None) -> float | None:
-    if brier is None or not brier_of_market:
-        return None
-    return 1.0 - brier / brier_of_market
 
 
 def _or_none(value: float) -> float | None:

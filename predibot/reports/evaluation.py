@@ -1,0 +1,167 @@
+"""An evaluation as one JSON document; a number without a value is None."""
+
+from predibot.domain.clock import format_instant
+from predibot.reports.views import Document, number
+from predibot.scoring.bootstrap import Estimate
+from predibot.scoring.calibration import CalibrationBins, MurphyDecomposition
+from predibot.scoring.counterfactual import Counterfactual
+from predibot.scoring.evaluation import Evaluation
+from predibot.scoring.forecast_score import ForecastScore
+from predibot.scoring.leaderboard import Pair
+from predibot.scoring.parts import PartScore
+from predibot.scoring.scorecard import HorizonScore, Scorecard
+
+
+def evaluation_document(evaluation: Evaluation) -> Document:
+    """Return the JSON document of an evaluation."""
+    asked = evaluation.question
+    return {
+        "as_of": None if evaluation.as_of is None else format_instant(evaluation.as_of),
+        "convention": asked.convention.name,
+        "confidence": asked.uncertainty.confidence,
+        "resamples": asked.uncertainty.resamples,
+        "seed": asked.uncertainty.seed,
+        "bots": [_card(card) for card in evaluation.cards],
+        "comparisons": [_pair(pair) for pair in evaluation.pairs],
+        "by": asked.grouping,
+        "parts": [{"group": part.group, **_card(part.card)} for part in evaluation.parts],
+        "by_category": [_part(part) for part in evaluation.by_category],
+        "by_lead_time_days": [_part(part) for part in evaluation.by_lead_time],
+        "by_confidence": [_part(part) for part in evaluation.by_confidence],
+        "delays": [_counterfactual("delay_days", each, float(each.change)) for each in evaluation.delays],
+        "sizings": [_counterfactual("sizing", each, each.change) for each in evaluation.sizings],
+        "notes": list(evaluation.notes),
+    }
+
+
+def _card(card: Scorecard) -> Document:
+    return {
+        "bot": card.bot,
+        "decisions": card.decisions,
+        "forecasts": card.forecasts,
+        "settled": card.settled,
+        "void": card.void,
+        "brier": number(card.brier),
+        "n_brier": card.n_brier,
+        "brier_open": number(card.brier_open),
+        "n_brier_open": card.n_brier_open,
+        **_forecast(card.forecast),
+        "horizons": {label: _horizon(score) for label, score in card.horizons.items()},
+        "cost_usd": number(card.cost_usd),
+        "cost_known_usd": number(card.cost_known_usd),
+        "refused": card.refused,
+        "failed": card.failed,
+        "abstained": card.abstained,
+        "clean": card.clean,
+        "contaminated": card.contaminated,
+        "unknown": card.unknown,
+    }
+
+
+def _forecast(score: ForecastScore) -> Document:
+    """Return what is said of forecasts on what is settled, beside the Brier score and its n."""
+    return {
+        "clusters": score.clusters,
+        "log_score": number(score.log_score),
+        "accuracy": number(score.accuracy),
+        "calibration_error": number(score.calibration_error),
+        "calibration": None if score.calibration is None else _bins(score.calibration),
+        "murphy": None if score.murphy is None else _murphy(score.murphy),
+        "n_market": score.n_market,
+        "market_brier": number(score.market_brier),
+        "market_log_score": number(score.market_log_score),
+        "skill_vs_market": number(score.skill_vs_market),
+        "adjusted_brier": number(score.adjusted_brier),
+        "n_confidence": score.n_confidence,
+        "confidence_and_error": number(score.confidence_and_error),
+        "intervals": {name: _interval(each) for name, each in score.intervals.items()},
+    }
+
+
+def _bins(bins: CalibrationBins) -> list[Document]:
+    columns = (bins.lower, bins.upper, bins.count, bins.mean_probability, bins.mean_outcome)
+    return [
+        {
+            "lower": lower,
+            "upper": upper,
+            "n": int(count),
+            "mean_probability": number(said),
+            "mean_outcome": number(seen),
+        }
+        for lower, upper, count, said, seen in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def _murphy(parts: MurphyDecomposition) -> Document:
+    return {name: number(getattr(parts, name)) for name in ("reliability", "resolution", "uncertainty", "within_bin")}
+
+
+def _horizon(score: HorizonScore) -> Document:
+    return {
+        "mean_return": number(score.mean_return),
+        "n": score.n,
+        "clusters": score.clusters,
+        "coverage": number(score.coverage),
+        "sharpe": number(score.sharpe),
+        "market_mean_return": number(score.market_mean_return),
+        "n_market": score.n_market,
+        "quote_mean_return": number(score.quote_mean_return),
+        "n_quote": score.n_quote,
+        "net_mean_return": number(score.net_mean_return),
+        "n_net": score.n_net,
+        "drift": number(score.drift),
+        "n_drift": score.n_drift,
+        "intervals": {name: _interval(each) for name, each in score.intervals.items()},
+    }
+
+
+def _interval(estimate: Estimate) -> Document:
+    return {
+        "low": number(estimate.low),
+        "high": number(estimate.high),
+        "n": estimate.n,
+        "clusters": estimate.clusters,
+        "few_clusters": estimate.few_clusters,
+        "method": estimate.method,
+        "resamples_without_value": estimate.resamples_without_value,
+    }
+
+
+def _pair(pair: Pair) -> Document:
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "metric": pair.metric,
+        "n": pair.n,
+        "clusters": pair.clusters,
+        "difference": number(pair.difference),
+        "low": number(pair.low),
+        "high": number(pair.high),
+        "p_value": number(pair.p_value),
+        "p_adjusted": number(pair.p_adjusted),
+        "minimum_detectable_difference": number(pair.detectable),
+        "better": pair.better,
+    }
+
+
+def _part(part: PartScore) -> Document:
+    return {
+        "bot": part.bot,
+        "group": part.group,
+        "n_brier": part.score.n,
+        "brier": number(part.score.brier),
+        **_forecast(part.score),
+    }
+
+
+def _counterfactual(name: str, each: Counterfactual, change: float | str) -> Document:
+    return {
+        "bot": each.bot,
+        name: change,
+        "horizon": each.horizon,
+        "mean_return": number(each.mean_return),
+        "actual_mean_return": number(each.actual_mean_return),
+        "difference": None if each.difference is None else number(each.difference.estimate),
+        "interval": None if each.difference is None else _interval(each.difference),
+        "n": 0 if each.difference is None else each.difference.n,
+    }

@@ -1,0 +1,104 @@
+"""An evaluation as one table for spreadsheets and programs: a row a bot, or a row a part of what it did."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+from predibot.reports.text import plain
+from predibot.reports.views import Document, number
+from predibot.scoring.evaluation import Evaluation
+from predibot.scoring.forecast_score import ForecastScore
+from predibot.scoring.scorecard import HorizonScore, Scorecard
+
+_COUNTS = ("decisions", "refused", "failed", "abstained", "clean", "contaminated", "unknown", "forecasts", "void")
+_FORECAST = (
+    "n",
+    "clusters",
+    "brier",
+    "log_score",
+    "accuracy",
+    "calibration_error",
+    "n_market",
+    "market_brier",
+    "market_log_score",
+    "skill_vs_market",
+    "adjusted_brier",
+)
+_HORIZON = (
+    "n",
+    "clusters",
+    "coverage",
+    "mean_return",
+    "market_mean_return",
+    "n_quote",
+    "quote_mean_return",
+    "n_net",
+    "net_mean_return",
+    "n_drift",
+    "drift",
+    "sharpe",
+)
+_WITH_INTERVAL = (
+    "brier",
+    "log_score",
+    "accuracy",
+    "market_brier",
+    "skill_vs_market",
+    "mean_return",
+    "market_mean_return",
+    "quote_mean_return",
+    "net_mean_return",
+    "drift",
+)
+_FORMULA = ("=", "+", "-", "@")
+"""With which a cell begins that a spreadsheet would run."""
+
+
+def evaluation_csv(evaluation: Evaluation) -> str:
+    """Return the table with its header; a number without a value is an empty cell.
+
+    Intervals stand beside what they are of, as `<name>_low` and `<name>_high`.
+    A name that a spreadsheet would take for a formula gets a quote before it.
+    """
+    rows = tuple(_rows(evaluation))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _rows(evaluation: Evaluation) -> Iterator[Document]:
+    if evaluation.parts:
+        for part in evaluation.parts:
+            yield {evaluation.question.grouping or "": _text(part.group), **_card(part.card)}
+        return
+    for card in evaluation.cards:
+        yield _card(card)
+
+
+def _card(card: Scorecard) -> Document:
+    row: Document = {"bot": _text(card.bot), **{name: getattr(card, name) for name in _COUNTS}}
+    row["cost_usd"] = number(card.cost_usd)
+    row.update(_with_ends(card.forecast, _FORECAST, ""))
+    row["brier_open"], row["n_brier_open"] = number(card.brier_open), card.n_brier_open
+    for label, score in card.horizons.items():
+        row.update(_with_ends(score, _HORIZON, f"{label}d_" if score.days is not None else f"{label}_"))
+    return row
+
+
+def _with_ends(score: ForecastScore | HorizonScore, names: Sequence[str], prefix: str) -> Document:
+    """Return the numbers of a score under their names, those with an interval followed by its ends."""
+    row: Document = {}
+    for name in names:
+        row[f"{prefix}{name}"] = number(getattr(score, name))
+        if name in _WITH_INTERVAL:
+            estimate = score.intervals.get(name)
+            row[f"{prefix}{name}_low"] = None if estimate is None else number(estimate.low)
+            row[f"{prefix}{name}_high"] = None if estimate is None else number(estimate.high)
+    return row
+
+
+def _text(name: str) -> str:
+    written = plain(name)
+    return f"'{written}" if written.startswith(_FORMULA) else written

@@ -1,0 +1,113 @@
+"""Counterfactuals: what the same forecasts would have earned, bet later or by another rule."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.bootstrap import Estimate
+from predibot.scoring.delay import delayed
+from predibot.scoring.horizon import HorizonReturns, horizon_returns
+from predibot.scoring.record import TrackRecord
+from predibot.scoring.sizing import resized
+from predibot.scoring.uncertainty import Uncertainty, estimates, mean_of
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """What a bot would have returned by one horizon, beside what it did, on the decisions that have both."""
+
+    bot: str
+    change: str
+    """What would have been otherwise, such as `4` days late, or `kelly`."""
+    horizon: str
+    mean_return: float | None
+    """Of the changed decisions."""
+    actual_mean_return: float | None
+    """Of the same decisions as they were."""
+    difference: Estimate | None
+    """The first less the second; None where no decision has both."""
+
+
+def delay_scores(
+    record: TrackRecord, returns: Sequence[HorizonReturns], delays_days: Sequence[float], uncertainty: Uncertainty
+) -> tuple[Counterfactual, ...]:
+    """Return what each bot would have earned some days late; a negative difference says that stale decisions hurt.
+
+    Args:
+        record: What was done.
+        returns: What it returned, by horizon.
+        delays_days: How late, in units of 24 hours.
+        uncertainty: How intervals are made.
+
+    Raises:
+        ValueError: If a delay is not above zero.
+    """
+    found: list[Counterfactual] = []
+    for days in delays_days:
+        late, rows = delayed(record, days)
+        changed = horizon_returns(late, _days_of(returns))
+        values = [_scattered(each.value, rows, record.decided_at.size) for each in changed]
+        found += _beside(record, f"{days:g}", returns, values, uncertainty)
+    return tuple(found)
+
+
+def sizing_scores(
+    record: TrackRecord, returns: Sequence[HorizonReturns], rules: Sequence[str], uncertainty: Uncertainty
+) -> tuple[Counterfactual, ...]:
+    """Return what each bot would have earned had its forecasts been bet by other rules.
+
+    Args:
+        record: What was done.
+        returns: What it returned, by horizon.
+        rules: Some of `SIZINGS`.
+        uncertainty: How intervals are made.
+
+    Raises:
+        ValueError: If there is no such rule.
+    """
+    found: list[Counterfactual] = []
+    for rule in rules:
+        changed = horizon_returns(resized(record, rule), _days_of(returns))
+        found += _beside(record, rule, returns, [each.value for each in changed], uncertainty)
+    return tuple(found)
+
+
+def _days_of(returns: Sequence[HorizonReturns]) -> tuple[float, ...]:
+    return tuple(each.days for each in returns if each.days is not None)
+
+
+def _scattered(values: Floats, rows: Ints, size: int) -> Floats:
+    """Return the values in their rows, (size,), NaN elsewhere."""
+    whole = np.full(size, np.nan)
+    whole[rows] = values
+    return whole
+
+
+def _beside(
+    record: TrackRecord,
+    change: str,
+    returns: Sequence[HorizonReturns],
+    changed: Sequence[Floats],
+    uncertainty: Uncertainty,
+) -> list[Counterfactual]:
+    cells = [
+        (bot, actual, values, np.flatnonzero((record.decision_bot == bot) & ~np.isnan(actual.value + values)))
+        for bot in range(len(record.bots))
+        for actual, values in zip(returns, changed, strict=True)
+    ]
+    differences = [
+        mean_of(values[rows] - actual.value[rows], record.decision_event[rows]) for _, actual, values, rows in cells
+    ]
+    return [
+        Counterfactual(
+            bot=record.bots[bot],
+            change=change,
+            horizon=actual.label,
+            mean_return=float(np.mean(values[rows])) if rows.size else None,
+            actual_mean_return=float(np.mean(actual.value[rows])) if rows.size else None,
+            difference=difference,
+        )
+        for (bot, actual, values, rows), difference in zip(cells, estimates(differences, uncertainty), strict=True)
+    ]

@@ -1,0 +1,128 @@
+"""The evaluation: everything that is said of a record, or of anybody's forecasts, in one object."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from predibot.scoring.conventions import CONVENTIONS, Convention
+from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
+from predibot.scoring.forecast_score import ForecastScore, forecast_scores
+from predibot.scoring.forecasts import Forecasts, settled_forecasts
+from predibot.scoring.grouping import GROUPINGS
+from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
+from predibot.scoring.notes import notes
+from predibot.scoring.parts import (
+    PartCard,
+    PartScore,
+    category_scores,
+    confidence_scores,
+    lead_time_scores,
+    part_cards,
+)
+from predibot.scoring.record import TrackRecord
+from predibot.scoring.scorecard import HORIZONS_DAYS, Scorecard, scorecards
+from predibot.scoring.uncertainty import Uncertainty
+
+PARTINGS = (*GROUPINGS, "lead_time", "confidence")
+"""By what decisions, or forecasts, can be told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of an evaluation, beyond whose runs and as of when."""
+
+    horizons_days: Sequence[float] = HORIZONS_DAYS
+    convention: Convention = CONVENTIONS["predibot"]
+    uncertainty: Uncertainty = field(default_factory=Uncertainty)
+    grouping: str | None = None
+    """One of `PARTINGS`, by which bots are shown apart, beside the whole."""
+    delays_days: Sequence[float] = ()
+    sizings: Sequence[str] = ()
+    """Some of `SIZINGS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How good all bots were as of an instant, and what a reader should know about it."""
+
+    as_of: datetime | None
+    """None where no instant matters: forecasts that come from no ledger."""
+    cards: tuple[Scorecard, ...]
+    notes: tuple[str, ...]
+    question: Question = field(default_factory=Question)
+    pairs: tuple[Pair, ...] = ()
+    """Every two bots, by Brier score and by their returns."""
+    parts: tuple[PartCard, ...] = ()
+    """By the grouping that was asked for, where it is one of decisions."""
+    by_category: tuple[PartScore, ...] = ()
+    by_lead_time: tuple[PartScore, ...] = ()
+    by_confidence: tuple[PartScore, ...] = ()
+    delays: tuple[Counterfactual, ...] = ()
+    sizings: tuple[Counterfactual, ...] = ()
+
+
+def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
+    """Return what a record says, in full."""
+    forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
+    cards = scorecards(record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty)
+    pairs = (
+        *brier_pairs(forecasts, asked.uncertainty),
+        *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty)),
+    )
+    return Evaluation(
+        as_of=as_of,
+        cards=cards,
+        notes=notes(record, cards),
+        question=asked,
+        pairs=pairs,
+        parts=_parts(record, asked),
+        by_category=category_scores(forecasts, asked.uncertainty),
+        by_lead_time=lead_time_scores(forecasts, asked.uncertainty),
+        by_confidence=confidence_scores(forecasts, asked.uncertainty),
+        delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
+        sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
+    )
+
+
+def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
+    if asked.grouping not in GROUPINGS:
+        return ()
+    return part_cards(record, asked.grouping, asked.horizons_days, asked.convention, asked.uncertainty)
+
+
+def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequence[str] = ()) -> Evaluation:
+    """Return what forecasts say that come from no ledger: there is nothing of decisions, bets and prices in it."""
+    scores = forecast_scores(forecasts, uncertainty=asked.uncertainty)
+    return Evaluation(
+        as_of=None,
+        cards=tuple(_card(bot, score) for bot, score in zip(forecasts.forecasters, scores, strict=True)),
+        notes=tuple(remarks),
+        question=asked,
+        pairs=brier_pairs(forecasts, asked.uncertainty),
+        by_category=category_scores(forecasts, asked.uncertainty),
+        by_lead_time=lead_time_scores(forecasts, asked.uncertainty),
+        by_confidence=confidence_scores(forecasts, asked.uncertainty),
+    )
+
+
+def _card(bot: str, score: ForecastScore) -> Scorecard:
+    """Return the scorecard of somebody who only forecast."""
+    return Scorecard(
+        bot=bot,
+        decisions=0,
+        forecasts=score.n,
+        void=0,
+        forecast=score,
+        brier_open=None,
+        n_brier_open=0,
+        horizons={},
+        cost_usd=None,
+        cost_known_usd=0.0,
+        refused=0,
+        failed=0,
+        abstained=0,
+        clean=0,
+        contaminated=0,
+        unknown=0,
+    )

@@ -1,0 +1,130 @@
+"""The leaderboard's pairs: whether one bot is better than another on what both did, or only luckier."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.bootstrap import FEW_CLUSTERS
+from predibot.scoring.comparison import Comparison, benjamini_hochberg, minimum_detectable_difference
+from predibot.scoring.forecasts import Forecasts
+from predibot.scoring.horizon import HorizonReturns
+from predibot.scoring.record import TrackRecord
+from predibot.scoring.uncertainty import Ratio, Uncertainty, comparisons, mean_of
+
+SIGNIFICANCE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two bots beside each other, on what both have a value of."""
+
+    first: str
+    second: str
+    metric: str
+    """What was compared: `brier`, where lower is better, or `return_<horizon>`, where higher is."""
+    n: int
+    """How many values both have."""
+    clusters: int
+    difference: float | None
+    """The mean of the first less that of the second; None where they have nothing in common."""
+    low: float | None
+    high: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    """The p-value, corrected for all pairs of this metric (Benjamini and Hochberg)."""
+    detectable: float | None
+    """The smallest true difference that so many clusters would show four times in five."""
+
+    @property
+    def better(self) -> str | None:
+        """Return who is better; None where nobody can say, or on too few clusters to say anything."""
+        if self.difference is None or self.p_adjusted is None or self.clusters < FEW_CLUSTERS:
+            return None
+        if self.p_adjusted > SIGNIFICANCE or self.difference == 0.0:
+            return None
+        lower_is_better = self.metric == "brier"
+        return self.first if (self.difference < 0.0) == lower_is_better else self.second
+
+
+def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, ...]:
+    """Return every pair of forecasters by their squared errors on the questions both answered."""
+    errors = forecasts.squared_errors()
+    return _pairs(
+        "brier",
+        forecasts.forecasters,
+        _Answers(errors, forecasts.forecaster, forecasts.question, forecasts.cluster),
+        uncertainty,
+    )
+
+
+def return_pairs(record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty) -> tuple[Pair, ...]:
+    """Return every pair of bots by what the decisions both made returned: on one event, at one slot."""
+    rows = np.flatnonzero(~np.isnan(returns.value))
+    event = record.decision_event[rows]
+    _, slot = np.unique(record.slots()[rows], return_inverse=True)
+    _, code = np.unique(event, return_inverse=True)
+    answers = _Answers(returns.value[rows], record.decision_bot[rows], slot * (code.max(initial=0) + 1) + code, event)
+    return _pairs(f"return_{returns.label}", record.bots, answers, uncertainty)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answers:
+    """What is compared, (m,) each: a value, whose it is, of what, and with what it belongs together."""
+
+    values: Floats
+    bot: Ints
+    subject: Ints
+    cluster: Ints
+
+
+def _pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Uncertainty) -> tuple[Pair, ...]:
+    table, clusters = _table(answers, len(bots))
+    both = list(combinations(range(len(bots)), 2))
+    differences = [_difference(table[:, first], table[:, second], clusters) for first, second in both]
+    found = comparisons(differences, uncertainty)
+    p_values = [each.p_value for each in found if each is not None]
+    adjusted = iter(benjamini_hochberg(p_values).tolist() if p_values else [])
+    return tuple(
+        _pair(metric, bots[first], bots[second], ratio, each, None if each is None else next(adjusted))
+        for (first, second), ratio, each in zip(both, differences, found, strict=True)
+    )
+
+
+def _table(answers: _Answers, bots: int) -> tuple[Floats, Ints]:
+    """Return the value of each bot on each subject, (subjects, bots), NaN for none, and the clusters, (subjects,).
+
+    Of a bot that was asked the same twice, by two recipes, the mean counts.
+    """
+    subjects, first, code = np.unique(answers.subject, return_index=True, return_inverse=True)
+    cell = code * bots + answers.bot
+    n = np.bincount(cell, minlength=subjects.size * bots)
+    sums = np.bincount(cell, answers.values, subjects.size * bots)
+    table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(-1, bots)
+    return table, answers.cluster[first]
+
+
+def _difference(first: Floats, second: Floats, clusters: Ints) -> Ratio:
+    rows = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
+    return mean_of(first[rows] - second[rows], clusters[rows])
+
+
+def _pair(metric: str, first: str, second: str, ratio: Ratio, found: Comparison | None, adjusted: float | None) -> Pair:
+    if found is None:
+        return Pair(first, second, metric, 0, 0, None, None, None, None, None, None)
+    detectable = minimum_detectable_difference(ratio.numerators, ratio.clusters)
+    return Pair(
+        first=first,
+        second=second,
+        metric=metric,
+        n=found.n,
+        clusters=found.clusters,
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_value,
+        p_adjusted=adjusted,
+        detectable=None if np.isnan(detectable) else detectable,
+    )
