@@ -240,6 +240,17 @@ def estimate_of(sums: ClusterSums, n: int, distances: Floats, confidence: float)
     return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, STUDENTISED, distances.size, without)
 
 
+def check_draws(resamples: int, confidence: float) -> None:
+    """Refuse a confidence that is no share, and draws too few for it.
+
+    Raises:
+        ValueError: If one is out of range.
+    """
+    between_0_and_1("confidence", confidence)
+    # Fewer would leave no draw beyond the percentile that is asked for.
+    at_least("resamples", resamples, round(2.0 / (1.0 - confidence)))
+
+
 def _moments(sums: ClusterSums) -> Floats:
     """Return what each cluster adds to a resampled ratio and to its standard error, shape (clusters, 5)."""
     e, b = sums.residuals, sums.denominators / sums.denominators.sum()
@@ -285,14 +296,3 @@ def _not_negative(name: str, values: ArrayLike) -> Floats:
     array = numbers(name, values)
     refuse(name, array, array < 0.0, "each must be zero or more")
     return array
-
-
-def check_draws(resamples: int, confidence: float) -> None:
-    """Refuse a confidence that is no share, and draws too few for it.
-
-    Raises:
-        ValueError: If one is out of range.
-    """
-    between_0_and_1("confidence", confidence)
-    # Fewer would leave no draw beyond the percentile that is asked for.
-    at_least("resamples", resamples, round(2.0 / (1.0 - confidence)))

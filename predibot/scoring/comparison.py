@@ -1,6 +1,6 @@
 """Comparison: whether one forecaster is better than another, or only luckier."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +9,8 @@ from predibot.scoring.arguments import Floats, not_empty, numbers, refuse, same_
 from predibot.scoring.bootstrap import Estimate, check_draws, estimate_of, studentised_distances
 from predibot.scoring.clusters import ROUNDING, ClusterSums, cluster_codes, cluster_starts, cluster_sums
 from predibot.scoring.draws import at_least, between_0_and_1, generator, resampled_sums
+
+SYMMETRIC = "symmetric studentised cluster bootstrap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,17 @@ def paired_difference(
 ) -> Comparison:
     """Return the mean of a less the mean of b on the rows both have, with its interval and p-value.
 
-    The interval is that of `cluster_bootstrap_mean` of the differences. The
-    p-value counts the resamples whose studentised distance from the estimate
-    is at least as far out as the estimate's own from zero: 2 min(tails), with
-    one added in numerator and denominator. Resamples without a value count in
-    both tails, so that what is not known never speaks for a difference. Swapping
-    a and b turns the sign, and nothing else.
+    Studentised as in `cluster_bootstrap_ratio`, with tails of equal reach: which
+    of two is called a is chance, so that a resample's distance counts with
+    either sign. The interval is the difference and as much to either side as
+    holds the asked share of the distances. The p-value is twice the smaller
+    tail beyond the estimate's own distance from zero, which is the share of
+    distances at least as large in either direction, with one added in numerator
+    and denominator; it is at most 1 - confidence where zero lies outside the
+    interval. Tails taken as they fall would call equals different too often
+    (docs/coverage.md). Resamples without a value count as beyond: what is not
+    known never speaks for a difference. Swapping a and b turns the sign, and
+    nothing else.
 
     Args:
         values_a: Such as the scores of one forecaster, shape (n,).
@@ -50,16 +57,18 @@ def paired_difference(
         confidence: The share of such intervals that should hold the truth.
 
     Returns:
-        Where the clusters tell nothing (one cluster, or differences all alike,
-        as when both always say the same) there is no interval, and the p-value
-        is 1.
+        Without an interval and with a p-value of 1 where the clusters tell
+        nothing: one cluster, or differences all alike, as when both always say
+        the same. The interval is also missing where more than 1 % of the
+        resamples have no value.
 
     Raises:
         ValueError: If there is no row, the lengths differ, a value is NaN or
             infinite, or an argument is out of range.
 
     Source:
-        Davison and Hinkley (1997), chapter 4.4, for the studentised test.
+        Hall (1992), chapter 3.6, for the symmetric interval; Davison and Hinkley
+        (1997), chapter 4.4, for the studentised test.
 
     Examples:
         >>> a, b = np.array([0.1, 0.2, 0.3, 0.1, 0.2, 0.3]), np.array([0.2, 0.1, 0.6, 0.3, 0.4, 0.4])
@@ -77,11 +86,16 @@ def paired_difference(
 
 def comparison_of(sums: ClusterSums, n: int, distances: Floats, confidence: float) -> Comparison:
     """Return the mean difference with the interval and the p-value that the distances of its resamples give."""
-    own = sums.ratio / sums.standard_error
-    # Written so that NaN, a resample without a value, is in both tails.
-    above, below = int(np.sum(~(distances < own))), int(np.sum(~(distances > own)))
-    p_value = min(1.0, 2.0 * (1 + min(above, below)) / (1 + distances.size))
-    return Comparison(**asdict(estimate_of(sums, n, distances, confidence)), p_value=p_value)
+    found = estimate_of(sums, n, distances, confidence)
+    low = high = None
+    if found.low is not None:
+        half = float(np.nanquantile(np.abs(distances), confidence)) * sums.standard_error
+        low, high = sums.ratio - half, sums.ratio + half
+    own = abs(sums.ratio / sums.standard_error)
+    # Written so that NaN, a resample without a value, counts as beyond.
+    beyond = int(np.sum(~(np.abs(distances) < own)))
+    p_value = (1 + beyond) / (1 + distances.size)
+    return Comparison(**asdict(replace(found, low=low, high=high, method=SYMMETRIC)), p_value=p_value)
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:

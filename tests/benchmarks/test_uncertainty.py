@@ -78,7 +78,7 @@ def test_coverage_of_percentile_intervals_of_30_clusters(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "draw"), [("alike", alike), ("unlike", unlike)])
-@pytest.mark.parametrize("clusters", [30, 100])
+@pytest.mark.parametrize("clusters", CLUSTERS[:3])
 def test_how_often_equally_good_forecasters_are_told_apart(name: str, draw: Leaderboard, clusters: int) -> None:
     rng, single, called = np.random.default_rng(clusters), [], []
     for seed in range(LEADERBOARDS):
