@@ -63,12 +63,18 @@ def main_text(html: str, url: str) -> str:
 
 def page_title(html: str) -> str:
     """Return the title of a page on one line; empty if it has none."""
-    soup = _soup(bounded(html))
-    if soup is None:
+    # Ten times as fast as the tree that blocks are taken from.
+    from lxml.etree import LxmlError  # type: ignore[import-untyped]
+    from lxml.html import HTMLParser, fromstring  # type: ignore[import-untyped]
+
+    try:
+        tree = fromstring(bounded(html).encode("utf-8", "ignore"), parser=HTMLParser(encoding="utf-8"))
+    except (LxmlError, *_FAILURES):
         return ""
-    stated = soup.find("meta", attrs={"property": "og:title"})
-    named = (stated.get("content") if stated else None) or (soup.title.get_text() if soup.title else "")
-    return " ".join(cleaned(str(named)).split())
+    stated = tree.xpath("//meta[@property='og:title']/@content")[:1]
+    titles = tree.xpath("//title")[:1]
+    named = "".join(stated) or "".join(title.text_content() for title in titles)
+    return " ".join(cleaned(named).split())
 
 
 def cleaned(text: str) -> str:

@@ -158,7 +158,14 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
 def test_the_title_is_one_line() -> None:
     assert page_title("<title>\n A  title\n</title>") == "A title"
     assert page_title("<meta property='og:title' content='The other'><title>A</title>") == "The other"
-    assert page_title("<p>none</p>") == ""
+    assert page_title("<?xml version='1.0' encoding='x'?><meta charset='latin1'><title>選挙\ud800</title>") == "選挙"
+
+
+@pytest.mark.parametrize(
+    "html", ["", " ", "<", "\x00", "<!doctype html>", "<!-- -->", "<p>none</p>", "<title>", "\ud800"]
+)
+def test_a_page_without_title_has_none(html: str) -> None:
+    assert page_title(html) == ""
 
 
 @pytest.mark.parametrize(
