@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import pkgutil
+import sys
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -238,6 +239,10 @@ def _strategy_class(name: str, package: str) -> type[Any]:
 
 
 def _imported(name: str, package: str) -> ModuleType:
+    loaded = sys.modules.get(f"{package}.{name}")
+    # One that is in use need not be looked for in its folders again, each time it decides.
+    if loaded is not None and name[0] != "_" and not hasattr(loaded, "__path__"):
+        return loaded
     names = strategy_names(package)
     if name not in names:
         raise PluginError(f"no strategy {name!r}. {did_you_mean(name, names)}{_missing_folders()}")

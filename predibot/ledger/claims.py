@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from predibot.domain.decision import Subject
 from predibot.errors import ClaimLost
@@ -23,6 +23,25 @@ MAX_RETRIES = 3
 """How often a task that failed is tried again, by later calls of `decide`."""
 
 tasks, attempts = table_of(TaskRow), table_of(AttemptRow)
+
+# Put together once: doing that costs more than what they do.
+_END_TASK = (
+    update(tasks)
+    .where(tasks.c.id == bindparam("its_id"), tasks.c.token == bindparam("its_token"))
+    .values(
+        status=bindparam("its_status"),
+        token=None,
+        owner=None,
+        lease_until=None,
+        failures=tasks.c.failures + bindparam("failed"),
+    )
+    .returning(tasks.c.id)
+)
+_END_ATTEMPT = (
+    update(attempts)
+    .where(attempts.c.task_id == bindparam("its_id"), attempts.c.number == bindparam("its_number"))
+    .values(ended_at=bindparam("now"), outcome=bindparam("its_outcome"), message=bindparam("said"))
+)
 
 Outcome = Literal["recorded", "refused", "failed", "abstained", "interrupted", "lost"]
 
@@ -119,25 +138,11 @@ def finish(connection: Connection, held: Claim, status: Outcome, *, message: str
     Raises:
         ClaimLost: If the claim belongs to somebody else now; nothing may be stored.
     """
-    done = connection.execute(
-        update(tasks)
-        .where(tasks.c.id == held.task_id, tasks.c.token == held.token)
-        .values(
-            status=status,
-            token=None,
-            owner=None,
-            lease_until=None,
-            failures=tasks.c.failures + (1 if status == "failed" else 0),
-        )
-        .returning(tasks.c.id)
-    ).all()
-    if not done:
+    ended = {"its_id": held.task_id, "its_token": held.token, "its_status": status, "failed": int(status == "failed")}
+    if not connection.execute(_END_TASK, ended).all():
         raise ClaimLost("this work was taken over by another process; its own result stands")
-    connection.execute(
-        update(attempts)
-        .where(attempts.c.task_id == held.task_id, attempts.c.number == held.attempt)
-        .values(ended_at=now, outcome=status, message=message)
-    )
+    attempt = {"its_id": held.task_id, "its_number": held.attempt, "now": now, "its_outcome": status, "said": message}
+    connection.execute(_END_ATTEMPT, attempt)
 
 
 def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Claimant, *, now: datetime) -> bool:
