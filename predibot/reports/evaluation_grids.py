@@ -18,6 +18,8 @@ from predibot.scoring.scorecard import HorizonScore, Scorecard
 
 _SHOWN_PAIRS = 12
 _GROUP_CELLS = 40
+_PART_CELLS = 6
+"""Of a part the first scores are shown, up to the skill; all are in the JSON."""
 _BOT = Column("bot", "text")
 _HORIZON = Column("horizon", "key")
 
@@ -120,7 +122,7 @@ def _forecasts_grid(cards: Sequence[Scorecard]) -> Grid:
     )
     headers = ("forecasts", "settled", "void", "right", "adjusted", "sure~error", "open", "n open")
     return Grid(
-        "All forecasts: called right, Brier adjusted for difficulty, stated confidence against error, distance where open",
+        "All forecasts: called right, Brier adjusted for difficulty, confidence against error, distance where open",
         (_BOT, *(Column(header) for header in headers)),
         rows,
     )
@@ -214,15 +216,15 @@ def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:
     group = Column(by or "", "text")
     if evaluation.parts:
         rows = tuple(
-            (plain(part.group, _GROUP_CELLS), plain(part.card.bot), *_score_cells(part.card.forecast))
+            (plain(part.group, _GROUP_CELLS), plain(part.card.bot), *_score_cells(part.card.forecast)[:_PART_CELLS])
             for part in evaluation.parts
         )
-        yield Grid(f"Forecasts by {by}", (group, _BOT, *_SCORE_COLUMNS), rows)
+        yield Grid(f"Forecasts by {by}", (group, _BOT, *_SCORE_COLUMNS[:_PART_CELLS]), rows)
         yield _part_returns_grid(evaluation, group)
     scores = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by or "", ())
     if scores:
-        rows = tuple((plain(part.group), plain(part.bot), *_score_cells(part.score)) for part in scores)
-        yield Grid(f"Forecasts by {_PARTED_BY[by or '']}", (group, _BOT, *_SCORE_COLUMNS), rows)
+        rows = tuple((plain(part.group), plain(part.bot), *_score_cells(part.score)[:_PART_CELLS]) for part in scores)
+        yield Grid(f"Forecasts by {_PARTED_BY[by or '']}", (group, _BOT, *_SCORE_COLUMNS[:_PART_CELLS]), rows)
 
 
 _PARTED_BY = {"lead_time": "days before the settlement", "confidence": "stated confidence, of 10"}

@@ -96,7 +96,7 @@ class LiveBoard:
         # The clock began with the first one, which is why one less is divided by.
         a_decision = (self._monotonic() - self._began) / (stage.done - 1)
         seconds = a_decision * (stage.total - stage.done)
-        return f"about {_duration(seconds)} left"
+        return f"about {figures.duration(seconds)} left"
 
 
 @contextmanager
@@ -129,9 +129,3 @@ def _marks(row: _BotRow) -> Text:
         marks.append(MARKS[state], style=_STYLES.get(state, "dim"))
     hidden = len(row.states) - _MOST_MARKS
     return Text(f"{hidden} + ").append_text(marks) if hidden > 0 else marks
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

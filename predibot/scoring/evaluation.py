@@ -11,7 +11,7 @@ from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
 from predibot.scoring.horizon import horizon_returns
 from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
-from predibot.scoring.notes import notes
+from predibot.scoring.notes import notes, on_clusters
 from predibot.scoring.parts import (
     PartCard,
     PartScore,
@@ -94,10 +94,11 @@ def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
 def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequence[str] = ()) -> Evaluation:
     """Return what forecasts say that come from no ledger: there is nothing of decisions, bets and prices in it."""
     scores = forecast_scores(forecasts, uncertainty=asked.uncertainty)
+    cards = tuple(_card(bot, score) for bot, score in zip(forecasts.forecasters, scores, strict=True))
     return Evaluation(
         as_of=None,
-        cards=tuple(_card(bot, score) for bot, score in zip(forecasts.forecasters, scores, strict=True)),
-        notes=tuple(remarks),
+        cards=cards,
+        notes=(*remarks, *on_clusters(cards)),
         question=asked,
         pairs=brier_pairs(forecasts, asked.uncertainty),
         by_category=category_scores(forecasts, asked.uncertainty),

@@ -102,7 +102,7 @@ def _table(answers: _Answers, bots: int) -> tuple[Floats, Ints]:
     cell = code * bots + answers.bot
     n = np.bincount(cell, minlength=subjects.size * bots)
     sums = np.bincount(cell, answers.values, subjects.size * bots)
-    table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(-1, bots)
+    table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(subjects.size, bots)
     return table, answers.cluster[first]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from predibot.scoring.bootstrap import FEW_CLUSTERS
 from predibot.scoring.horizon import SETTLED
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.scorecard import HorizonScore, Scorecard
@@ -22,7 +23,28 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
     if tuple(card.bot for card in cards) != record.bots:
         seen = ", ".join(card.bot for card in cards) or "nobody"
         raise ValueError(f"the scorecards are of {seen}, the record is of {', '.join(record.bots) or 'nobody'}")
-    return (*_on_decisions(record, cards), *_on_forecasts(cards), *_on_horizons(cards), *_on_overlap(record, cards))
+    return (
+        *_on_decisions(record, cards),
+        *_on_forecasts(cards),
+        *_on_horizons(cards),
+        *_on_overlap(record, cards),
+        *_on_fees(record),
+        *on_clusters(cards),
+    )
+
+
+def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
+    """Yield whose intervals rest on too little to rank anybody."""
+    few = {
+        card.bot: card.forecast.clusters
+        for card in cards
+        if 0 < card.forecast.clusters < FEW_CLUSTERS and card.forecast.intervals
+    }
+    if who := _who(few):
+        yield (
+            f"Forecasts on fewer than {FEW_CLUSTERS} events: {who}; "
+            "their intervals are rough, and nobody is ranked by them."
+        )
 
 
 def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
@@ -79,6 +101,15 @@ def _on_overlap(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str
             f"Returns over {' and '.join(_days(label) for label in labels)} overlap, because decisions are "
             f"{_days(str(spacing))} apart: they are not independent, and the Sharpe ratio looks better than it is."
         )
+
+
+def _on_fees(record: TrackRecord) -> Iterator[str]:
+    if record.bet_bid_yes is None or record.bet_ask_yes is None:
+        return
+    priced = (record.bet_usd != 0.0) & ~np.isnan(record.bet_bid_yes + record.bet_ask_yes)
+    stated = np.zeros(priced.shape, dtype=np.bool_) if record.bet_fee_rate is None else ~np.isnan(record.bet_fee_rate)
+    if unstated := int(np.count_nonzero(priced & ~stated)):
+        yield f"{_count(unstated, 'bet')} at the quote of markets that state no fee: none is charged."
 
 
 def _days_between_dates(record: TrackRecord) -> int | None:

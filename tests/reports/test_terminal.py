@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from predibot.reports.evaluation_grids import print_evaluation
 from predibot.reports.grid import Column, Grid, print_grid
 from predibot.reports.terminal import (
     console_for,
     print_decisions,
-    print_evaluation,
     print_runs,
     print_selection,
 )
@@ -86,8 +86,8 @@ def test_numbers_of_a_column_end_in_the_same_place() -> None:
 def test_each_return_stands_beside_the_market_baseline() -> None:
     console = screen(100)
     print_evaluation(console, evaluation("random_bet"))
-    assert re.search(r"random_bet +1 day +-0.38% +-0.38% +2 +20% +-12.35", shown(console))
-    assert re.search(r"random_bet +7 days +– +– +0 +0% +–", shown(console))
+    assert re.search(r"random_bet +1 day +-0.38% +– +-0.38% +2 +0 +20% +-12.35", shown(console))
+    assert re.search(r"random_bet +7 days +– +– +– +0 +0 +0% +–", shown(console))
 
 
 def test_notes_stand_below() -> None:

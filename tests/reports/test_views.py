@@ -2,13 +2,10 @@
 
 import json
 import math
-from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from predibot.reports.views import OUTCOMES, BetView, DecisionView, RunRow, SelectionView, number
-from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, card, decided, evaluation
+from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided
 
 NAN = math.nan
 
@@ -18,34 +15,8 @@ def written(document: dict[str, object]) -> Any:
     return json.loads(json.dumps(document, allow_nan=False))
 
 
-def test_an_evaluation_has_the_keys_of_its_contract_in_their_order() -> None:
-    document = written(evaluation("random_bet", notes=("a note",)).document())
-    assert list(document) == ["as_of", "bots", "notes"]
-    assert " ".join(document["bots"][0]) == (
-        "bot decisions forecasts settled void brier n_brier brier_open n_brier_open log_score skill_vs_market "
-        "horizons cost_usd cost_known_usd refused failed abstained clean contaminated unknown"
-    )
-    assert list(document["bots"][0]["horizons"]) == ["1", "7", "settled"]
-    assert " ".join(document["bots"][0]["horizons"]["1"]) == "mean_return n coverage sharpe market_mean_return"
-
-
-def test_numbers_without_a_value_are_null_and_the_others_are_whole() -> None:
-    bot = written(evaluation("random_bet").document())["bots"][0]
-    assert (bot["brier"], bot["brier_open"], bot["cost_usd"], bot["cost_known_usd"]) == (0.0024782, None, None, 1.25)
-    assert bot["horizons"]["7"] == {
-        "mean_return": None,
-        "n": 0,
-        "coverage": 0.0,
-        "sharpe": None,
-        "market_mean_return": None,
-    }
-
-
 def test_what_is_not_finite_is_null() -> None:
     assert [number(value) for value in (NAN, math.inf, -math.inf, None, 0.0)] == [None, None, None, None, 0.0]
-    view = evaluation()
-    view = replace(view, cards=(replace(card(), brier=NAN, log_score=math.inf),))
-    assert written(view.document())["bots"][0]["brier"] is None
 
 
 def test_a_call_of_decide_has_the_keys_of_its_contract_in_their_order() -> None:
@@ -108,8 +79,3 @@ def test_a_selection_and_a_run_are_documents_too() -> None:
     assert (selection["selected"][0]["event_id"], selection["passed_over"][0]["rule"]) == ("26004", "exclude")
     row = written(RunRow(RUN, 2, 10, {"recorded": 19}, "a wrong recipe").document())
     assert (row["key"], row["recorded"], row["failed"], row["void_reason"]) == (RUN.key, 19, 0, "a wrong recipe")
-
-
-@pytest.mark.parametrize("bots", [(), ("a", "b")])
-def test_bots_keep_their_order(bots: tuple[str, ...]) -> None:
-    assert [bot["bot"] for bot in written(evaluation(*bots).document())["bots"]] == list(bots)

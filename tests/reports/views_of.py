@@ -7,11 +7,13 @@ from predibot.reports.views import (
     ChosenView,
     DecideView,
     DecisionView,
-    EvaluationView,
     PassedOverView,
     RunView,
 )
-from predibot.scoring import HorizonScore, Scorecard
+from predibot.scoring.bootstrap import Estimate
+from predibot.scoring.evaluation import Evaluation
+from predibot.scoring.forecast_score import ForecastScore
+from predibot.scoring.scorecard import HorizonScore, Scorecard
 
 AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
 
@@ -28,6 +30,23 @@ def horizon(days: float | None, mean_return: float | None, n: int, *, sharpe: fl
         n_market=n,
         n_passed=10,
         n_unpriced=10 - n,
+    )
+
+
+def forecast_score() -> ForecastScore:
+    """Return a score with an interval, and without what needs a second bot."""
+    return ForecastScore(
+        n=15,
+        clusters=12,
+        brier=0.0024782,
+        log_score=0.0342925,
+        accuracy=1.0,
+        calibration_error=0.031,
+        n_market=15,
+        market_brier=0.0000153,
+        market_log_score=0.01,
+        skill_vs_market=-160.9,
+        intervals={"brier": Estimate(0.0024782, 0.0012, 0.0135, 0.95, 15, 12, "studentised cluster bootstrap", 999, 0)},
     )
 
 
@@ -57,9 +76,9 @@ def card(bot: str = "random_bet") -> Scorecard:
     )
 
 
-def evaluation(*bots: str, notes: tuple[str, ...] = ()) -> EvaluationView:
+def evaluation(*bots: str, notes: tuple[str, ...] = ()) -> Evaluation:
     """Return an evaluation of these bots."""
-    return EvaluationView(AS_OF, tuple(card(bot) for bot in bots), notes)
+    return Evaluation(AS_OF, tuple(card(bot) for bot in bots), notes)
 
 
 RUN = RunView("daily/2026-02-13", "daily", datetime(2026, 2, 13, tzinfo=UTC), AS_OF, "archive", "dollar_per_event")

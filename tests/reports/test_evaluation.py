@@ -1,0 +1,69 @@
+"""An evaluation as one JSON document; a number without a value is None."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from predibot.reports.evaluation import evaluation_document
+from predibot.scoring.evaluation import Evaluation
+from tests.reports.views_of import card, evaluation
+
+NAN = math.nan
+
+
+def written(found: Evaluation) -> Any:
+    """Return the document as a program reads it; NaN would be no JSON."""
+    return json.loads(json.dumps(evaluation_document(found), allow_nan=False))
+
+
+def test_an_evaluation_has_the_keys_of_its_contract_in_their_order() -> None:
+    document = written(evaluation("random_bet", notes=("a note",)))
+    assert " ".join(document) == (
+        "as_of convention confidence resamples seed bots comparisons by parts by_category by_lead_time_days "
+        "by_confidence delays sizings notes"
+    )
+    assert " ".join(document["bots"][0]) == (
+        "bot decisions forecasts settled void brier n_brier brier_open n_brier_open clusters log_score accuracy "
+        "calibration_error calibration murphy n_market market_brier market_log_score skill_vs_market adjusted_brier "
+        "n_confidence confidence_and_error intervals "
+        "horizons cost_usd cost_known_usd refused failed abstained clean contaminated unknown"
+    )
+    assert list(document["bots"][0]["horizons"]) == ["1", "7", "settled"]
+    assert " ".join(document["bots"][0]["horizons"]["1"]) == (
+        "mean_return n clusters coverage sharpe market_mean_return n_market quote_mean_return n_quote "
+        "net_mean_return n_net drift n_drift intervals"
+    )
+
+
+def test_numbers_without_a_value_are_null_and_the_others_are_whole() -> None:
+    bot = written(evaluation("random_bet"))["bots"][0]
+    assert (bot["brier"], bot["brier_open"], bot["cost_usd"], bot["cost_known_usd"]) == (0.0024782, None, None, 1.25)
+    week = bot["horizons"]["7"]
+    assert (week["mean_return"], week["n"], week["coverage"], week["sharpe"]) == (None, 0, 0.0, None)
+
+
+def test_what_is_not_finite_is_null() -> None:
+    whole = card()
+    odd = replace(whole, forecast=replace(whole.forecast, brier=NAN, log_score=math.inf))
+    bot = written(replace(evaluation(), cards=(odd,)))["bots"][0]
+    assert (bot["brier"], bot["log_score"]) == (None, None)
+
+
+def test_an_interval_says_how_it_was_made_and_on_what_it_rests() -> None:
+    assert written(evaluation("random_bet"))["bots"][0]["intervals"]["brier"] == {
+        "low": 0.0012,
+        "high": 0.0135,
+        "n": 15,
+        "clusters": 12,
+        "few_clusters": True,
+        "method": "studentised cluster bootstrap",
+        "resamples_without_value": 0,
+    }
+
+
+@pytest.mark.parametrize("bots", [(), ("a", "b")])
+def test_bots_keep_their_order(bots: tuple[str, ...]) -> None:
+    assert [bot["bot"] for bot in written(evaluation(*bots))["bots"]] == list(bots)
