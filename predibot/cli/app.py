@@ -18,6 +18,7 @@ from predibot.cli import (
     export,
     init,
     record,
+    replay,
     report,
     runs,
     select,
@@ -56,7 +57,10 @@ def _options(
         raise typer.Exit(MISUSE)
 
 
-for module in (decide, track, evaluate, report, trace, select, runs, record, export, demo, init, bots, doctor):
+_COMMANDS = (
+    decide, track, evaluate, replay, report, trace, select, runs, record, export, demo, init, bots, doctor,
+)  # fmt: skip
+for module in _COMMANDS:
     module.register(app)
 
 

@@ -21,7 +21,7 @@ FAILED, MISUSE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 _MISUSE: Any = typer.BadParameter.__base__
 """The error of a wrong command line; typer carries its own click and does not name this one."""
 
-_RESUMABLE = ("decide", "track", "evaluate", "record")
+_RESUMABLE = ("decide", "track", "evaluate", "record", "replay")
 """What goes on where it was stopped; the other commands start over."""
 
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")

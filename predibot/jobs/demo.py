@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 
 from predibot.config import Settings
 from predibot.contracts import ProgressListener
-from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.evaluate import Evaluation, evaluate
+from predibot.jobs.decide import DecideReport
+from predibot.jobs.past import open_past
+from predibot.jobs.replay import Turn, look_back, play
 from predibot.jobs.run import RunRequest
-from predibot.jobs.track import track
-from predibot.jobs.venues import open_venue
 from predibot.ledger.store import Store
 from predibot.recipe import Recipe
 from predibot.sandbox.calendar import SANDBOX_OPENS_AT
+from predibot.scoring.evaluation import Evaluation
 
 DAYS = 30
 """How many days are played."""
@@ -48,24 +48,19 @@ def demonstrate(
         listener: Who wants to know how far it is.
         told: Called after each run with what was decided.
     """
-    spec = recipes[0].venue
+    past = open_past(recipes[0].venue, settings, clock)
     reports = []
-    for at, due in _days(recipes):
-        with open_venue(spec, settings, as_of=at, purpose="decide", clock=clock) as opened:
-            for recipe in due:
-                request = RunRequest(recipe, recipe.digest)
-                report = decide(request, store=store, opened=opened, settings=settings, clock=clock, listener=listener)
-                told(report)
-                reports.append(report)
+    for report in play(_turns(recipes), past, store=store, settings=settings, clock=clock, listener=listener):
+        told(report)
+        reports.append(report)
     end = SANDBOX_OPENS_AT + LOOK_BACK
-    with open_venue(spec, settings, as_of=end, purpose="look_back", clock=clock) as opened:
-        track(store=store, opened=opened, settings=settings, listener=listener)
-    evaluation = evaluate(store=store, venue_name=reports[0].run.venue_name, as_of=end)
-    return Demo(tuple(reports), evaluation)
+    return Demo(tuple(reports), look_back(past, end, store=store, settings=settings, listener=listener))
 
 
-def _days(recipes: tuple[Recipe, ...]) -> Iterator[tuple[datetime, tuple[Recipe, ...]]]:
-    """Yield each day with the recipes whose turn it is: all of them on the first."""
+def _turns(recipes: tuple[Recipe, ...]) -> Iterator[Turn]:
+    """Yield each day for every recipe whose turn it is: for all of them on the first."""
     for day in range(DAYS):
-        played = timedelta(days=day)
-        yield SANDBOX_OPENS_AT + played, tuple(each for each in recipes if played % each.every == timedelta(0))
+        since = timedelta(days=day)
+        for recipe in recipes:
+            if since % recipe.every == timedelta(0):
+                yield Turn(SANDBOX_OPENS_AT + since, RunRequest(recipe, recipe.digest))

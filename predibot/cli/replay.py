@@ -1,0 +1,151 @@
+"""`predibot replay`: the decisions a recipe would have made, at one instant of the past after the other."""
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from predibot.cli import options, output
+from predibot.cli.command import Command
+from predibot.domain.clock import parse_instant, parse_length
+
+if TYPE_CHECKING:
+    from predibot.jobs.look_ahead import LookAhead
+    from predibot.jobs.replay import Played
+    from predibot.reports.replay import ReplayView
+    from predibot.scoring.evaluation import Evaluation
+
+_Read = TypeVar("_Read")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("replay", cls=Command, help="decide at many instants of an archive or the sandbox, and evaluate")(
+        replay
+    )
+
+
+def _read(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
+    """Return a parser whose complaints are misuse of the command line."""
+
+    def read(text: str) -> _Read:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return read
+
+
+_instant, _length = _read(parse_instant), _read(parse_length)
+
+
+def replay(
+    recipe: options.Recipe = None,
+    first: Annotated[
+        datetime | None,
+        typer.Option(
+            "--from", parser=_instant, metavar="INSTANT", help="the first; left out: the archive's first snapshot"
+        ),
+    ] = None,
+    last: Annotated[
+        datetime | None,
+        typer.Option("--to", parser=_instant, metavar="INSTANT", help="none is later; left out: the last snapshot"),
+    ] = None,
+    every: Annotated[
+        timedelta | None,
+        typer.Option(
+            "--every", parser=_length, metavar="LENGTH", help="12h, 1d or 7d between two; left out: the recipe's"
+        ),
+    ] = None,
+    venue: options.Venue = None,
+    as_of: Annotated[
+        datetime | None,
+        typer.Option(
+            "--as-of",
+            parser=_instant,
+            metavar="INSTANT",
+            help="evaluate as of this; left out: the end of what the venue knows",
+        ),
+    ] = None,
+    bots: options.Bots = None,
+    events: options.Events = None,
+    min_volume_24h: options.MinVolume = None,
+    max_markets: options.MaxMarkets = None,
+    check_lookahead: Annotated[
+        bool,
+        typer.Option("--check-lookahead", help="make a sample of the decisions again without the future, and compare"),
+    ] = False,
+    sample: Annotated[
+        int, typer.Option("--sample", metavar="N", min=1, help="how many decisions --check-lookahead makes again")
+    ] = 20,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
+    from predibot.config import load_settings
+    from predibot.jobs.look_ahead import check_look_ahead
+    from predibot.jobs.past import open_past
+    from predibot.jobs.recipes import asked_recipe
+    from predibot.jobs.replay import evaluated_at, look_back, other_runs, timetable
+    from predibot.jobs.replay import replay as replay_all
+    from predibot.jobs.run import RunRequest
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.replay import ReplayView
+
+    output.set_up_logs(verbose=verbose)
+    settings, clock = load_settings(), options.wall_clock
+    overrides = {"events": events, "min_volume_24h_usd": min_volume_24h, "max_markets": max_markets}
+    asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
+    output.say(f"recipe: {asked.label}")
+    past = open_past(venue or asked.recipe.venue, settings, clock)
+    instants = timetable(asked.recipe, past, first=first, last=last, every=every)
+    at = evaluated_at(instants, past, as_of)
+    request, name = RunRequest(asked.recipe, asked.digest, asked.overrides), asked.recipe.name
+    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
+        output.say(f"ledger: {store.address}")
+        with_: dict[str, Any] = {"store": store, "settings": settings, "listener": listener}
+        played = replay_all(request, instants, past, **with_, clock=clock, told=_teller(len(instants)))
+        evaluation = look_back(past, at, **with_, recipe=name)
+        view = ReplayView(name, past.spec, instants, played, other_runs(store, name, past, played))
+        found = None
+        if check_lookahead:
+            found = check_look_ahead(request, played, past, **with_, clock=clock, sample=sample)
+    _show(view, evaluation, found, as_json=json)
+    if found is not None and found.differences:
+        raise typer.Exit(1)
+
+
+def _teller(of: int) -> "Callable[[Played], None]":
+    """Return who says on stderr after each instant how far it is, and how long the rest takes if it goes on so."""
+    from itertools import count
+
+    from predibot.reports.replay import progress_line
+
+    began, numbers = time.monotonic(), count(1)
+
+    def tell(played: "Played") -> None:
+        number = next(numbers)
+        left = (time.monotonic() - began) / number * (of - number)
+        output.say(progress_line(played, number=number, of=of, seconds_left=left))
+
+    return tell
+
+
+def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None", *, as_json: bool) -> None:
+    from predibot.reports.evaluation import evaluation_document
+    from predibot.reports.look_ahead import look_ahead_document, print_look_ahead
+    from predibot.reports.replay import print_replay
+
+    if as_json:
+        checked = {} if found is None else {"look_ahead": look_ahead_document(found)}
+        output.print_document({**evaluation_document(evaluation), "replay": view.document(), **checked})
+        return
+    output.print_evaluation(evaluation, json=False)
+    print_replay(output.report_console(), view)
+    if found is not None:
+        print_look_ahead(output.report_console(), found)
