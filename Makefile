@@ -9,7 +9,7 @@ python := .venv/bin/python
 pip := $(python) -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench pins wheel-contents clean
+.PHONY: help demo test lint types bench pins metrics wheel-contents clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ bench: .venv/.dev  ## measure and print, without judging
 
 pins: .venv/.dev  ## write the requirements files again (UPGRADE=1 takes newer versions)
 	@.ci/pins $(if $(UPGRADE),--upgrade)
+
+metrics: .venv/.dev  ## write docs/metrics.md from the docstrings of predibot.scoring
+	@$(python) .ci/metrics_page > .venv/metrics.md && mv .venv/metrics.md docs/metrics.md
 
 wheel-contents: .venv/.dev  ## store the list of files the wheel may hold
 	@.ci/wheel_contents > .venv/wheel_contents.txt && mv .venv/wheel_contents.txt .ci/wheel_contents.txt
