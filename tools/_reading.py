@@ -17,6 +17,9 @@ from predibot.tools._safe_fetch import Page
 READING_SECONDS = 20.0
 """For turning one page into text; real ones take a tenth of a second."""
 
+MAX_TEXT_CHARACTERS = 500_000
+"""Of a page; no agent can afford to read more, and cutting it into parts takes seconds."""
+
 T = TypeVar("T")
 
 
@@ -61,6 +64,8 @@ def _of_html(page: Page, html: str) -> Reading:
 def _reading(page: Page, title: str, text: str, date: PageDate) -> Reading:
     if not text:
         raise PageUnreadable("the page holds no text; take another source")
+    if len(text) > MAX_TEXT_CHARACTERS:
+        text = f"{text[:MAX_TEXT_CHARACTERS]}\n[the page goes on; {len(text) - MAX_TEXT_CHARACTERS:,} characters more]"
     return Reading(page.final_url, title, text, date, hashlib.sha256(page.body).hexdigest())
 
 

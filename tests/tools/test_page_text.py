@@ -1,7 +1,6 @@
 """Pages as text: the main text of recorded real pages, and what hostile and empty ones become."""
 
 import gzip
-import importlib.util
 import json
 import re
 import time
@@ -21,8 +20,6 @@ from predibot.tools._safe_fetch import Page
 from predibot.tools.visit_webpage import make_visit_webpage
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-CL100K_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
-"""tiktoken names a vocabulary by the SHA-1 of its address."""
 WORD = re.compile(r"\w+")
 
 
@@ -64,21 +61,6 @@ def test_the_main_text_of_recorded_pages_is_what_people_marked(recorded: list[Re
     assert 2 * precision * recall / (precision + recall) >= 0.92
 
 
-@pytest.fixture(scope="module")
-def tokens_of() -> Callable[[str], int]:
-    """Return a counter of cl100k_base tokens, as litellm carries that vocabulary, or skip the test."""
-    tiktoken = pytest.importorskip("tiktoken")
-    spec = importlib.util.find_spec("litellm")
-    folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers" if spec and spec.origin else Path()
-    if not (folder / CL100K_FILE).is_file():
-        pytest.skip("no litellm here that carries the vocabulary")
-    with pytest.MonkeyPatch.context() as patch:
-        # Where tiktoken looks before it would ask the network.
-        patch.setenv("TIKTOKEN_CACHE_DIR", str(folder))
-        encoding = tiktoken.get_encoding("cl100k_base")
-    return lambda text: len(encoding.encode(text, disallowed_special=()))
-
-
 def visits(recorded: list[Recorded], focus_words: int) -> list[str]:
     """Return the first part of every recorded page, focused on so many words of its article."""
     bodies = {page.url: page.body for page in recorded}
@@ -107,7 +89,10 @@ def test_the_estimate_is_rarely_below_the_tokens_of_a_recorded_page(
     recorded: list[Recorded], tokens_of: Callable[[str], int]
 ) -> None:
     texts = [main_text(page.html, page.url) for page in recorded]
-    assert min(estimated_tokens(text) / tokens_of(text) for text in texts) > 0.9
+    shares = [estimated_tokens(text) / tokens_of(text) for text in texts]
+    assert min(shares) > 0.95
+    # What is estimated beyond the truth, people read in more and shorter parts.
+    assert sum(shares) / len(shares) < 1.3
 
 
 PAGE = (

@@ -2,6 +2,7 @@
 
 import hashlib
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -88,6 +89,13 @@ def test_focus_on_what_the_page_does_not_mention_says_so() -> None:
 def test_a_pdf_and_a_plain_text_are_read() -> None:
     assert "Counted by hand." in tool(Site(pdf_of(["Counted by hand."]), "application/pdf"))(URL, 1, None)
     assert "a\x1b" not in tool(Site(b"a\x1b[31m b", "text/plain"))(URL, 1, None)
+
+
+def test_a_page_nobody_can_afford_is_read_in_part_and_says_so() -> None:
+    visit = tool(Site(b"Fish is dear. " * 50_000, "text/plain"))
+    first = visit(URL, 1, None)
+    (last,) = re.findall(r"\[part 1 of (\d+)", first)
+    assert "[the page goes on; 199,999 characters more]" in visit(URL, int(last), None)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html></html>", b"\x00" * 50])
