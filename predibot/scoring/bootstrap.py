@@ -37,6 +37,11 @@ class Estimate:
     resamples_without_value: int
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """Return both ends; None where there is no interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
     def few_clusters(self) -> bool:
         """Return whether there are too few clusters to rank anyone by this."""
         return self.clusters < FEW_CLUSTERS

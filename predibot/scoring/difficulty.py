@@ -18,13 +18,14 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
 
     Args:
         scores: Such as (p - y)^2, one for each answer, shape (n,).
-        forecaster: Who answered, numbered from zero, shape (n,).
+        forecaster: Who answered, numbered from zero or by names, shape (n,).
         question: What was asked, words or whole numbers, shape (n,). A question
             that one forecaster alone answered does not say who is better,
             but counts as a question.
 
     Returns:
-        Shape (largest forecaster + 1,); NaN for a number without an answer.
+        Shape (largest forecaster + 1,), NaN for a number without an answer;
+        of names one each, in their sorted order.
         Forecasters are comparable only where shared questions link them, be it
         through others. Where they fall apart into several such groups, the one
         with the most forecasters has numbers and the rest NaN; on a tie nobody
@@ -32,7 +33,7 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
 
     Raises:
         ValueError: If there is no answer, the lengths differ, a score is NaN or
-            infinite, or a forecaster is no number of zero or more.
+            infinite, or a forecaster is neither a name nor a number of zero or more.
 
     Source:
         Abowd, Kramarz and Margolis (1999) for the model and its groups;
@@ -43,7 +44,7 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
         >>> difficulty_adjusted([0.4, 0.3, 0.1], [0, 1, 1], [hard, hard, easy]).round(3).tolist()
         [0.3, 0.2]
     """
-    values, who = numbers("scores", scores), indices("forecaster", forecaster)
+    values, who = numbers("scores", scores), _numbered(forecaster)
     what = cluster_codes(question, "question")
     same_length(scores=values, forecaster=who, question=what)
     refuse("forecaster", who, who < 0, "each must be zero or more")
@@ -54,6 +55,13 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
         _, who_linked = np.unique(who[rows], return_inverse=True)
         adjusted[linked] = _scores_on_the_average_question(values[rows], who_linked, cluster_codes(what[rows]))
     return adjusted
+
+
+def _numbered(forecaster: ArrayLike) -> Ints:
+    """Return forecasters as numbers: their own, or their places among the sorted names."""
+    if np.asarray(forecaster).dtype.kind in "US":
+        return cluster_codes(forecaster, "forecaster")
+    return indices("forecaster", forecaster)
 
 
 def _largest_linked_group(who: Ints, what: Ints) -> Ints:

@@ -233,3 +233,9 @@ def test_ninety_five_percent_intervals_hold_the_truth_where_plain_percentiles_do
 def test_what_cannot_be_resampled_is_refused(call: Callable[[], Estimate], seen: str) -> None:
     with pytest.raises(ValueError, match=seen):
         call()
+
+
+def test_an_interval_is_both_ends_or_nothing() -> None:
+    found = cluster_bootstrap_mean([0.1, 0.4, 0.2, 0.3, 0.9, 0.5], [1, 2, 3, 4, 5, 6], seed=1)
+    assert found.interval == (found.low, found.high)
+    assert cluster_bootstrap_mean([0.1, 0.4], [1, 1], seed=1).interval is None

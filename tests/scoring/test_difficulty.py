@@ -108,3 +108,8 @@ def test_what_cannot_be_fitted_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=seen):
         difficulty_adjusted(scores, forecaster, question)
+
+
+def test_forecasters_may_have_names() -> None:
+    named = difficulty_adjusted([0.4, 0.3, 0.1], ["b", "a", "a"], ["hard", "hard", "easy"])
+    assert named.tolist() == pytest.approx([0.2, 0.3])
