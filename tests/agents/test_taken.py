@@ -23,11 +23,11 @@ def priced(*prices: float) -> Event:
     return replace(event, markets=tuple(map(lambda m, q: replace(m, quote=q), event.markets, quotes)))
 
 
-def complaint(event: Event, bets: Sequence[float], *, price_blind: bool, **more: float) -> str:
+def complaint(event: Event, bets: Sequence[float], *, price_blind: bool) -> str:
     """Return what is said about bets on an event's markets, or nothing."""
     markets = tuple(MarketDecision(market.id, 0.5, bet) for market, bet in zip(event.markets, bets, strict=True))
     try:
-        checked_by(context(event), price_blind=price_blind)(Decision(markets, **more))
+        checked_by(context(event), price_blind=price_blind)(Decision(markets))
     except AnswerError as error:
         assert error.__cause__ is None
         return str(error)
