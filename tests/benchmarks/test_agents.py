@@ -1,17 +1,25 @@
-"""Measures agents that wait for their models: 64 at once, in threads and in two processes; prints and never judges."""
+"""Measures agents: many that wait for their models, what a step costs, what is sent; prints and never judges."""
 
+import importlib.util
 import json
 import os
-import resource
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.agents.test_loop import request_text, run, ten_visits, with_long_pages
+
+pytestmark = pytest.mark.benchmark
+
 ROOT = Path(__file__).parents[2]
 AGENTS = 64
+CALLS = 6
 THINKING_SECONDS = 1.0
 RECIPE = """
 [selection]
@@ -23,41 +31,92 @@ max_markets = 1
 [[bots]]
 strategy = "tool_agent"
 model = "sandbox/sharp"
+max_steps = {calls}
 """
 
 
-def decide(folder: Path, *, events: int, thinking_seconds: float, executor: str) -> tuple[float, float]:
-    """Decide with so many agents in a process of its own, and return its wall and CPU seconds."""
-    (folder / "agents.toml").write_text(RECIPE.format(events=events))
+@dataclass(frozen=True)
+class Measured:
+    """What one run of the program took, children and all."""
+
+    wall_seconds: float
+    """From the start of the interpreter to its end."""
+    decide_seconds: float
+    """Without start-up: from the first claim to the last decision."""
+    cpu_seconds: float
+    peak_mb: float
+    """Of the program itself, without children."""
+
+
+def decide(folder: Path, *, events: int, thinking_seconds: float, executor: str, workers: int = 8) -> Measured:
+    """Decide with so many agents in a process of its own."""
+    folder.mkdir(exist_ok=True)
+    (folder / "agents.toml").write_text(RECIPE.format(events=events, calls=CALLS))
     venue = f"sandbox:events=200,thinking_seconds={thinking_seconds:g}"
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     command = [sys.executable, "-m", "predibot", "decide", "agents.toml", "--venue", venue, "--executor", executor]
-    subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return time.monotonic() - began, cpu_seconds
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PREDIBOT_WORKERS": str(workers)}
+    began = time.monotonic()
+    with (folder / "said.txt").open("wb") as said:
+        child = subprocess.Popen(command, cwd=folder, env=environment, stdout=said, stderr=said)
+        # Unlike `wait`, it tells what the child used.
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, (folder / "said.txt").read_text()
+    with closing(sqlite3.connect(folder / "runs" / "out" / "predibot.db")) as ledger:
+        first, last = ledger.execute("SELECT min(started_at), max(ended_at) FROM attempts").fetchone()
+    kilobytes = used.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+    return Measured(time.monotonic() - began, (last - first) / 1e6, used.ru_utime + used.ru_stime, kilobytes / 1024)
 
 
-def calls(folder: Path) -> list[int]:
-    """Return how often each agent asked its model."""
+def steps(folder: Path) -> list[tuple[int, int]]:
+    """Return how often each agent asked its model, and how often it called a tool."""
     traces = (path.read_text().splitlines() for path in (folder / "runs" / "out" / "traces").rglob("*.jsonl"))
-    return [sum(json.loads(line)["kind"] == "model" for line in lines) for lines in traces]
+    kinds = [[json.loads(line)["kind"] for line in lines] for lines in traces]
+    return [(each.count("model"), each.count("tool")) for each in kinds if "model" in each]
 
 
-@pytest.mark.benchmark
-@pytest.mark.parametrize(("executor", "aim"), [(f"threads:{AGENTS}", 1.5), ("processes:2", 1.25)])
-def test_how_long_64_agents_take_that_mostly_wait(tmp_path: Path, executor: str, aim: float) -> None:
-    wall, cpu = decide(tmp_path, events=AGENTS, thinking_seconds=THINKING_SECONDS, executor=executor)
-    made = calls(tmp_path)
-    critical = max(made) * THINKING_SECONDS
+@pytest.mark.parametrize(
+    ("executor", "workers", "aim"), [(f"threads:{AGENTS}", AGENTS, 1.5), ("processes:2", AGENTS // 2, 1.25)]
+)
+def test_how_long_64_agents_take_that_mostly_wait(tmp_path: Path, executor: str, workers: int, aim: float) -> None:
+    seen = decide(tmp_path, events=AGENTS, thinking_seconds=THINKING_SECONDS, executor=executor, workers=workers)
+    made = steps(tmp_path)
+    critical = max(asked for asked, _ in made) * THINKING_SECONDS
+    times = seen.decide_seconds / critical
     print(
-        f"\n{len(made)} agents, {sum(made)} calls of {THINKING_SECONDS:g} s, {executor}: {wall:.1f} s with start-up, "
-        f"{wall / critical:.2f} times the critical path of {critical:.0f} s (aim {aim}), "
-        f"CPU {1000 * cpu / sum(made):.0f} ms a call"
+        f"\n{len(made)} agents, {sum(asked for asked, _ in made)} calls of {THINKING_SECONDS:g} s, {executor}: "
+        f"{seen.decide_seconds:.1f} s, {times:.2f} times the critical path of {critical:.0f} s (aim {aim}); "
+        f"{seen.wall_seconds:.1f} s with start-up; on {os.cpu_count()} cores with a load of "
+        f"{os.getloadavg()[0]:.1f}"
     )
 
 
-@pytest.mark.benchmark
+def test_what_a_step_and_a_waiting_agent_cost(tmp_path: Path) -> None:
+    one = decide(tmp_path / "one", events=1, thinking_seconds=0.2, executor="threads:1")
+    many = decide(tmp_path / "many", events=AGENTS + 1, thinking_seconds=0.2, executor=f"threads:{AGENTS + 1}")
+    more = sum(map(sum, steps(tmp_path / "many"))) - sum(map(sum, steps(tmp_path / "one")))
+    cpu_ms = 1000 * (many.cpu_seconds - one.cpu_seconds) / more
+    print(
+        f"\nCPU {cpu_ms:.1f} ms a step (a call of the model or of a tool), the sandbox's part of it included; "
+        f"memory {(many.peak_mb - one.peak_mb) / AGENTS:.2f} MB an agent (aim 1), {one.peak_mb:.0f} MB with one"
+    )
+
+
 def test_how_long_a_first_decision_takes_from_a_cold_start(tmp_path: Path) -> None:
-    wall, cpu = decide(tmp_path, events=1, thinking_seconds=0.0, executor="threads:1")
-    print(f"\none agent from a cold start: {wall:.1f} s, CPU {cpu:.1f} s, {calls(tmp_path)[0]} calls of its model")
+    seen = decide(tmp_path, events=1, thinking_seconds=0.0, executor="threads:1")
+    print(
+        f"\none agent from a cold start: {seen.wall_seconds:.1f} s, CPU {seen.cpu_seconds:.1f} s, "
+        f"{steps(tmp_path)[0][0]} calls of its model"
+    )
+
+
+def test_how_much_ten_visits_send(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    litellm = importlib.util.find_spec("litellm")
+    assert litellm is not None and litellm.origin is not None
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(Path(litellm.origin).parent / "litellm_core_utils" / "tokenizers"))
+    encoding = tiktoken.get_encoding("cl100k_base")
+    model = ten_visits()
+    run(model, with_long_pages(), steps=14)
+    sent = [len(encoding.encode(request_text(request))) for request in model.requests]
+    print(f"\nten pages of 5,000 tokens in parts: {sum(sent):,} tokens sent in {len(sent)} calls (aim 60,000)")
