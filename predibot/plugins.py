@@ -122,6 +122,12 @@ def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
     return _made(spec.name, spec.arguments, package)
 
 
+def forget_strategies(package: str = STRATEGIES) -> None:
+    """Have every strategy imported anew when it is next made, so that what one kept in its module is gone."""
+    for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
+        del sys.modules[name]
+
+
 def argument_names(name: str, *, package: str = STRATEGIES) -> tuple[str, ...]:
     """Return the names of the arguments a strategy takes.
 
@@ -239,13 +245,11 @@ def _strategy_class(name: str, package: str) -> type[Any]:
 
 
 def _imported(name: str, package: str) -> ModuleType:
-    loaded = sys.modules.get(f"{package}.{name}")
-    # One that is in use need not be looked for in its folders again, each time it decides.
-    if loaded is not None and name[0] != "_" and not hasattr(loaded, "__path__"):
-        return loaded
-    names = strategy_names(package)
-    if name not in names:
-        raise PluginError(f"no strategy {name!r}. {did_you_mean(name, names)}{_missing_folders()}")
+    # One that is in use is not looked for in its folders again, each time it decides.
+    if f"{package}.{name}" not in sys.modules or name.startswith("_"):
+        names = strategy_names(package)
+        if name not in names:
+            raise PluginError(f"no strategy {name!r}. {did_you_mean(name, names)}{_missing_folders()}")
     try:
         return importlib.import_module(f"{package}.{name}")
     except _FAILURES as error:

@@ -32,7 +32,7 @@ class Timetable:
             ValueError: If it goes backwards, stands still, or has more than 10,000 instants.
         """
         if self.every <= timedelta(0):
-            raise ValueError("the time between two instants is zero; write a length like '1d'")
+            raise ValueError("the time between two instants is zero or less; write a length like '1d'")
         if self.last < self.first:
             ends, begins = format_instant(self.last), format_instant(self.first)
             raise ValueError(f"it would end at {ends}, before it begins at {begins}; swap the two")

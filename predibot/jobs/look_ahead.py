@@ -17,6 +17,7 @@ from predibot.jobs.scratch import scratch_ledger
 from predibot.jobs.venues import OpenVenue, venue_name
 from predibot.ledger.decision_rows import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
+from predibot.plugins import forget_strategies
 from predibot.recipe import BotSpec, Recipe
 
 SAMPLE = 20
@@ -89,6 +90,8 @@ class _Place:
     def _decided(self, opened: OpenVenue, bots: tuple[BotSpec, ...]) -> Mapping[DecisionKey, Rows]:
         """Return what bots decide now, from a ledger that is thrown away."""
         request = replace(self.request, recipe=replace(self.request.recipe, bots=bots))
+        # One that remembers what it read during the replay would read nothing now.
+        forget_strategies()
         with opened, scratch_ledger() as (scratch, traces):
             report = decide(
                 request,

@@ -26,6 +26,7 @@ COMMANDS = (
     "decide",
     "track",
     "evaluate",
+    "replay",
     "report",
     "trace",
     "select",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.clock import floor_to, format_instant, parse_instant
+from predibot.domain.clock import LONGEST, floor_to, format_instant, format_length, parse_instant, parse_length
 
 instants = st.datetimes(min_value=datetime(1971, 1, 1), max_value=datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 
@@ -31,3 +31,15 @@ def test_the_shapes_venues_write_are_all_read(text: str) -> None:
 def test_anything_else_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match="write it like"):
         parse_instant(text)
+
+
+@given(st.integers(min_value=1, max_value=LONGEST // timedelta(minutes=1)))
+def test_a_length_reads_back_as_the_same_length(minutes: int) -> None:
+    length = timedelta(minutes=minutes)
+    assert parse_length(format_length(length)) == length
+
+
+@pytest.mark.parametrize("text", ["", "0d", "d", "-1d", "1.5d", "1 d", "7D", "daily", "367d", "999999w"])
+def test_what_is_no_length_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match="like '1d', '6h' or '7d'"):
+        parse_length(text)
