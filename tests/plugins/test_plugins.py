@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import PluginError
-from predibot.plugins import ArgumentInfo, StrategySpec, load_strategy, spec_of, strategies, strategy_names
+from predibot.plugins import (
+    ArgumentInfo,
+    StrategySpec,
+    forget_strategies,
+    load_strategy,
+    spec_of,
+    strategies,
+    strategy_names,
+)
 from tests.plugins.conftest import Plugins
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -174,3 +182,32 @@ def test_a_folder_of_the_user_goes_first_and_is_said_to_be_theirs(tmp_path: Path
     )
     assert "[('deep_thinker', 'PREDIBOT_STRATEGIES')]" in done.stdout, done.stderr
     assert f"PREDIBOT_STRATEGIES names what is no folder: {absent}" in done.stdout
+
+
+KEEPER = '''"""A strategy that remembers how often it was asked."""
+
+from dataclasses import dataclass
+
+KEPT = []
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Count."""
+
+    def decide(self, context):
+        """Return how often it was asked."""
+        KEPT.append(context)
+        return len(KEPT)
+'''
+
+
+def test_a_strategy_that_is_forgotten_is_imported_anew(plugins: Plugins) -> None:
+    plugins.write("keeper", KEEPER)
+
+    def decided() -> object:
+        return load_strategy(StrategySpec("keeper"), package=plugins.package).decide(None)  # type: ignore[arg-type]
+
+    assert [decided(), decided()] == [1, 2]
+    forget_strategies(plugins.package)
+    assert decided() == 1
