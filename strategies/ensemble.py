@@ -46,7 +46,7 @@ class Ensemble:
     min_share: Annotated[float, Field(gt=0, le=1)] = 0.5
     """The share of members or samples that must have a decision."""
     price_blind: bool = False
-    """Whether prices are left out of the prompt of the samples."""
+    """Whether prices are left out of the prompt of the samples, and of complaints about an answer."""
 
     def __post_init__(self) -> None:
         """Refuse what does not say whose forecasts are pooled."""
@@ -98,7 +98,7 @@ class Ensemble:
     def _sample(self, context: Context, prompt: str, deadline_seconds: float) -> Decision | None:
         seed = context.rng.getrandbits(31)
         model = context.model(self.model)
-        check = checked_by(context)
+        check = checked_by(context, price_blind=self.price_blind)
         try:
             result = run_one_shot(model, prompt, check, context, deadline_seconds=deadline_seconds, seed=seed)
         except ModelUnavailable:

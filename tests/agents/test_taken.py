@@ -1,5 +1,6 @@
 """What is taken: answers that keep the game's rules, and complaints that say no more than they may."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -55,20 +56,24 @@ def test_no_complaint_to_the_blind_depends_on_what_the_price_is(price: float) ->
     assert "staked $1.80 of $1.00" in said
 
 
+SAMPLE = json.dumps(answer(said(bet=0.5), unallocated=0.5))
+
+
 @pytest.mark.parametrize(
-    ("strategy", "script"),
+    ("strategy", "arguments", "script"),
     [
-        ("tool_agent", [("final_answer", answer(said(bet=0.5), unallocated=0.5)), GOOD]),
-        ("one_shot", ['{"market_decisions": [{"market_id": "m1", "estimated_probability": 0.6, "bet": 0.5, '
-                      '"confidence": 7, "rationale": "clouds"}], "unallocated_capital": 0.5}']),
+        ("tool_agent", {"min_searches": 0, "min_pages": 0}, [("final_answer", json.loads(SAMPLE)), GOOD]),
+        ("one_shot", {}, [SAMPLE]),
+        ("deep_research", {"extract_model": "any"}, ["Rain is likely.", SAMPLE]),
+        ("ensemble", {"samples": 2}, [SAMPLE]),
     ],
-)  # fmt: skip
-def test_a_price_blind_bot_is_never_sent_a_price(strategy: str, script: list[Turn]) -> None:
+)
+def test_a_price_blind_bot_is_never_sent_a_price(
+    strategy: str, arguments: dict[str, object], script: list[Turn]
+) -> None:
     model = ScriptedModel(script)
-    arguments: dict[str, object] = {"model": "any", "price_blind": True}
-    arguments |= {"min_searches": 0, "min_pages": 0} if strategy == "tool_agent" else {}
     seen: Context = context(priced(0.00052), model=lambda _name: model, tools=toolbox())
-    load_strategy(spec_of(strategy, arguments)).decide(seen)
+    load_strategy(spec_of(strategy, {"model": "any", "price_blind": True, **arguments})).decide(seen)
     sent = "\n".join(message.text for request in model.requests for message in request.messages)
     assert "can be booked now" in sent
     assert "0.0005" not in sent
