@@ -56,6 +56,10 @@ Check = Callable[[Decision], None]
 """Raises AnswerError where a decision breaks a rule of its game."""
 
 
+class LoopEnded(Exception):
+    """Leaves the talk with a model without a decision; the text says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoopResult:
     """How talking to a model ended: with a decision that holds, or with the reason why there is none."""

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable
 
-from predibot.agents.answer import MAX_REPAIRS, Check, LoopResult
+from predibot.agents.answer import MAX_REPAIRS, Check, LoopEnded, LoopResult
 from predibot.agents.container import ContainerSpec
 from predibot.agents.kept_step import KeptStep
-from predibot.agents.loop import LoopEnded, LoopLimits, Talk, ended_with
+from predibot.agents.loop import LoopLimits, Talk, ended_with
 from predibot.agents.research import Research
 from predibot.agents.smolagents_library import load_smolagents
 from predibot.contracts import ChatModel, Context

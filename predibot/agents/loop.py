@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from predibot.agents.answer import FINAL_ANSWER, MAX_REPAIRS, Check, LoopResult, parse_answer, read_json
+from predibot.agents.answer import FINAL_ANSWER, MAX_REPAIRS, Check, LoopEnded, LoopResult, parse_answer, read_json
 from predibot.agents.complaint import seen
 from predibot.agents.kept_step import KeptStep
 from predibot.agents.research import ERROR, VISIT, Research
@@ -39,10 +39,6 @@ class LoopLimits:
     """Turns of the model; in the last one, and in up to three repairs after it, only the answer is taken."""
     max_output_tokens: int = 4096
     deadline_seconds: float = 600.0
-
-
-class LoopEnded(Exception):
-    """Leaves the loop without a decision; the text says why."""
 
 
 def run_tools(

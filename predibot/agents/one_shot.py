@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 
-from predibot.agents.answer import MAX_REPAIRS, Check, LoopResult, parse_answer, read_json
+from predibot.agents.answer import MAX_REPAIRS, Check, LoopEnded, LoopResult, parse_answer, read_json
 from predibot.contracts import ChatModel, Context
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent
@@ -57,6 +57,8 @@ def run_one_shot(
             reply = model.chat(request, deadline_seconds=left_seconds)
         except BudgetSpent as error:
             return LoopResult(None, f"{error}; nothing was handed in{_after(complaint)}")
+        except LoopEnded as ended:
+            return LoopResult(None, str(ended))
         try:
             return _taken(reply, check, context, may_abstain=may_abstain)
         except AnswerError as error:

@@ -51,7 +51,7 @@ def decide(
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
     if replay_traces is not None:
-        _retrace(replay_traces, settings, ledger, as_json=json, verbose=verbose)
+        _retrace(replay_traces, ledger, as_json=json, verbose=verbose)
         return
     crew = parse_executor(executor) if executor else None
     if crew is not None and crew.kind == "threads":
@@ -111,7 +111,7 @@ def _decide(
         print_decisions(output.report_console(), view)
 
 
-def _retrace(run_key: str, settings: "Settings", ledger: str | None, *, as_json: bool, verbose: bool) -> None:
+def _retrace(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) -> None:
     from predibot.jobs.retrace import retrace
     from predibot.ledger.store import Store
     from predibot.ledger.traces import TraceFolder
@@ -120,9 +120,7 @@ def _retrace(run_key: str, settings: "Settings", ledger: str | None, *, as_json:
 
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
-        found = retrace(
-            store, run_key, traces=TraceFolder(), settings=settings, clock=options.wall_clock, listener=listener
-        )
+        found = retrace(store, run_key, traces=TraceFolder(), clock=options.wall_clock, listener=listener)
     if as_json:
         output.print_document(retraced_document(run_key, found))
     else:

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from predibot import __version__
-from predibot.config import Settings
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.domain.event import Event
@@ -54,11 +53,10 @@ class _Recorded:
     """Fits a bot with what was recorded; stands where equipment does."""
 
     record: Record
-    deadline_seconds: float
 
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what the decision is made with again."""
-        return self.record.fitting(self.deadline_seconds)
+        return self.record.fitting()
 
 
 def retrace(
@@ -66,7 +64,6 @@ def retrace(
     run_key: str,
     *,
     traces: TraceFolder,
-    settings: Settings,
     clock: Callable[[], datetime],
     listener: ProgressListener,
 ) -> tuple[Retraced, ...]:
@@ -101,7 +98,7 @@ def retrace(
             record = Record(steps, stored.message)
             reason = _not_retraced(stored, record)
             if not reason:
-                own = _own_bench(bench, before[bot.name, event.id], record, settings)
+                own = _own_bench(bench, before[bot.name, event.id], record)
                 _decide_again(decide_job(replica, bot, bot_rows, event), own)
             found.append(_compared(stored, before, again, reason, record))
             listener(Progress("retrace", len(found), len(before), f"{bot.name} on {event.id}"))
@@ -148,7 +145,7 @@ def _bench(
     )
 
 
-def _own_bench(bench: Bench, rows: Rows, record: Record, settings: Settings) -> Bench:
+def _own_bench(bench: Bench, rows: Rows, record: Record) -> Bench:
     """Return the bench of one decision: its instant, its quotes, its record."""
     decided_at = parse_instant(rows["decisions"][0]["decided_at"])
     quotes = [_quotes(rows["quotes"], role) for role in ("shown", "booked")]
@@ -156,7 +153,7 @@ def _own_bench(bench: Bench, rows: Rows, record: Record, settings: Settings) -> 
         bench,
         run_at=decided_at,
         board=RecordedQuotes(RecordedVenue(bench.venue.name), decided_at, *quotes),
-        equipment=_Recorded(record, settings.decision_deadline_seconds),
+        equipment=_Recorded(record),
         loopback=record.loopback(),
     )
 

@@ -1,11 +1,13 @@
 """What a trace holds of a decision's models and tools, played back in the place of both."""
 
+import math
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from predibot.agents.answer import LoopEnded
 from predibot.agents.budget import Budget
 from predibot.agents.research import ERROR
 from predibot.contracts import ChatModel, Toolbox
@@ -17,14 +19,16 @@ from predibot.ledger.traces import Trace
 
 Step = Mapping[str, Any]
 
-_ASKED = ("model_name", "tools", "forced_tool", "max_output_tokens")
+_ASKED = ("model_name", "messages_sent", "tools", "forced_tool", "max_output_tokens")
 _CALLS = ("model", "model_failed")
 _LOOKED_UP = ("search", "page_visited", "page_refused")
 _PROBE = ["ping"]
 _REFUSALS = ("ModelRefused", "RequestRefused")
 _FENCED = re.compile(r"\A<<untrusted (?P<mark>[0-9a-f]+)>>\n(?P<text>.*)\n<<end of untrusted (?P=mark)>>\Z", re.DOTALL)
-_LIMIT = re.compile(r"the (?:decision|bot|run|day)'s limit of .* is reached: ", re.DOTALL)
-_HANDED_IN = "; nothing was handed in"
+_LIMIT = re.compile(
+    r"the (?:decision|bot|run|day)'s limit of .*? is reached: .*?; raise that limit, or go on with what there is",
+    re.DOTALL,
+)
 _LOOPBACK = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
@@ -56,8 +60,8 @@ class Record:
                 self._results.setdefault(_key(step), deque()).append((step, before))
                 before = []
 
-    def fitting(self, deadline_seconds: float) -> Fitting:
-        """Return what the decision is made with again."""
+    def fitting(self) -> Fitting:
+        """Return what the decision is made with again; no time passes, so there is no deadline."""
         return Fitting(
             model=self._model,
             calls_tools=self._calls_tools,
@@ -66,7 +70,7 @@ class Record:
             trace=self.trace,
             # The prompt is part of no decision; what the model said to it is recorded.
             history=lambda _market_id: (),
-            deadline_seconds=deadline_seconds,
+            deadline_seconds=math.inf,
         )
 
     def loopback(self) -> str | None:
@@ -79,12 +83,15 @@ class Record:
 
         Raises:
             BudgetSpent: If the recorded bot was asked otherwise next, or no more: a limit stood in its way.
+            LoopEnded: If it was asked no more for another reason, such as its deadline.
             ModelError: If that is what was recorded.
         """
-        row = self._replies[0] if self._replies else None
-        asked = (name, [tool.name for tool in request.tools], request.forced_tool, request.max_output_tokens)
-        if row is None or asked != tuple(row[each] for each in _ASKED):
-            raise BudgetSpent(self._limit(row))
+        if not self._replies:
+            raise self._end()
+        row, tools = self._replies[0], [tool.name for tool in request.tools]
+        asked = (name, len(request.messages), tools, request.forced_tool, request.max_output_tokens)
+        if asked != tuple(row[each] for each in _ASKED):
+            raise BudgetSpent(_reason(row))
         self._replies.popleft()
         self._write_down(row)
         if row["kind"] == "model_failed":
@@ -101,11 +108,10 @@ class Record:
     def _calls_tools(self, _name: str) -> bool:
         return not self._replies or any(row["tools"] for row in self._replies)
 
-    def _limit(self, row: Step | None) -> str:
-        """Return which limit was reached, as it was said then."""
-        said = self.message.partition(_HANDED_IN)[0] if row is None else str(row["new_messages"])
-        found = re.search(r"\(((?:the|this) [^\n]*)\)\.", said) if row is not None else None
-        return found.group(1) if found else said
+    def _end(self) -> BudgetSpent | LoopEnded:
+        """Return what kept the bot from asking once more, as it was said then."""
+        limit = _LIMIT.match(self.message)
+        return BudgetSpent(limit.group()) if limit else LoopEnded(self.message)
 
     def _search(self, query: str) -> str:
         return self._result(("web_search", query))
@@ -149,6 +155,13 @@ def _key(step: Step) -> tuple[object, ...]:
         url, part = given.get("url"), given.get("part")
         return (step["name"], url.strip() if isinstance(url, str) else url, part or 1, given.get("focus") or None)
     return (step["name"], given.get("query")) if step["name"] == "web_search" else (step["name"],)
+
+
+def _reason(row: Step) -> str:
+    """Return why a bot was asked for its answer alone, as it was told."""
+    said = str(row["new_messages"])
+    found = re.search(r"\(((?:the|this) [^\n]*)\)\.", said)
+    return found.group(1) if found else said
 
 
 def _failure(row: Step) -> ModelError:

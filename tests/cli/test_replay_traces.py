@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from predibot.agents.smolagents_library import load_smolagents
 from tests.acceptance.conftest import Predibot
 
 AGENTS = """
@@ -40,8 +41,8 @@ members = ["sharp", "lazy"]
 """
 
 
-def _decided(program: Predibot, folder: Path, limits: str = "") -> str:
-    (folder / "agents.toml").write_text(AGENTS.format(limits=limits))
+def _decided(program: Predibot, folder: Path, recipe: str = AGENTS.format(limits="")) -> str:
+    (folder / "agents.toml").write_text(recipe)
     document = program("decide", "agents.toml", "--json").document
     return str(document["run"]["key"])
 
@@ -57,10 +58,25 @@ def _decided(program: Predibot, folder: Path, limits: str = "") -> str:
     ],
 )
 def test_a_run_comes_out_the_same_whatever_limit_it_met(predibot: Predibot, tmp_path: Path, limits: str) -> None:
-    run = _decided(predibot, tmp_path, limits)
+    run = _decided(predibot, tmp_path, AGENTS.format(limits=limits))
     said = predibot("decide", "--replay-traces", run, "--json")
     assert [row for row in said.document["decisions"] if not row["equal"]] == []
     assert (said.code, len(said.document["decisions"])) == (0, 12)
+
+
+def test_a_decision_that_ended_at_its_deadline_comes_out_the_same(
+    predibot: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Loaded first, so that it takes none of the deadline. Of the six seconds five are kept for
+    # storing the decision, and a single search takes more than the one that is left.
+    load_smolagents()
+    monkeypatch.setenv("PREDIBOT_DECISION_DEADLINE_SECONDS", "6")
+    slow = AGENTS.format(limits="").replace("events=20", "events=20,fault=slow,path=/search,seconds=1.1")
+    run = _decided(predibot, tmp_path, slow)
+    stored = predibot("export", "--table", "decisions").out
+    assert "no answer within 1 seconds" in stored
+    said = predibot("decide", "--replay-traces", run, "--json")
+    assert [row for row in said.document["decisions"] if not row["equal"]] == []
 
 
 def test_a_stored_decision_that_does_not_follow_from_its_trace_is_found(predibot: Predibot, tmp_path: Path) -> None:
