@@ -21,6 +21,7 @@ from predibot.cli import (
     replay,
     report,
     runs,
+    score,
     select,
     trace,
     track,
@@ -58,7 +59,7 @@ def _options(
 
 
 _COMMANDS = (
-    decide, track, evaluate, replay, report, trace, select, runs, record, export, demo, init, bots, doctor,
+    decide, track, evaluate, replay, score, report, trace, select, runs, record, export, demo, init, bots, doctor,
 )  # fmt: skip
 for module in _COMMANDS:
     module.register(app)

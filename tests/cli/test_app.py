@@ -27,6 +27,7 @@ COMMANDS = (
     "track",
     "evaluate",
     "replay",
+    "score",
     "report",
     "trace",
     "select",

@@ -1,0 +1,151 @@
+"""`predibot score`: how good anybody's forecasts are, or how anybody's account did, from a file."""
+
+import sys
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Annotated, NoReturn, get_args
+
+import typer
+
+from predibot.cli import options, output
+from predibot.cli.command import Command
+from predibot.cli.ending import FAILED
+
+if TYPE_CHECKING:
+    from predibot.jobs.score import FileRefused, Pools, ScoredEquity, ScoredForecasts
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("score", cls=Command, help="score anybody's forecasts, or an account, from a file")(score)
+
+
+def score(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="a CSV, JSONL or Parquet file; - for standard input")],
+    equity: Annotated[
+        bool, typer.Option("--equity", help="the file has the columns date and value: growth and risk")
+    ] = False,
+    pool: Annotated[
+        str | None,
+        typer.Option(
+            "--pool", metavar="METHODS", help="also pool all: mean, median, trimmed_mean, soft_trimmed_mean, log_odds"
+        ),
+    ] = None,
+    extremize: Annotated[
+        float | None, typer.Option("--extremize", metavar="X", help="what the log-odds of pools are multiplied by")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="score nothing if any row is bad")] = False,
+    file_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="csv, jsonl or parquet; left out: what it looks like"),
+    ] = None,
+    convention: options.Convention = "predibot",
+    periods_per_year: Annotated[
+        float | None,
+        typer.Option("--periods-per-year", metavar="N", help="of an account's values; left out: by their dates"),
+    ] = None,
+    risk_free_rate: Annotated[
+        float | None,
+        typer.Option("--risk-free-rate", metavar="RATE", help="a year's, 0.04 for 4 %; left out: the convention's"),
+    ] = None,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Read the file, list its bad rows, and score the rest."""
+    from predibot.jobs.score import FileRefused, HowAnnual, score_equity, score_forecasts
+    from predibot.jobs.table_file import TABLE_FORMATS, read_table_file
+    from predibot.scoring.evaluation import Question
+    from predibot.scoring.uncertainty import Uncertainty
+
+    output.set_up_logs(verbose=verbose)
+    output.one_format(json=json, csv=csv)
+    _check_options(equity, pool=pool, extremize=extremize, csv=csv, years=periods_per_year, rate=risk_free_rate)
+    known = options.convention_of(convention)
+    pools = _pools(pool, extremize)
+    if file_format is not None:
+        options.one_of("--format", file_format, TABLE_FORMATS)
+    wanted = next((each for each in TABLE_FORMATS if each == file_format), None)
+    table = read_table_file(file, wanted, sys.stdin)
+    try:
+        if equity:
+            how = HowAnnual(known, periods_per_year, risk_free_rate)
+            _print_equity(score_equity(table, how, strict=strict), json=json)
+            return
+        asked = Question(convention=known, uncertainty=Uncertainty(seed=seed, resamples=resamples))
+        _print_forecasts(score_forecasts(table, asked, pools, strict=strict), json=json, csv=csv)
+    except FileRefused as error:
+        _refuse(error, as_json=json)
+
+
+def _check_options(
+    equity: bool, *, pool: str | None, extremize: float | None, csv: bool, years: float | None, rate: float | None
+) -> None:
+    """Refuse what would be passed over without a word, and numbers that are none of their kind."""
+    for_forecasts = {"--pool": pool is not None, "--extremize": extremize is not None, "--csv": csv}
+    for_equity = {"--periods-per-year": years is not None, "--risk-free-rate": rate is not None}
+    for option, given in (for_forecasts if equity else for_equity).items():
+        if given:
+            raise typer.BadParameter(f"{option} is for {'forecasts, not for --equity' if equity else '--equity'}")
+    if extremize is not None and pool is None:
+        raise typer.BadParameter("--extremize is of pools; say which with --pool")
+    for option, number in (("--extremize", extremize), ("--periods-per-year", years)):
+        if number is not None and not 0.0 < number < inf:
+            raise typer.BadParameter(f"{option} is {number!r}; it must be above zero")
+    if rate is not None and not isfinite(rate):
+        raise typer.BadParameter(f"--risk-free-rate is {rate!r}; write 0.04 for 4 %")
+
+
+def _pools(pool: str | None, extremize: float | None) -> "Pools":
+    from predibot.jobs.score import Pools
+    from predibot.scoring.pooling import PoolingMethod
+
+    known: tuple[PoolingMethod, ...] = get_args(PoolingMethod)
+    wanted = [options.one_of("--pool", name, known) for name in options.names(pool)]
+    methods = tuple(method for name in wanted for method in known if method == name)
+    return Pools(methods) if extremize is None else Pools(methods, extremize)
+
+
+def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool) -> None:
+    from predibot.reports.bad_rows import bad_row_documents, bad_row_lines, print_bad_rows
+    from predibot.reports.evaluation import evaluation_document
+
+    file = found.file
+    if json:
+        document = evaluation_document(found.evaluation)
+        counted = {"rows": file.rows, "open": found.n_open}
+        output.print_document({**document, **counted, "bad_rows": bad_row_documents(file.bad_rows, file.place)})
+        return
+    output.print_evaluation(found.evaluation, json=False, csv=csv)
+    if not csv:
+        print_bad_rows(output.report_console(), file.bad_rows, file.place)
+        return
+    for line in bad_row_lines(file.bad_rows, file.place):
+        output.say(line)
+
+
+def _print_equity(found: "ScoredEquity", *, json: bool) -> None:
+    from predibot.reports.bad_rows import bad_row_documents, print_bad_rows
+    from predibot.reports.equity import equity_document, print_equity
+
+    file = found.file
+    if json:
+        bad_rows = bad_row_documents(file.bad_rows, file.place)
+        output.print_document({**equity_document(found), "bad_rows": bad_rows})
+        return
+    print_equity(output.report_console(), found)
+    print_bad_rows(output.report_console(), file.bad_rows, file.place)
+
+
+def _refuse(error: "FileRefused", *, as_json: bool) -> NoReturn:
+    """Tell why a file is not scored, with all its bad rows, where one line would not do."""
+    from predibot.reports.bad_rows import bad_row_documents, bad_row_lines
+
+    if not as_json:
+        for line in bad_row_lines(error.bad_rows, error.place):
+            output.say(line)
+        raise error
+    told = {"kind": error.kind, "message": str(error)}
+    output.print_document({"error": told, "bad_rows": bad_row_documents(error.bad_rows, error.place)})
+    raise typer.Exit(FAILED)

@@ -1,0 +1,214 @@
+"""Forecast files: what anybody's forecasters said, row by row, and the rows that cannot be counted."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+
+from predibot.jobs.cell import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
+from predibot.jobs.table_file import BadRow, Columns, Row, TableFile
+from predibot.scoring.forecasts import Forecasts
+
+COLUMNS = Columns(
+    required=("forecaster", "question", "probability", "outcome"),
+    optional=("market_probability", "cluster", "date", "category"),
+)
+NO_CATEGORY = "no category"
+
+
+class Said(NamedTuple):
+    """One forecast of the file."""
+
+    number: int
+    forecaster: str
+    question: str
+    at: datetime | None
+    probability: float
+    outcome: float | None
+    """1 or 0; between them it is void, and None is open."""
+    market_probability: float
+    """NaN where none is stated."""
+    cluster: str | None
+    """None: the question alone."""
+    category: str | None
+
+    @property
+    def is_void(self) -> bool:
+        """Return whether the question ended, but neither with YES nor with NO."""
+        return self.outcome is not None and 0.0 < self.outcome < 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastFile:
+    """What a file says."""
+
+    rows: int
+    """How many it has, bad ones too."""
+    said: tuple[Said, ...]
+    """The rows that are not bad, in the file's order."""
+    bad_rows: tuple[BadRow, ...]
+    """In the file's order."""
+    n_open: Mapping[str, int]
+    """How many forecasts of a forecaster are on questions without an outcome."""
+    n_void: Mapping[str, int]
+    """How many are on questions that ended neither with YES nor with NO."""
+
+    @property
+    def forecasters(self) -> tuple[str, ...]:
+        """Return everybody who said something, in the order they appear."""
+        return tuple(dict.fromkeys(said.forecaster for said in self.said))
+
+    def settled(self) -> Forecasts:
+        """Return the forecasts on questions that came out YES or NO, as arrays.
+
+        Forecasters are compared where question and date are the same. Without a
+        cluster a question stands for itself, on all its dates.
+        """
+        settled = [said for said in self.said if said.outcome is not None and not said.is_void]
+        forecasters, forecaster = self.forecasters, _Codes()
+        for name in forecasters:
+            forecaster.of(name)
+        question, cluster, category = _Codes(), _Codes(), _Codes()
+        no_categories = all(said.category is None for said in settled)
+        return Forecasts(
+            forecasters=forecasters,
+            forecaster=np.array([forecaster.of(said.forecaster) for said in settled], dtype=np.int64),
+            question=np.array([question.of((said.question, said.at)) for said in settled], dtype=np.int64),
+            cluster=np.array([cluster.of(_cluster(said)) for said in settled], dtype=np.int64),
+            probability=np.array([said.probability for said in settled], dtype=np.float64),
+            outcome=np.array([said.outcome for said in settled], dtype=np.float64),
+            market_probability=np.array([said.market_probability for said in settled], dtype=np.float64),
+            category=None
+            if no_categories
+            else np.array([category.of(said.category or NO_CATEGORY) for said in settled], dtype=np.int64),
+            categories=() if no_categories else category.names(),
+        )
+
+
+def read_forecasts(file: TableFile) -> ForecastFile:
+    """Return what a file of forecasts says; bad rows are told, never mended.
+
+    Raises:
+        UsageError: If the file is not what it is taken for, or a column is missing.
+    """
+    said: list[Said] = []
+    bad: list[BadRow] = []
+    instants: dict[str, datetime] = {}
+    for row in file.rows(COLUMNS):
+        if isinstance(row, BadRow):
+            bad.append(row)
+            continue
+        try:
+            said.append(_said(row, instants))
+        except CellRefused as error:
+            bad.append(BadRow(row.number, str(error)))
+    contradicted = {each.number: each for each in _contradicted(said, file.place)}
+    kept = [each for each in said if each.number not in contradicted]
+    repeated = {each.number: each for each in _repeated(kept, file.place)}
+    good = tuple(each for each in kept if each.number not in repeated)
+    return ForecastFile(
+        rows=len(said) + len(bad),
+        said=good,
+        bad_rows=tuple(sorted((*bad, *contradicted.values(), *repeated.values()))),
+        n_open=Counter(each.forecaster for each in good if each.outcome is None),
+        n_void=Counter(each.forecaster for each in good if each.is_void),
+    )
+
+
+def _said(row: Row, instants: dict[str, datetime]) -> Said:
+    """Return the forecast of a row.
+
+    Args:
+        row: With the cells of `COLUMNS`.
+        instants: Those read before, by their cells: dates come again and again.
+
+    Raises:
+        CellRefused: If a cell holds something else than it should.
+    """
+    forecaster, question, probability, outcome, market, cluster, at, category = row.cells
+    return Said(
+        number=row.number,
+        forecaster=text_of("forecaster", forecaster),
+        question=text_of("question", question),
+        at=_instant(at, instants),
+        probability=share_of("probability", probability),
+        outcome=None if outcome is None else payout_of("outcome", outcome),
+        market_probability=nan if market is None else share_of("market_probability", market),
+        cluster=_optional_text("cluster", cluster),
+        category=_optional_text("category", category),
+    )
+
+
+def _instant(cell: Cell, instants: dict[str, datetime]) -> datetime | None:
+    if not isinstance(cell, str):
+        return None if cell is None else instant_of("date", cell)
+    if cell not in instants:
+        instants[cell] = instant_of("date", cell)
+    return instants[cell]
+
+
+def _optional_text(column: str, cell: Cell) -> str | None:
+    return None if cell is None else text_of(column, cell)
+
+
+def _contradicted(said: Sequence[Said], place: str) -> Iterator[BadRow]:
+    """Yield every row of a question that ended in two ways: nobody can say which of them is right."""
+    first: dict[str, Said] = {}
+    other: dict[str, Said] = {}
+    for each in said:
+        if each.outcome is None:
+            continue
+        before = first.setdefault(each.question, each)
+        if before.outcome != each.outcome:
+            other.setdefault(each.question, each)
+    if not other:
+        return
+    for each in said:
+        if each.question in other and each.outcome is not None:
+            against = _other_than(each, first[each.question], other[each.question])
+            yield BadRow(
+                each.number,
+                f"outcome of question {shown(each.question)} is {each.outcome:g} here and "
+                f"{against.outcome:g} in {place} {against.number}; write one outcome a question",
+            )
+
+
+def _other_than(said: Said, first: Said, other: Said) -> Said:
+    return other if said.outcome == first.outcome else first
+
+
+def _repeated(said: Iterable[Said], place: str) -> Iterator[BadRow]:
+    """Yield every row whose forecaster spoke of the same before: the first counts."""
+    seen: dict[tuple[str, str, datetime | None], int] = {}
+    for each in said:
+        before = seen.setdefault((each.forecaster, each.question, each.at), each.number)
+        if before != each.number:
+            yield BadRow(
+                each.number,
+                f"forecaster {shown(each.forecaster)} answered question {shown(each.question)} in {place} {before} "
+                "already; keep one, or give each its date",
+            )
+
+
+def _cluster(said: Said) -> tuple[bool, str]:
+    # A cluster and a question may have the same name.
+    return (False, said.question) if said.cluster is None else (True, said.cluster)
+
+
+class _Codes:
+    """Whole numbers for things, in the order they appear."""
+
+    def __init__(self) -> None:
+        self._codes: dict[object, int] = {}
+
+    def of(self, thing: object) -> int:
+        """Return the number of a thing, a new one if it is new."""
+        return self._codes.setdefault(thing, len(self._codes))
+
+    def names(self) -> tuple[str, ...]:
+        """Return the things, by their numbers."""
+        return tuple(map(str, self._codes))

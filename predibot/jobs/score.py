@@ -1,0 +1,238 @@
+"""Scoring: anybody's forecasts, or the value of anybody's account, from a file that is no ledger."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from predibot.errors import UsageError
+from predibot.jobs.equity_file import EquityFile, read_equity
+from predibot.jobs.forecast_file import ForecastFile, read_forecasts
+from predibot.jobs.table_file import BadRow, TableFile
+from predibot.scoring.conventions import Convention
+from predibot.scoring.equity import EquityScore, equity_score
+from predibot.scoring.evaluation import Evaluation, Question, evaluation_of_forecasts
+from predibot.scoring.periods import Periods, choose_periods
+from predibot.scoring.pooling import PoolingMethod
+from predibot.scoring.references import References, with_market, with_pools
+from predibot.scoring.scorecard import Scorecard
+
+
+class FileRefused(UsageError):
+    """A file is not scored: it has bad rows and none were to be accepted, or nothing else."""
+
+    def __init__(self, message: str, bad_rows: Sequence[BadRow], place: str) -> None:
+        """Keep all bad rows beside the message, which has room for one."""
+        super().__init__(message)
+        self.bad_rows = tuple(bad_rows)
+        self.place = place
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """Which pools of all forecasters are wanted."""
+
+    methods: tuple[PoolingMethod, ...] = ()
+    extremize: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """What became of a file's rows."""
+
+    label: str
+    place: str
+    """What a row's number counts: `line`, or `row` of a Parquet file."""
+    rows: int
+    bad_rows: tuple[BadRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredForecasts:
+    """How good the forecasters of a file are."""
+
+    file: FileRows
+    evaluation: Evaluation
+    n_open: int
+    """Forecasts on questions without an outcome; void ones are in the scorecards."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowAnnual:
+    """How annual figures of a curve are made; what is None follows from the convention and the dates."""
+
+    convention: Convention
+    periods_per_year: float | None = None
+    risk_free_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredEquity:
+    """How the account of a file did."""
+
+    file: FileRows
+    score: EquityScore
+    periods: Periods
+    convention: Convention
+    first_at: datetime
+    last_at: datetime
+    notes: tuple[str, ...]
+
+
+def score_forecasts(file: TableFile, asked: Question, pools: Pools, *, strict: bool) -> ScoredForecasts:
+    """Return how good the forecasters of a file are, with pools of them and the market beside them.
+
+    Args:
+        file: With the columns of a forecast file.
+        asked: How intervals are made.
+        pools: Which are wanted.
+        strict: Whether bad rows refuse the file.
+
+    Raises:
+        FileRefused: If nothing in it can be scored, or bad rows were not to be accepted.
+        UsageError: If it is not what it is taken for, a column is missing, or a
+            forecaster has the name of a pool.
+    """
+    found = read_forecasts(file)
+    _check(file, found.rows, found.bad_rows, strict=strict)
+    settled = found.settled()
+    if settled.probability.size == 0:
+        raise FileRefused(_nothing_settled(file, found), found.bad_rows, file.place)
+    try:
+        pooled = with_pools(settled, pools.methods, extremize=pools.extremize)
+    except ValueError as error:
+        raise UsageError(f"{file.label}: {error}") from None
+    beside = with_market(pooled.forecasts)
+    remarks = (*_remarks(found), *pooled.remarks, *beside.remarks, *_on_comparisons(found, beside))
+    evaluation = evaluation_of_forecasts(beside.forecasts, asked, remarks)
+    cards = tuple(_with_unscored(card, found) for card in evaluation.cards)
+    return ScoredForecasts(
+        file=FileRows(file.label, file.place, found.rows, found.bad_rows),
+        evaluation=replace(evaluation, cards=cards),
+        n_open=sum(found.n_open.values()),
+    )
+
+
+def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEquity:
+    """Return how the account of a file did.
+
+    Args:
+        file: With the columns of an equity file.
+        how: How annual figures are made.
+        strict: Whether bad rows refuse the file.
+
+    Raises:
+        FileRefused: If nothing in it can be scored, or bad rows were not to be accepted.
+        UsageError: If it is not what it is taken for, a column is missing, or it
+            has no number of periods a year.
+    """
+    found = read_equity(file)
+    _check(file, found.rows, found.bad_rows, strict=strict)
+    points = found.points
+    if not points:
+        raise FileRefused(f"{file.label} has no row that can be scored. Mend them", found.bad_rows, file.place)
+    if points[0].value == 0.0:
+        raise UsageError(
+            f"{file.label}, {file.place} {points[0].number}: value is 0 at the beginning. "
+            "Begin where the account has something to lose"
+        )
+    rate = how.convention.risk_free_rate if how.risk_free_rate is None else how.risk_free_rate
+    try:
+        periods = choose_periods(
+            [point.at for point in points], convention=_stated(how.convention), periods_per_year=how.periods_per_year
+        )
+        score = equity_score(
+            [point.value for point in points], periods.per_year, ddof=how.convention.ddof, risk_free_rate=rate
+        )
+    except ValueError as error:
+        raise UsageError(f"{file.label}: {error}. See --periods-per-year") from None
+    return ScoredEquity(
+        file=FileRows(file.label, file.place, found.rows, found.bad_rows),
+        score=score,
+        periods=periods,
+        convention=how.convention,
+        first_at=points[0].at,
+        last_at=points[-1].at,
+        notes=tuple(_on_equity(found)),
+    )
+
+
+def _check(file: TableFile, rows: int, bad_rows: Sequence[BadRow], *, strict: bool) -> None:
+    if rows == 0:
+        raise UsageError(f"{file.label} has no row below its header. Give one row a line")
+    if strict and bad_rows:
+        raise FileRefused(
+            f"{file.label} has {_count(len(bad_rows), 'bad row')} of {rows:,}, and --strict accepts none. "
+            f"Mend them, or leave --strict out; the first: {file.place} {bad_rows[0].number}: {bad_rows[0].reason}",
+            bad_rows,
+            file.place,
+        )
+
+
+def _nothing_settled(file: TableFile, found: ForecastFile) -> str:
+    parts = (
+        (len(found.bad_rows), "bad"),
+        (sum(found.n_open.values()), "on questions without an outcome"),
+        (sum(found.n_void.values()), "on void questions"),
+    )
+    seen = ", ".join(f"{n:,} {what}" for n, what in parts if n)
+    first = (
+        f"; the first: {file.place} {found.bad_rows[0].number}: {found.bad_rows[0].reason}" if found.bad_rows else ""
+    )
+    return f"{file.label} has nothing to score: of {_count(found.rows, 'row')}, {seen}. Give outcomes of 1 or 0{first}"
+
+
+def _remarks(found: ForecastFile) -> Iterator[str]:
+    """Yield what is left out of the scores, and why."""
+    if found.bad_rows:
+        yield f"Bad rows: {len(found.bad_rows):,} of {found.rows:,}; they are in no number here."
+    for counts, what, ending in (
+        (found.n_open, "open", "their questions have no outcome yet"),
+        (found.n_void, "void", "their questions ended neither with 1 nor with 0"),
+    ):
+        if counts:
+            who = ", ".join(f"{name} {n:,}" for name, n in list(counts.items())[:8])
+            yield f"Forecasts {what}: {sum(counts.values()):,} ({who}{', ...' if len(counts) > 8 else ''}); {ending}."
+    settled = {said.question for said in found.said if said.outcome is not None}
+    if left_out := sum(said.outcome is None and said.question in settled for said in found.said):
+        yield f"{_count(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."
+
+
+def _on_comparisons(found: ForecastFile, beside: References) -> Iterator[str]:
+    """Yield that dates keep forecasters apart, where they do."""
+    own = len({said.forecaster for said in found.said})
+    shared = len({(said.question, said.at) for said in found.said}) < len(found.said)
+    if own > 1 and not shared and any(said.at is not None for said in found.said):
+        yield (
+            "No two forecasters answered a question at the same instant: nobody is compared, pools are of one. "
+            "Give dates without a time of day if forecasts of one day belong together."
+        )
+
+
+def _with_unscored(card: Scorecard, found: ForecastFile) -> Scorecard:
+    """Return a scorecard that also counts the forecasts that have no score."""
+    n_open, n_void = found.n_open.get(card.bot, 0), found.n_void.get(card.bot, 0)
+    return replace(card, forecasts=card.forecasts + n_open + n_void, void=n_void)
+
+
+def _stated(convention: Convention) -> Convention | None:
+    """Return a convention whose periods are stated; where any spacing has some, the dates say more."""
+    return convention if convention.days_per_year is None else None
+
+
+def _on_equity(found: EquityFile) -> Iterator[str]:
+    if found.bad_rows:
+        yield (
+            f"Bad rows: {len(found.bad_rows):,} of {found.rows:,}; "
+            "the return across one that is left out counts as that of a single period."
+        )
+    if found.sorted_here:
+        yield "The rows were not in the order of time: they are sorted by date here."
+    if uneven := found.uneven_steps():
+        yield (
+            f"{_count(uneven, 'step')} of {len(found.points) - 1:,} between values: not as long as most; "
+            "each counts as one period all the same."
+        )
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,168 @@
+"""`predibot score`: anybody's forecasts, and anybody's account, from a file."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import Predibot
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADER = "forecaster,question,probability,outcome,market_probability"
+GOOD = f"{HEADER}\nann,q1,0.9,1,0.7\nbob,q1,0.6,1,0.7\nann,q2,0.2,0,0.4\nbob,q2,0.5,0,0.4\n"
+QUICK = ("--resamples", "100")
+SIX_DECIMALS = 0.5000001e-6
+
+
+def _bots(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {bot["bot"]: bot for bot in document["bots"]}
+
+
+def test_scores_that_others_published_are_reproduced(predibot: Predibot, shared_data: Path) -> None:
+    folder = shared_data / "published" / "market-vs-llm"
+    printed = json.loads((folder / "published_metrics.json").read_text())["arms"]
+    rows = list(csv.DictReader((folder / "scatter.csv").read_text().splitlines()))
+    ours = "".join(f"aia,{row['qid']},{row['p_aia']},{row['y']},{row['p_mkt']}\n" for row in rows)
+    Path("forecasts.csv").write_text(f"{HEADER}\n{ours}")
+    document = predibot("score", "forecasts.csv", *QUICK, "--json").document
+    assert (document["rows"], document["bad_rows"], list(_bots(document))) == (len(rows), [], ["aia", "market"])
+    for name, bot in _bots(document).items():
+        published = printed[name]
+        found = {
+            "brier": bot["brier"],
+            "log_loss": bot["log_score"],
+            "ece": bot["calibration_error"],
+            "bss_vs_market": bot["skill_vs_market"],
+            "murphy_reliability": bot["murphy"]["reliability"],
+            "murphy_resolution": bot["murphy"]["resolution"],
+        }
+        assert found == pytest.approx({key: published[key] for key in found}, abs=SIX_DECIMALS)
+        assert bot["murphy"]["uncertainty"] == pytest.approx(printed["aia"]["murphy_uncertainty"], abs=SIX_DECIMALS)
+
+
+def test_the_document_is_that_of_evaluate_with_what_became_of_the_rows(predibot: Predibot) -> None:
+    Path("f.csv").write_text(f"{GOOD}ann,q3,70%,1,\nann,q4,0.5,,\n")
+    document = predibot("score", "f.csv", "--pool", "median,log_odds", *QUICK, "--json").document
+    assert list(_bots(document)) == ["ann", "bob", "pool_median", "pool_log_odds", "market"]
+    assert (document["as_of"], document["rows"], document["open"]) == (None, 6, 1)
+    assert document["bad_rows"] == [
+        {"line": 6, "reason": "probability is '70%'; write a number from 0 to 1, such as 0.7"}
+    ]
+    assert {(pair["first"], pair["second"]) for pair in document["comparisons"]} >= {("ann", "bob"), ("ann", "market")}
+
+
+def test_the_table_is_for_a_person_and_lists_the_first_bad_rows(predibot: Predibot) -> None:
+    Path("f.csv").write_text(GOOD + "ann,q3,70%,1,\n" * 25)
+    said = predibot("score", "f.csv", *QUICK)
+    assert said.code == 0 and "pool" not in said.out and "Beside the mid" not in said.out
+    lines = [line for line in said.out.splitlines() if line.startswith("bad row")]
+    assert len(lines) == 21
+    assert lines[0] == "bad row: line 6: probability is '70%'; write a number from 0 to 1, such as 0.7"
+    assert lines[-1] == "bad rows: 5 more; --json has them all"
+
+
+def test_one_table_for_programs_leaves_stdout_to_itself(predibot: Predibot) -> None:
+    Path("f.csv").write_text(f"{GOOD}ann,q3,70%,1,\n")
+    said = predibot("score", "f.csv", *QUICK, "--csv")
+    assert [row["bot"] for row in csv.DictReader(said.out.splitlines())] == ["ann", "bob", "market"]
+    assert said.err == "bad row: line 6: probability is '70%'; write a number from 0 to 1, such as 0.7\n"
+
+
+def test_strict_scores_nothing_and_lists_the_bad_rows(predibot: Predibot) -> None:
+    Path("f.csv").write_text(f"{GOOD}ann,q3,70%,1,\n,q3,0.7,1,\n")
+    said = predibot("score", "f.csv", "--strict")
+    assert (said.code, said.out) == (1, "")
+    *listed, last = said.err.splitlines()
+    assert [line.split(":")[1] for line in listed] == [" line 6", " line 7"]
+    assert last.startswith("error: f.csv has 2 bad rows of 6, and --strict accepts none.")
+    as_json = predibot("score", "f.csv", "--strict", "--json")
+    assert (as_json.code, as_json.document["error"]["kind"]) == (1, "FileRefused")
+    assert [row["line"] for row in as_json.document["bad_rows"]] == [6, 7]
+    Path("f.csv").write_text(GOOD)
+    assert predibot("score", "f.csv", "--strict", *QUICK).code == 0
+
+
+def test_hostile_names_do_nothing_to_a_screen(predibot: Predibot) -> None:
+    evil = "\x1b[31m[red]=1+1\u202e"
+    Path("f.csv").write_text(f"{HEADER}\n{evil},q1,0.9,1,\n{evil},q2,{evil},1,\n", encoding="utf-8")
+    for options in ((), ("--json",), ("--csv",), ("--strict",), ("--strict", "--json")):
+        said = predibot("score", "f.csv", *QUICK, *options)
+        assert "\x1b" not in said.out + said.err and "\u202e" not in said.out + said.err
+        assert said.out.isascii() or "--json" not in options
+
+
+def test_a_file_may_come_from_a_pipe(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "predibot", "score", "-", *QUICK, "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, input=GOOD.encode(), capture_output=True, timeout=60)
+    assert done.returncode == 0 and list(_bots(json.loads(done.stdout))) == ["ann", "bob", "market"]
+
+
+def test_an_account_has_its_figures_on_a_screen_and_in_a_document(predibot: Predibot) -> None:
+    Path("e.csv").write_text("date,value\n2026-03-01,100\n2026-03-02,110\n2026-03-03,99\n2026-03-04,108.9\nsoon,1\n")
+    document = predibot("score", "--equity", "e.csv", "--json").document
+    assert document["cumulative_return"] == pytest.approx(0.089)
+    assert (document["n_values"], document["first_at"], document["last_at"]) == (
+        4,
+        "2026-03-01T00:00Z",
+        "2026-03-04T00:00Z",
+    )
+    assert (document["convention"], document["periods_per_year"], document["ddof"]) == ("predibot", 365.0, 1)
+    assert document["bad_rows"][0]["line"] == 6
+    said = predibot("score", "e.csv", "--equity", "--convention", "livetradebench")
+    assert "convention livetradebench · 252 periods a year" in said.out
+    for figure in ("Sharpe", "Sortino", "Calmar", "drawdown", "volatility", "win rate", "value at risk", "losing run"):
+        assert figure in said.out
+    assert said.out.splitlines()[-1].startswith("bad row: line 6: date is 'soon'")
+
+
+def test_a_figure_without_a_value_is_a_dash_and_null(predibot: Predibot) -> None:
+    Path("e.csv").write_text("date,value\n2026-03-01,100\n2026-03-02,100\n")
+    assert predibot("score", "--equity", "e.csv", "--json").document["sharpe"] is None
+    lines = predibot("score", "--equity", "e.csv").out.splitlines()
+    assert next(line for line in lines if line.startswith("Sharpe")).split() == ["Sharpe", "ratio", "–"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["none.csv"], 1, "error: no file 'none.csv'. Name a CSV, JSONL or Parquet file, or - for standard input"),
+        (["."], 1, "error: '.' is a folder. Name a file in it"),
+        (["f.csv", "--equity"], 1, "error: f.csv has no column date, value. It has 'forecaster', 'question'"),
+        ([], 2, "Missing argument 'FILE'"),
+        (["f.csv", "--pool", "medain"], 2, "no 'medain' for --pool. Did you mean 'median'?"),
+        (["f.csv", "--pool", "mean", "--extremize", "nan"], 2, "--extremize is nan; it must be above zero"),
+        (["f.csv", "--extremize", "2"], 2, "--extremize is of pools; say which with --pool"),
+        (["f.csv", "--format", "xml"], 2, "no 'xml' for --format"),
+        (["f.csv", "--risk-free-rate", "0.04"], 2, "--risk-free-rate is for --equity"),
+        (["f.csv", "--equity", "--pool", "mean"], 2, "--pool is for forecasts, not for --equity"),
+        (["f.csv", "--equity", "--periods-per-year", "0"], 2, "--periods-per-year is 0.0; it must be above zero"),
+        (["f.csv", "--equity", "--risk-free-rate", "inf"], 2, "--risk-free-rate is inf; write 0.04 for 4 %"),
+        (["f.csv", "--equity", "--convention", "mine"], 2, "no convention 'mine'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    predibot: Predibot, arguments: list[str], code: int, message: str
+) -> None:
+    Path("f.csv").write_text(GOOD)
+    said = predibot("score", *arguments)
+    assert (said.code, said.out, said.err.count("\n")) == (code, "", 1)
+    assert message in said.err
+
+
+def test_the_example_of_the_page_is_what_the_command_says(predibot: Predibot) -> None:
+    _, table, said, *_ = re.split(
+        r"```\w*\n", (ROOT / "docs/score.md").read_text(encoding="utf-8").replace("\n```\n", "\n")
+    )
+    Path("forecasts.csv").write_text(table.split("\n\n")[0] + "\n")
+    shown = predibot("score", "forecasts.csv", "--pool", "median").out.splitlines()
+    promised = [line for line in said.split("\n\n## ")[0].splitlines() if line]
+    assert len(promised) == 10
+    assert [line for line in promised if line not in shown] == []
