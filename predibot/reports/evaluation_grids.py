@@ -161,7 +161,7 @@ def _frictions_grid(cards: Sequence[Scorecard]) -> Grid | None:
             ("at quote", lambda score: figures.signed_percent(score.quote_mean_return)),
             ("n", lambda score: figures.count(score.n_quote)),
         ]
-    if any(card.cost_usd is None or card.cost_usd > 0.0 for card in cards):
+    if any(card.cost_usd is None or card.cost_usd > 0.0 for card, *_ in scores):
         shown += [
             ("net of cost", lambda score: figures.signed_percent(score.net_mean_return)),
             ("n", lambda score: figures.count(score.n_net)),
