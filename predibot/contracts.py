@@ -62,8 +62,10 @@ class Meter(Protocol):
     def reserve(self, worst: Spending) -> "Reservation":
         """Set the worst case aside, at every level at once, or nothing at all.
 
+        Of seconds nothing is set aside: whoever waits takes no time from others.
+
         Raises:
-            BudgetSpent: If it does not fit any more; the message names the limit.
+            BudgetSpent: If it does not fit any more, or no second is left; the message names the limit.
         """
         ...
 

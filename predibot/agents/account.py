@@ -90,10 +90,17 @@ class Exact:
 
 
 def first_over(amount: Exact, limits: Limits) -> str | None:
-    """Return the name of the first limit an amount is over, or None."""
+    """Return the name of the first limit an amount is over, or None.
+
+    One in seconds is over as soon as it is reached: of seconds nothing is set
+    aside, so that is when none are left.
+    """
     for name, unit in _UNITS.items():
         limit = getattr(limits, name)
-        if limit is not None and math.isfinite(limit) and getattr(amount, name) > round(limit * unit):
+        if limit is None or not math.isfinite(limit):
+            continue
+        left = round(limit * unit) - getattr(amount, name)
+        if left < 0 or (name == "seconds" and left == 0):
             return name
     return None
 

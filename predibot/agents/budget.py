@@ -1,8 +1,14 @@
-"""Budgets: nested limits of a decision, its bot, its run and its day, reserved before anything is spent."""
+"""Budgets: nested limits of a decision, its bot, its run and its day, reserved before anything is spent.
+
+Seconds are the exception: waiting goes on side by side, so whoever waits sets
+none aside and takes none from the others. A limit in them holds by what is
+booked, each call waits no longer than what is left, and what is under way when
+the limit is reached ends beyond it.
+"""
 
 import threading
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from predibot.agents.account import Account, Exact, MemoryAccount, first_over
@@ -38,20 +44,21 @@ class Budget:
         return tuple(account.limits for account in self._accounts)
 
     def reserve(self, worst: Spending) -> "Reserved":
-        """Set the worst case aside at every level, or nothing at all.
+        """Set the worst case aside at every level, but for its seconds, or nothing at all.
 
         Raises:
-            BudgetSpent: If it does not fit any more; the message names level and limit.
+            BudgetSpent: If it does not fit any more, or no second is left; the message names level and limit.
             ValueError: If a part of it is below zero or no number.
         """
         Exact.of(worst)
+        aside = replace(worst, seconds=0.0)
         with self._lock:
             for number, account in enumerate(self._accounts):
-                if not account.try_add(worst):
+                if not account.try_add(aside):
                     for earlier in self._accounts[:number]:
-                        earlier.replace(worst, Spending())
+                        earlier.replace(aside, Spending())
                     raise BudgetSpent(_complaint(account, worst))
-        return Reserved(self._accounts, worst, self._lock)
+        return Reserved(self._accounts, aside, self._lock)
 
     def spent(self) -> Spending:
         """Return what is settled and reserved so far, at the innermost level."""
@@ -68,10 +75,10 @@ class Budget:
 class Reserved:
     """An amount that is set aside at every level until the truth is known; thread-safe."""
 
-    def __init__(self, accounts: tuple[Account, ...], worst: Spending, lock: threading.Lock) -> None:
+    def __init__(self, accounts: tuple[Account, ...], aside: Spending, lock: threading.Lock) -> None:
         """Keep what was set aside, and where."""
         self._accounts = accounts
-        self._worst = worst
+        self._aside = aside
         self._lock = lock
         self._open = True
 
@@ -87,7 +94,7 @@ class Reserved:
                 raise ValueError("this reservation is settled already; reserve again")
             self._open = False
             for account in self._accounts:
-                account.replace(self._worst, actual)
+                account.replace(self._aside, actual)
 
 
 def _least_left(name: str, pairs: Sequence[tuple[Limits, Spending]]) -> float | None:
@@ -101,7 +108,7 @@ def _least_left(name: str, pairs: Sequence[tuple[Limits, Spending]]) -> float | 
 def _complaint(account: Account, worst: Spending) -> str:
     """Return what does not fit where."""
     spent = account.spent()
-    name = first_over(Exact.of(spent).plus(Exact.of(worst)), account.limits) or "usd"
+    name = first_over(Exact.of(spent).plus(Exact.of(replace(worst, seconds=0.0))), account.limits) or "usd"
     limit, so_far, more = (_amount(name, getattr(each, name)) for each in (account.limits, spent, worst))
     return (
         f"the {account.level}'s limit of {limit} is reached: {so_far} spent or set aside, "

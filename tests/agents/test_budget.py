@@ -34,8 +34,8 @@ def nested(*limits: Limits) -> list[Budget]:
 
 
 def over(spent: Spending, limits: Limits) -> list[str]:
-    """Return the limits that are passed, by more than floating point can be wrong."""
-    names = ("usd", "tokens", "steps", "searches", "seconds")
+    """Return the limits that are passed, by more than floating point can be wrong; waits may end beyond theirs."""
+    names = ("usd", "tokens", "steps", "searches")
     return [name for name in names if getattr(spent, name) > (getattr(limits, name) or 0) + 1e-9]
 
 
@@ -86,7 +86,7 @@ def test_an_amount_that_just_fits_fits_though_floats_do_not_add_up() -> None:
         (Limits(tokens=10), Spending(tokens=11), "day's limit of 10 tokens"),
         (Limits(steps=0), Spending(steps=1), "day's limit of 0 steps"),
         (Limits(searches=2), Spending(searches=3), "day's limit of 2 searches"),
-        (Limits(seconds=1.5), Spending(seconds=2.0), "day's limit of 1.5 seconds"),
+        (Limits(seconds=0.0), Spending(seconds=2.0), "day's limit of 0 seconds.*may take 2 seconds"),
     ],
 )
 def test_the_message_names_level_and_limit(limits: Limits, amount: Spending, message: str) -> None:
@@ -102,6 +102,30 @@ def test_the_truth_may_be_more_than_was_set_aside_and_then_nothing_fits() -> Non
     assert run.left().usd == 0.0
     with pytest.raises(BudgetSpent):
         decision.reserve(Spending(usd=0.01))
+
+
+@given(st.lists(st.floats(0.1, 30.0), min_size=1, max_size=10))
+def test_who_waits_takes_no_second_from_who_waits_beside_it(waits: list[float]) -> None:
+    run = Budget.of("run", Limits(seconds=30.0))
+    waiting = [run.inside("decision", Limits()).reserve(Spending(seconds=30.0)) for _ in waits]
+    assert run.left().seconds == 30.0
+    for reservation, seconds in zip(waiting, waits, strict=True):
+        reservation.settle(Spending(seconds=seconds))
+    assert run.spent().seconds == pytest.approx(sum(waits))
+    assert run.left().seconds == pytest.approx(max(0.0, 30.0 - sum(waits)))
+
+
+@pytest.mark.parametrize(("booked", "is_refused"), [(29.9, False), (30.0, True), (31.0, True)])
+def test_once_the_seconds_are_booked_nothing_is_begun(booked: float, is_refused: bool) -> None:
+    run, decision = nested(Limits(seconds=30.0), Limits())
+    decision.reserve(Spending(seconds=30.0)).settle(Spending(seconds=booked))
+    for next_step in (Spending(steps=1, seconds=9.0), Spending(searches=1)):
+        if is_refused:
+            with pytest.raises(BudgetSpent, match=f"day's limit of 30 seconds is reached: {booked:g} seconds"):
+                decision.reserve(next_step)
+        else:
+            decision.reserve(next_step).settle(Spending())
+    assert run.spent() == Spending(seconds=booked)
 
 
 def test_a_reservation_is_settled_once() -> None:
@@ -126,7 +150,7 @@ def test_what_cannot_be_spent_changes_nothing(usd: float) -> None:
 
 def test_what_is_left_is_the_least_over_all_levels() -> None:
     _, _, decision = nested(Limits(usd=1.0), Limits(usd=5.0, tokens=100), Limits(seconds=9.0))
-    decision.reserve(Spending(usd=0.25, tokens=40, seconds=2.0))
+    decision.reserve(Spending(usd=0.25, tokens=40)).settle(Spending(usd=0.25, tokens=40, seconds=2.0))
     assert decision.left() == Limits(usd=0.75, tokens=60, seconds=7.0)
 
 

@@ -403,6 +403,19 @@ def test_near_the_end_of_the_budgets_seconds_only_the_answer_is_taken() -> None:
     assert "the 50 seconds of the budget are nearly over" in model.requests[5].messages[-1].text
 
 
+def test_agents_that_wait_at_once_share_a_limit_in_seconds() -> None:
+    run_budget = Budget.of("run", Limits(seconds=50.0))
+    second: list[LoopResult] = []
+
+    def meanwhile(_request: ChatRequest) -> None:
+        if not second:
+            second.append(LoopResult(None))
+            second[0] = run_within(Limits(), ScriptedModel([*RESEARCHED, GOOD]), above=run_budget)
+
+    first = run_within(Limits(), ScriptedModel([*RESEARCHED, GOOD], before=meanwhile), above=run_budget)
+    assert [(result.notes, result.decision is None) for result in (first, second[0])] == [((), False)] * 2
+
+
 def ticking(step_seconds: float) -> Callable[[], float]:
     instants: Iterator[float] = (tick * step_seconds for tick in range(10_000))
     return lambda: next(instants)
