@@ -2,13 +2,15 @@
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from math import isfinite, nan
+from math import nan
 
 from predibot.domain.clock import parse_instant
 
 Cell = object
 """A text from CSV, anything that JSON or Parquet can hold, or None where there is nothing."""
 _SHOWN_CHARACTERS = 40
+_LEAST_AMOUNT, _MOST_AMOUNT = 1e-50, 1e50
+"""Beyond them nothing is money, and returns no longer fit into a number."""
 
 
 class CellRefused(ValueError):
@@ -49,7 +51,7 @@ def share_of(column: str, cell: Cell) -> float:
 
 
 def amount_of(column: str, cell: Cell) -> float:
-    """Return a finite number of zero or more.
+    """Return an amount of money: zero, or a number above it that somebody could have.
 
     Raises:
         CellRefused: If it is anything else.
@@ -59,7 +61,7 @@ def amount_of(column: str, cell: Cell) -> float:
         1000.0
     """
     amount = _number(cell)
-    if not (amount >= 0.0 and isfinite(amount)):
+    if amount != 0.0 and not _LEAST_AMOUNT <= amount <= _MOST_AMOUNT:
         raise CellRefused(f"{column} is {shown(cell)}; write a number of zero or more, such as 1000.5")
     return amount
 
