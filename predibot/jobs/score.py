@@ -121,9 +121,9 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
         strict: Whether bad rows refuse the file.
 
     Raises:
-        FileRefused: If nothing in it can be scored, or bad rows were not to be accepted.
-        UsageError: If it is not what it is taken for, a column is missing, or it
-            has no number of periods a year.
+        FileRefused: If nothing in it can be scored, bad rows were not to be
+            accepted, or there is no number of periods a year.
+        UsageError: If it is not what it is taken for, or a column is missing.
     """
     found = read_equity(file)
     _check(file, found.rows, found.bad_rows, strict=strict)
@@ -144,7 +144,7 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
             [point.value for point in points], periods.per_year, ddof=how.convention.ddof, risk_free_rate=rate
         )
     except ValueError as error:
-        raise UsageError(f"{file.label}: {error}. See --periods-per-year") from None
+        raise FileRefused(f"{file.label}: {error}. See --periods-per-year", found.bad_rows, file.place) from None
     return ScoredEquity(
         file=FileRows(file.label, file.place, found.rows, found.bad_rows),
         score=score,
