@@ -89,7 +89,7 @@ def _scores_grid(cards: Sequence[Scorecard]) -> Grid:
 
 
 _SCORE_COLUMNS = tuple(
-    Column(header) for header in ("n", "events", "Brier", "interval", "market", "skill", "interval", "log", "ECE")
+    Column(header) for header in ("n", "events", "Brier", "interval", "market", "skill", "interval", "ECE")
 )
 
 
@@ -102,7 +102,6 @@ def _score_cells(score: ForecastScore) -> tuple[str, ...]:
         figures.score(score.market_brier),
         figures.ratio(score.skill_vs_market),
         figures.interval(*_ends(score.intervals.get("skill_vs_market")), decimals=2),
-        figures.score(score.log_score),
         figures.probability(score.calibration_error),
     )
 
@@ -113,6 +112,7 @@ def _forecasts_grid(cards: Sequence[Scorecard]) -> Grid:
             plain(card.bot),
             *(figures.count(n) for n in (card.forecasts, card.settled, card.void)),
             figures.percent(card.forecast.accuracy),
+            figures.score(card.log_score),
             figures.score(card.forecast.adjusted_brier),
             figures.ratio(card.forecast.confidence_and_error),
             figures.score(card.brier_open),
@@ -120,9 +120,9 @@ def _forecasts_grid(cards: Sequence[Scorecard]) -> Grid:
         )
         for card in cards
     )
-    headers = ("forecasts", "settled", "void", "right", "adjusted", "sure~error", "open", "n open")
+    headers = ("forecasts", "settled", "void", "right", "log", "adjusted", "sure~error", "open", "n open")
     return Grid(
-        "All forecasts: called right, Brier adjusted for difficulty, confidence against error, distance where open",
+        "All forecasts: called right, log score, Brier adjusted for difficulty, confidence against error, where open",
         (_BOT, *(Column(header) for header in headers)),
         rows,
     )
@@ -196,18 +196,20 @@ def _pairs_grid(pairs: Sequence[Pair]) -> Grid:
             figures.interval(pair.low, pair.high),
             figures.p_value(pair.p_adjusted),
             figures.score(pair.detectable),
-            plain(pair.better or "nobody can say"),
         )
         for pair in likely[:_SHOWN_PAIRS]
     )
-    shown = f" (the first {_SHOWN_PAIRS} of {len(pairs)}; --json has all)" if len(pairs) > _SHOWN_PAIRS else ""
+    shown = f"; {_SHOWN_PAIRS} of {len(pairs)}" if len(pairs) > _SHOWN_PAIRS else ""
     columns = (
         Column("first", "text"),
         Column("second", "text"),
-        *(Column(header) for header in ("n", "events", "Brier", "interval", "p", "could see")),
-        Column("better", "text"),
+        *(Column(header) for header in ("n", "events", "less", "interval", "p", "sees")),
     )
-    return Grid(f"Pairs on the forecasts both made, p corrected for all pairs{shown}", columns, rows)
+    return Grid(
+        f"Pairs: Brier of the first less the second, where both forecast; p for all pairs; what could be seen{shown}",
+        columns,
+        rows,
+    )
 
 
 def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:
