@@ -12,10 +12,8 @@ FOCUS_TOKENS = 700
 """A part of what was looked for is smaller: the best comes first."""
 PASSAGE_CHARACTERS = 900
 """Longer paragraphs are ranked by their pieces."""
-_PIECE = re.compile(
-    r"(?P<word>[A-Z]?[a-z]+)|(?P<capitals>[A-Z]+)|(?P<digits>\d+)|(?P<free> (?![\s\d]))|(?P<blanks>\s+)"
-    r"|(?P<letters>[^\W\d_A-Za-z]+)|(?P<sign>[^\w\s]|_)"
-)
+_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|(?! (?![\s\d]))\s+|[^\W\d_A-Za-z]+|[^\w\s]|_")
+"""A word, capitals, digits, blanks, letters of another script, a sign; the blank before a word is free."""
 _CODE = re.compile(r"[A-Za-z0-9+/=_-]{8,}")
 """What may be no words but a code, such as base64."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
@@ -64,6 +62,7 @@ _TOKENS_A_LETTER = (
 )
 """What letters and signs below a code point cost; beyond, each of the four bytes they take may be a token."""
 _BYTES_OF_THE_RAREST = 4.0
+_MOST_TOKENS_A_CHARACTER = 4
 _LIMITS = [limit for limit, _ in _TOKENS_A_LETTER]
 
 
@@ -80,23 +79,27 @@ def estimated_tokens(text: str) -> int:
     words = _WORD.findall(text)
     is_english = sum(word in _ENGLISH for word in words) >= _ENGLISH_SHARE * len(words)
     letters_a_token = 6 if is_english else 3
-    plain = sum(_cost(piece, letters_a_token) for piece in _PIECE.finditer(text))
+    plain = _cost_of(_PIECE.findall(text), letters_a_token)
     return math.ceil(plain + sum(_code_cost(code) for code in _CODE.findall(text)))
 
 
-def _cost(piece: re.Match[str], letters_a_token: int) -> float:
+def _cost_of(pieces: Sequence[str], letters_a_token: int) -> float:
+    """Return about how many tokens pieces of a text cost; most of them come again and again."""
+    return sum(count * _cost(piece, letters_a_token) for piece, count in Counter(pieces).items())
+
+
+def _cost(piece: str, letters_a_token: int) -> float:
     """Return about how many tokens one piece of a text costs."""
-    kind, text = piece.lastgroup, piece.group()
-    if kind == "word":
-        return -(-len(text) // (2 if len(text) > _LONGEST_WORD_LETTERS else letters_a_token))
-    if kind == "capitals":
-        return -(-len(text) // 2)
-    if kind == "digits":
-        return -(-len(text) // 3)
-    if kind in ("free", "blanks"):
-        return float(kind == "blanks")
-    accented = [letter for letter in text if ord(letter) < _LIMITS[0]]
-    return sum(map(_letter_cost, text)) + (len(accented) if len(accented) > _LONGEST_ACCENTED_RUN else 0.0)
+    if "a" <= piece[-1] <= "z":
+        return -(-len(piece) // (2 if len(piece) > _LONGEST_WORD_LETTERS else letters_a_token))
+    if "A" <= piece[0] <= "Z":
+        return -(-len(piece) // 2)
+    if piece.isdecimal():
+        return -(-len(piece) // 3)
+    if piece.isspace():
+        return 1.0
+    accented = [letter for letter in piece if ord(letter) < _LIMITS[0]]
+    return sum(map(_letter_cost, piece)) + (len(accented) if len(accented) > _LONGEST_ACCENTED_RUN else 0.0)
 
 
 def _letter_cost(letter: str) -> float:
@@ -107,10 +110,10 @@ def _letter_cost(letter: str) -> float:
 
 def _code_cost(text: str) -> float:
     """Return what a run of letters and digits costs beyond its pieces; nothing where it is made of words."""
-    pieces = [piece for piece in _PIECE.finditer(text) if piece.lastgroup != "sign"]
-    if sum(len(piece.group()) for piece in pieces) >= _CODE_PIECE_CHARACTERS * len(pieces):
+    pieces = [piece for piece in _PIECE.findall(text) if piece.isalnum()]
+    if sum(map(len, pieces)) >= _CODE_PIECE_CHARACTERS * len(pieces):
         return 0.0
-    return (_CODE_FACTOR - 1.0) * sum(_cost(piece, _CODE_PIECE_CHARACTERS) for piece in pieces)
+    return (_CODE_FACTOR - 1.0) * _cost_of(pieces, _CODE_PIECE_CHARACTERS)
 
 
 def parts_of(text: str, *, tokens: int = PART_TOKENS) -> tuple[str, ...]:
@@ -181,7 +184,8 @@ _COMMON = frozenset({
 
 def _affordable(line: str, tokens: int, characters: int | None = None) -> Iterator[str]:
     """Yield a paragraph, in pieces where it is too long for a part or a passage."""
-    if estimated_tokens(line) <= tokens and (characters is None or len(line) <= characters):
+    is_short = len(line) * _MOST_TOKENS_A_CHARACTER <= tokens
+    if (is_short or estimated_tokens(line) <= tokens) and (characters is None or len(line) <= characters):
         if line.strip():
             yield line
         return
@@ -195,8 +199,7 @@ def _cut(sentence: str, tokens: int) -> Iterator[str]:
     """Yield a sentence in pieces that fit, cut between words where it has any."""
     begin = 0
     if estimated_tokens(sentence) > tokens:
-        # No character costs more than four tokens.
-        most = max(1, tokens // 4)
+        most = max(1, tokens // _MOST_TOKENS_A_CHARACTER)
         while len(sentence) - begin > most:
             blank = sentence.rfind(" ", begin + most // 2, begin + most)
             end = blank if blank > begin else begin + most
