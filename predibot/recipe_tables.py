@@ -8,6 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from predibot.domain.terms import SearchName
 from predibot.games import GAMES, Overstake
 
+_BaseUrl = Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")]
+"""Without user name or query: keys are for the environment."""
+
 
 class SelectionTable(BaseModel):
     """The table [selection]; what is left out has the default of `SelectionRules`."""
@@ -41,7 +44,7 @@ class SearchTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     providers: list[SearchName] = Field(default=["ddgs"], min_length=1)
-    base_urls: dict[str, str] = {}
+    base_urls: dict[str, _BaseUrl] = {}
     usd_per_call: dict[str, Annotated[float, Field(ge=0)]] = {}
     seconds_between: float = Field(default=1.0, ge=0, le=60)
     results: int = Field(default=8, ge=1, le=50)
@@ -64,8 +67,7 @@ class BotTable(BaseModel):
 
     strategy: str
     name: str | None = None
-    base_url: str | None = Field(default=None, pattern=r"^https?://[^@?#\s]+$")
-    """Without user name or query: keys are for the environment."""
+    base_url: _BaseUrl | None = None
     client: Literal["light", "litellm"] = "light"
     credential: str | None = None
     price_usd_per_million_tokens: Annotated[float, Field(ge=0)] | PriceTable | None = None

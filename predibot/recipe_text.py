@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.clock import parse_length
-from predibot.domain.terms import ModelTerms, SearchTerms
+from predibot.domain.terms import OWN_INSTANCE, ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError
 from predibot.games import GAMES
 from predibot.packaged import packaged_crypto_words
@@ -289,6 +289,9 @@ def _search(table: SearchTable, where: _Where) -> SearchTerms:
             if provider not in table.providers:
                 what = f"{provider[:40]!r} is not one of the providers. {did_you_mean(provider, table.providers)}"
                 raise where.error(("search", key, provider), what)
+    for provider in sorted(OWN_INSTANCE.intersection(table.providers) - table.base_urls.keys()):
+        what = f'{provider!r} is an instance of your own. Add base_urls = {{{provider} = "http://localhost:8888"}}'
+        raise where.error(("search", "providers"), what)
     return SearchTerms(**{**table.model_dump(), "providers": tuple(table.providers)})
 
 

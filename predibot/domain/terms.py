@@ -6,6 +6,8 @@ from typing import Literal
 
 ClientName = Literal["light", "litellm"]
 SearchName = Literal["ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper"]
+OWN_INSTANCE: frozenset[SearchName] = frozenset({"searxng"})
+"""Providers without an address of their own: the user runs one."""
 
 
 @dataclass(frozen=True, slots=True)
