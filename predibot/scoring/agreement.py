@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from predibot.errors import UsageError
-from predibot.scoring.arguments import indices, not_empty, numbers, same_length
+from predibot.scoring.arguments import Floats, indices, not_empty, numbers, same_length
 
 
 def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
@@ -41,9 +41,14 @@ def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
     not_empty("a", one)
     if (one == one[0]).all() or (other == other[0]).all():
         return float("nan")
-    from scipy.stats import spearmanr
+    return float(np.corrcoef(_mean_ranks(one), _mean_ranks(other))[0, 1])
 
-    return float(spearmanr(one, other).statistic)
+
+def _mean_ranks(values: Floats) -> Floats:
+    """Return the rank of each value, from one; those that are the same share their mean rank."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2.0)[places]
+    return ranks
 
 
 def quadratic_weighted_kappa(a: ArrayLike, b: ArrayLike) -> float:
