@@ -55,21 +55,26 @@ def shares_right(article: str, text: str) -> tuple[float, float]:
     return both / max(1, taken.total()), both / max(1, marked.total())
 
 
-def test_the_main_text_of_recorded_pages_is_what_people_marked(recorded: list[Recorded]) -> None:
-    pairs = [shares_right(page.article, main_text(page.html, page.url)) for page in recorded]
+@pytest.fixture(scope="module")
+def texts(recorded: list[Recorded]) -> list[str]:
+    return [main_text(page.html, page.url) for page in recorded]
+
+
+def test_the_main_text_of_recorded_pages_is_what_people_marked(recorded: list[Recorded], texts: list[str]) -> None:
+    pairs = [shares_right(page.article, text) for page, text in zip(recorded, texts, strict=True)]
     precision, recall = (sum(share) / len(pairs) for share in zip(*pairs, strict=True))
     assert 2 * precision * recall / (precision + recall) >= 0.92
 
 
-def visits(recorded: list[Recorded], focus_words: int) -> list[str]:
-    """Return the first part of every recorded page, focused on so many words of its article."""
+def visits(recorded: list[Recorded], *focus_words: int) -> list[tuple[str, ...]]:
+    """Return the first part of every recorded page, focused on so many words of its article; read once for all."""
     bodies = {page.url: page.body for page in recorded}
 
     def fetch(url: str) -> Page:
         return Page(url, url, 200, "text/html", None, bodies[url], NOW, None, None)
 
     visit = make_visit_webpage(fetch=fetch)
-    return [visit(page.url, 1, " ".join(page.article.split()[:focus_words])) for page in recorded]
+    return [tuple(visit(page.url, 1, " ".join(page.article.split()[:n])) for n in focus_words) for page in recorded]
 
 
 def test_a_visited_page_costs_a_fraction_of_the_page_as_markdown(
@@ -77,8 +82,7 @@ def test_a_visited_page_costs_a_fraction_of_the_page_as_markdown(
 ) -> None:
     markdownify = pytest.importorskip("markdownify").markdownify
     whole = [tokens_of(markdownify(page.html)) for page in recorded]
-    for focus_words, most in ((0, 0.30), (12, 0.20)):
-        shown = visits(recorded, focus_words)
+    for shown, most in zip(zip(*visits(recorded, 0, 12), strict=True), (0.30, 0.20), strict=True):
         assert not any(text.startswith("error:") for text in shown)
         costs = [tokens_of(text) for text in shown]
         assert sum(cost / of for cost, of in zip(costs, whole, strict=True)) / len(whole) <= most
@@ -86,9 +90,8 @@ def test_a_visited_page_costs_a_fraction_of_the_page_as_markdown(
 
 
 def test_the_estimate_is_rarely_below_the_tokens_of_a_recorded_page(
-    recorded: list[Recorded], tokens_of: Callable[[str], int]
+    texts: list[str], tokens_of: Callable[[str], int]
 ) -> None:
-    texts = [main_text(page.html, page.url) for page in recorded]
     shares = [estimated_tokens(text) / tokens_of(text) for text in texts]
     assert min(shares) > 0.95
     # What is estimated beyond the truth, people read in more and shorter parts.
