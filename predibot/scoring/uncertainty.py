@@ -1,7 +1,8 @@
 """Uncertainty: the intervals of many scores at once, from one set of draws."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -9,6 +10,9 @@ from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.bootstrap import Estimate, estimate_of, studentised_distances_of_each
 from predibot.scoring.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.comparison import Comparison, comparison_of
+from predibot.scoring.expansion import expanded_comparison, expanded_estimate, expands
+
+_Found = TypeVar("_Found", bound=Estimate)
 
 _AT_ONCE = 100
 """How many scores share a set of draws: more would not fit into memory beside each other."""
@@ -57,52 +61,57 @@ def intervals_of_each(
 def estimates(ratios: Sequence[Ratio], uncertainty: Uncertainty) -> list[Estimate | None]:
     """Return the estimate of each score with its interval, None of one without rows.
 
-    Each is what `cluster_bootstrap_ratio` gives for it alone.
+    Each is what `cluster_bootstrap_ratio` gives for it alone, or, where many
+    clusters make draws needless, what `expanded_estimate` does.
     """
-    return [
-        None if sums is None else estimate_of(sums, n, distances, uncertainty.confidence)
-        for sums, n, distances in _resampled(ratios, uncertainty)
-    ]
+    return _each(ratios, uncertainty, estimate_of, expanded_estimate)
 
 
 def comparisons(differences: Sequence[Ratio], uncertainty: Uncertainty) -> list[Comparison | None]:
     """Return the mean difference of each pair with its interval and p-value, None of one without rows.
 
-    Each is what `paired_difference` gives for it alone.
+    Each is what `paired_difference` gives for it alone, or, where many clusters
+    make draws needless, what `expanded_comparison` does.
     """
-    return [
-        None if sums is None else comparison_of(sums, n, distances, uncertainty.confidence)
-        for sums, n, distances in _resampled(differences, uncertainty)
-    ]
+    return _each(differences, uncertainty, comparison_of, expanded_comparison)
 
 
-def _resampled(ratios: Sequence[Ratio], uncertainty: Uncertainty) -> Iterator[tuple[ClusterSums | None, int, Floats]]:
-    """Yield the sums of each ratio, its number of rows, and its studentised distances; nothing of one without rows."""
-    summed = [_summed(each) for each in ratios]
+def _each(
+    ratios: Sequence[Ratio],
+    uncertainty: Uncertainty,
+    of_draws: Callable[[ClusterSums, int, Floats, float], _Found],
+    of_formula: Callable[[ClusterSums, int, float], _Found],
+) -> list[_Found | None]:
+    summed = {row: _summed(ratio) for row, ratio in enumerate(ratios) if ratio.numerators.size}
+    drawn = [row for row, sums in summed.items() if not expands(sums, uncertainty.confidence)]
+    distances = _distances({row: summed[row] for row in drawn}, uncertainty)
+    found: list[_Found | None] = [None] * len(ratios)
+    for row, sums in summed.items():
+        n, confidence = ratios[row].numerators.size, uncertainty.confidence
+        own = distances.get(row)
+        found[row] = of_formula(sums, n, confidence) if own is None else of_draws(sums, n, own, confidence)
+    return found
+
+
+def _summed(ratio: Ratio) -> ClusterSums:
+    return cluster_sums(ratio.numerators, ratio.denominators, cluster_codes(ratio.clusters))
+
+
+def _distances(summed: Mapping[int, ClusterSums], uncertainty: Uncertainty) -> Mapping[int, Floats]:
+    """Return the studentised distances of each ratio's resamples, by its row."""
     distances: dict[int, Floats] = {}
     for rows in _alike(summed):
-        parts = [summed[row][0] for row in rows]
-        drawn = studentised_distances_of_each(
-            [part for part in parts if part is not None], uncertainty.resamples, uncertainty.seed
-        )
+        many = [summed[row] for row in rows]
+        drawn = studentised_distances_of_each(many, uncertainty.resamples, uncertainty.seed)
         distances.update(zip(rows, drawn, strict=True))
-    for row, (sums, n) in enumerate(summed):
-        yield sums, n, distances.get(row, np.zeros(0))
+    return distances
 
 
-def _summed(ratio: Ratio) -> tuple[ClusterSums | None, int]:
-    n = ratio.numerators.size
-    if n == 0:
-        return None, 0
-    return cluster_sums(ratio.numerators, ratio.denominators, cluster_codes(ratio.clusters)), n
-
-
-def _alike(summed: Sequence[tuple[ClusterSums | None, int]]) -> Iterator[list[int]]:
+def _alike(summed: Mapping[int, ClusterSums]) -> Iterator[list[int]]:
     """Yield the rows that have equally many clusters, which one set of draws serves, some at a time."""
     rows_of: dict[int, list[int]] = {}
-    for row, (sums, _) in enumerate(summed):
-        if sums is not None:
-            rows_of.setdefault(sums.clusters, []).append(row)
+    for row, sums in summed.items():
+        rows_of.setdefault(sums.clusters, []).append(row)
     for rows in rows_of.values():
         for start in range(0, len(rows), _AT_ONCE):
             yield rows[start : start + _AT_ONCE]

@@ -17,6 +17,7 @@ from predibot.scoring.bootstrap import (
     studentised_distances_of_each,
 )
 from predibot.scoring.comparison import benjamini_hochberg, comparison_of
+from predibot.scoring.uncertainty import Ratio, Uncertainty, estimates
 from tests.scoring.designs import DESIGNS, Design, Leaderboard, Sample, alike, long_odds, unlike
 
 pytestmark = pytest.mark.benchmark
@@ -26,6 +27,7 @@ LEADERBOARDS, RESAMPLES_OF_PAIRS = 2_000, 1_999
 SHARING = 20
 """Simulations that share a set of draws, each having the interval it has alone: drawing is what takes long."""
 CLUSTERS = [30, 50, 100, 300]
+MANY_CLUSTERS = [300, 1_000, 3_000]
 
 
 def _studentised(design: Design, clusters: int) -> list[int]:
@@ -37,6 +39,18 @@ def _studentised(design: Design, clusters: int) -> list[int]:
         distances = studentised_distances_of_each([each for each, _ in sums], RESAMPLES, seed)
         for sample, (each, n), of_each in zip(samples, sums, distances, strict=True):
             found = estimate_of(each, n, of_each, 0.95)
+            sides.append(_side(found.low, found.high, sample.truth))
+    return sides
+
+
+def _as_evaluate_makes_them(design: Design, clusters: int) -> list[int]:
+    """Return the same of the intervals of an evaluation: from a formula where there are many clusters."""
+    rng, sides = np.random.default_rng(clusters), []
+    for seed in range(SIMULATIONS // SHARING):
+        samples = [design(rng, clusters) for _ in range(SHARING)]
+        ratios = [Ratio(sample.numerators, sample.denominators, sample.clusters) for sample in samples]
+        for sample, found in zip(samples, estimates(ratios, Uncertainty(seed, RESAMPLES)), strict=True):
+            assert found is not None
             sides.append(_side(found.low, found.high, sample.truth))
     return sides
 
@@ -70,6 +84,13 @@ def test_coverage_of_studentised_intervals(name: str) -> None:
     design = DESIGNS.get(name, long_odds)
     for clusters in CLUSTERS:
         print(f"\n{_row(name, clusters, _studentised(design, clusters))}", end="", flush=True)
+
+
+@pytest.mark.parametrize("name", [*DESIGNS, "long_odds"])
+def test_coverage_of_intervals_of_many_clusters(name: str) -> None:
+    for clusters in MANY_CLUSTERS:
+        sides = _as_evaluate_makes_them(DESIGNS.get(name, long_odds), clusters)
+        print(f"\n{_row(name, clusters, sides)}", end="", flush=True)
 
 
 @pytest.mark.parametrize("name", ["normal", "skewed"])

@@ -62,8 +62,14 @@ def test_rows_that_agree_with_their_cluster_count_once() -> None:
 
 @pytest.mark.parametrize(
     ("above", "below"),
-    [([1.0], [1.0]), ([0.1, 0.3, 0.2], [0.1, 0.3, 0.2]), ([0.7] * 3, [1.0] * 3), ([1.0, 0.0], [0.0, 0.0])],
-    ids=["one cluster", "all the same ratio", "all the same", "nothing below"],
+    [
+        ([1.0], [1.0]),
+        ([0.1, 0.3, 0.2], [0.1, 0.3, 0.2]),
+        ([0.7] * 3, [1.0] * 3),
+        ([1.0, 0.0], [0.0, 0.0]),
+        ([1e-200, 0.0], [1.0, 1.0]),
+    ],
+    ids=["one cluster", "all the same ratio", "all the same", "nothing below", "squares that vanish"],
 )
 def test_clusters_that_tell_nothing_have_no_standard_error(above: list[float], below: list[float]) -> None:
     sums = cluster_sums(np.array(above), np.array(below), np.arange(len(above)))

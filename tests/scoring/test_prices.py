@@ -45,6 +45,19 @@ def test_later_observations_change_no_answer(
     np.testing.assert_array_equal(full, without)
 
 
+@given(OBSERVATIONS, QUERIES, st.sampled_from([1, 70_000, 10**15]))
+def test_how_markets_are_numbered_changes_no_answer(
+    observations: list[tuple[int, float, float]], queries: list[tuple[int, float, float]], apart: int
+) -> None:
+    (market, seen_at, price), (asked, at) = (
+        [[row[index] for row in rows] for index in range(columns)]
+        for rows, columns in ((observations, 3), (queries, 2))
+    )
+    far_apart = [[apart * each for each in numbers] for numbers in (market, asked)]
+    found = as_of_prices(far_apart[0], seen_at, price, far_apart[1], at)
+    np.testing.assert_array_equal(found, as_of_prices(market, seen_at, price, asked, at))
+
+
 def test_an_observation_at_the_very_instant_counts_and_one_a_hair_later_does_not() -> None:
     at = 1_770_000_000.123456
     later = math.nextafter(at, math.inf)
