@@ -28,7 +28,8 @@ def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_whe
     ) as demo:
         assert demo.stderr is not None
         for line in demo.stderr:
-            if line.startswith("sandbox@2026-01-08"):
+            # Next come the agents, who are at it when the signal comes.
+            if line.startswith("sandbox@2026-01-05"):
                 break
         demo.send_signal(signal.SIGINT)
         began = time.monotonic()
@@ -38,4 +39,4 @@ def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_whe
     assert "interrupted. To start over, run again: predibot demo" in rest
     assert "Traceback" not in rest
     runs = predibot("runs", "--ledger", "sqlite:///runs/out/demo.db", "--json").document["runs"]
-    assert {"sandbox@2026-01-05T00:00Z", "sandbox_agents@2026-01-04T00:00Z"} <= {each["key"] for each in runs}
+    assert "sandbox@2026-01-05T00:00Z" in {each["key"] for each in runs}

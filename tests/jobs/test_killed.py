@@ -12,7 +12,7 @@ from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.jobs.tiny import canonical_at
 from tests.ledger.databases import Postgres
 
-MOMENTS = 12
+MOMENTS = 8
 BOTS = ("--bots", "slow,random_bet,market_price,always_half")
 DECISIONS = 12
 
@@ -26,8 +26,9 @@ def a_program(folder: Path) -> Program:
 
 
 def killed_after(program: Program, seconds: float) -> tuple[str, float]:
-    """Kill a call after some seconds, call again, and return the ledger and how long the second call took."""
+    """Kill a call some seconds after it began its ledger, call again; return the ledger and how long that took."""
     process = program.decide(*BOTS)
+    wait_until(lambda: begun(program))
     time.sleep(seconds)
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -37,13 +38,20 @@ def killed_after(program: Program, seconds: float) -> tuple[str, float]:
     return canonical_at(program.ledger), time.monotonic() - began
 
 
+def begun(program: Program) -> bool:
+    """Return whether there is a ledger; before, there is nothing that could be lost."""
+    return (program.folder / "ledger.db").exists()
+
+
 def test_killing_at_any_moment_and_running_again_gives_the_ledger_of_an_undisturbed_run(tmp_path: Path) -> None:
     undisturbed = a_program(tmp_path / "undisturbed")
+    process = undisturbed.decide(*BOTS)
+    wait_until(lambda: begun(undisturbed))
     began = time.monotonic()
-    document_of(undisturbed.decide(*BOTS))
+    document_of(process)
     whole = time.monotonic() - began
     expected = canonical_at(undisturbed.ledger)
-    moments = [whole * (number + 0.5) / MOMENTS for number in range(MOMENTS)]
+    moments = [whole * number / MOMENTS for number in range(MOMENTS)]
     programs = [a_program(tmp_path / f"killed-{number}") for number in range(MOMENTS)]
     with ThreadPoolExecutor(2) as pool:
         ended = list(pool.map(killed_after, programs, moments))
@@ -66,7 +74,7 @@ def test_killing_between_claim_and_result_loses_nothing_and_is_on_record(program
 
 def claimed(program: Program) -> int:
     """Return how many claims are held in a program's ledger, as far as there is one."""
-    if not (program.folder / "ledger.db").exists():
+    if not begun(program):
         return 0
     with Store.open(program.ledger) as store, store.read() as connection:
         statement = text("SELECT count(*) FROM tasks WHERE status = 'claimed'")
