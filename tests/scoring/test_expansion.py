@@ -41,7 +41,7 @@ def test_unequal_denominators_move_the_interval_by_their_covariance_by_hand() ->
     # with the denominators over their mean 2, (1, 1, 3, 3) / 2, they add up to 0: no covariance, no move.
     q, error = float(stats.t.ppf(0.975, 3)), math.sqrt(4 / 3 * 40 / 64)
     found = expanded_estimate(sums, 4, 0.95)
-    assert (found.low, found.high) == (pytest.approx(2 - q * error), pytest.approx(2 + q * error))
+    assert (found.low, found.high) == pytest.approx((2 - q * error, 2 + q * error))
     moved = expanded_estimate(ClusterSums(np.array([0.0, 4.0, 4.0, 8.0]), np.array([1.0, 3.0, 3.0, 1.0])), 4, 0.95)
     # Residuals (-2, -2, -2, 6) / 8, denominators over 2: (1, 3, 3, 1) / 2, mean product (-2 - 6 - 6 + 6) / 8 / 2 / 4.
     deviation = math.sqrt(48 / 4) / 8

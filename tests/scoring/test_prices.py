@@ -49,10 +49,8 @@ def test_later_observations_change_no_answer(
 def test_how_markets_are_numbered_changes_no_answer(
     observations: list[tuple[int, float, float]], queries: list[tuple[int, float, float]], apart: int
 ) -> None:
-    (market, seen_at, price), (asked, at) = (
-        [[row[index] for row in rows] for index in range(columns)]
-        for rows, columns in ((observations, 3), (queries, 2))
-    )
+    market, seen_at, price = ([row[index] for row in observations] for index in range(3))
+    asked, at = ([row[index] for row in queries] for index in range(2))
     far_apart = [[apart * each for each in numbers] for numbers in (market, asked)]
     found = as_of_prices(far_apart[0], seen_at, price, far_apart[1], at)
     np.testing.assert_array_equal(found, as_of_prices(market, seen_at, price, asked, at))
