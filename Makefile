@@ -3,6 +3,8 @@
 
 PYTHON ?=
 PYTEST_ARGS ?=
+# Most tests wait for processes and servers, so they run side by side; JOBS=0 runs one after another.
+JOBS ?= logical
 
 python := .venv/bin/python
 # Answers no questions, and speaks only of errors.
@@ -18,7 +20,7 @@ demo: .venv/.runtime  ## set everything up, run the main job over the sandbox, p
 	@$(python) -m predibot demo
 
 test: .venv/.dev  ## set everything up, run the tests (PYTEST_ARGS="-k word" to choose)
-	@$(python) -m pytest $(PYTEST_ARGS)
+	@$(python) -m pytest -n $(JOBS) --maxprocesses 4 --dist worksteal $(PYTEST_ARGS)
 
 lint: .venv/.dev  ## check style and formatting
 	@$(python) -m ruff check .

@@ -20,7 +20,7 @@ CROSS = ("--executor", "processes:2")
 @pytest.fixture
 def one_thread(tmp_path: Path) -> Program:
     """Return the program with one thread a process, and little patience."""
-    return Program(tmp_path, {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "2"})
+    return Program(tmp_path, {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"})
 
 
 def test_processes_come_to_the_ledger_of_threads(program: Program) -> None:
@@ -35,7 +35,7 @@ def test_a_process_that_hangs_as_a_whole_is_killed_and_its_decision_failed(one_t
     one_thread.strategy("hangs", HANGS.format("os.kill(os.getpid(), signal.SIGSTOP)").replace("Slow", "Hangs"))
     document = document_of(one_thread.decide("--bots", "hangs,market_price", *CROSS))
     found = {(each["bot"], each["status"], each["message"]) for each in document["decisions"]}
-    assert found == {("hangs", "failed", "gave no answer within 2 s"), ("market_price", "recorded", "")}
+    assert found == {("hangs", "failed", "gave no answer within 3 s"), ("market_price", "recorded", "")}
 
 
 def test_a_thread_that_hangs_in_a_process_is_left_behind(one_thread: Program) -> None:
