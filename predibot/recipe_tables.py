@@ -71,6 +71,7 @@ class BotTable(BaseModel):
     client: Literal["light", "litellm"] = "light"
     credential: str | None = None
     price_usd_per_million_tokens: Annotated[float, Field(ge=0)] | PriceTable | None = None
+    price_usd_per_search: Annotated[float, Field(ge=0)] | None = None
     knowledge_cutoff: date | None = None
 
 

@@ -272,6 +272,9 @@ def _bot(table: BotTable, path: KeyPath, where: _Where) -> BotSpec:
                 raise where.error((*path, key), _unknown_key(key, "in [[bots]]", (*takes, *BotTable.model_fields)))
         for complaint in argument_complaints(table.strategy, arguments):
             raise where.error((*path, complaint.argument), f"strategy {table.strategy!r}: {complaint.text}")
+        if table.price_usd_per_search is not None and table.price_usd_per_million_tokens is None:
+            what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
+            raise where.error((*path, "price_usd_per_search"), what)
         return BotSpec(name, spec_of(table.strategy, arguments), _terms(table))
     except PluginError as error:
         raise where.error((*path, "strategy"), str(error)) from None
@@ -280,7 +283,9 @@ def _bot(table: BotTable, path: KeyPath, where: _Where) -> BotSpec:
 def _terms(table: BotTable) -> ModelTerms:
     price = table.price_usd_per_million_tokens
     stated = (price.input, price.output) if isinstance(price, PriceTable) else (price, price)
-    return ModelTerms(table.base_url, table.client, table.credential, *stated, table.knowledge_cutoff)
+    return ModelTerms(
+        table.base_url, table.client, table.credential, *stated, table.price_usd_per_search, table.knowledge_cutoff
+    )
 
 
 def _search(table: SearchTable, where: _Where) -> SearchTerms:

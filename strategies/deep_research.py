@@ -3,7 +3,11 @@
 import re
 import time
 from dataclasses import dataclass, replace
+from typing import Annotated
 
+from pydantic import Field
+
+from predibot.agents.background import works_in_background
 from predibot.agents.fence import Fence
 from predibot.agents.kept_step import KeptStep
 from predibot.agents.one_shot import refusal_of, run_one_shot
@@ -15,7 +19,11 @@ from predibot.domain.decision import Abstention, Decision
 from predibot.errors import BudgetSpent, PluginError
 
 MAX_REPORT_TOKENS = 16_000
-_IN_THE_BACKGROUND = re.compile(r"((openai|azure|gemini|vertex_ai)/|(?!.*/)|perplexity/preset/).*deep-research")
+MAX_BACKGROUND_TOKENS = 100_000
+"""Of a report that is written in the background: what the model thinks on the way is counted with it."""
+EXTRACT_SHARE = 0.1
+"""Of the time: so much is kept for reading the report, which would be paid for in vain."""
+_ELSEWHERE = re.compile(r"((openai|azure|gemini|vertex_ai)/|(?!.*/)|perplexity/preset/).*deep-research")
 """Models whose makers answer later and elsewhere, with a search tool that has to be named."""
 
 
@@ -24,9 +32,11 @@ class DeepResearch:
     """Have a searching model write a report, and a cheap one take the decision out of it."""
 
     model: str
-    """One that searches by itself, such as `perplexity/sonar-deep-research`."""
+    """One that searches by itself, such as `perplexity/sonar-deep-research` or `openai/o4-mini-deep-research`."""
     extract_model: str
     """One that turns the report into an answer; it is told not to forecast."""
+    max_searches: Annotated[int, Field(ge=1, le=200)] = 20
+    """How often OpenAI's models for deep research may search or open a page; no other can be told."""
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
 
@@ -35,12 +45,22 @@ class DeepResearch:
 
     def __post_init__(self) -> None:
         """Refuse a model that cannot be asked the way models are asked here."""
-        if _IN_THE_BACKGROUND.match(self.model):
+        if _ELSEWHERE.match(self.model) and not works_in_background(self.model):
             raise PluginError(
-                f"model {self.model!r} works in the background of an API of its own (OpenAI's is Responses, with the "
-                "tool web_search_preview), which predibot does not speak; take one that answers chat completions, "
+                f"model {self.model!r} works in the background of an API of its own, which predibot does not speak; "
+                "take openai/o3-deep-research, openai/o4-mini-deep-research, or one that answers chat completions, "
                 "such as perplexity/sonar-deep-research"
             )
+        if works_in_background(self.extract_model):
+            raise PluginError(
+                f"extract_model {self.extract_model!r} writes reports, for minutes and dollars; "
+                "take a cheap one that answers at once, such as openai/gpt-5-mini"
+            )
+
+    @property
+    def report_tokens(self) -> int:
+        """Return how long a report may be, in tokens."""
+        return MAX_BACKGROUND_TOKENS if works_in_background(self.model) else MAX_REPORT_TOKENS
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the report says, or an abstention with the reason."""
@@ -48,15 +68,17 @@ class DeepResearch:
         fence = Fence.drawn(context.rng)
         request = ChatRequest(
             (Message("user", report_prompt(context, fence, price_blind=self.price_blind)),),
-            max_output_tokens=MAX_REPORT_TOKENS,
+            max_output_tokens=self.report_tokens,
+            max_searches=self.max_searches if works_in_background(self.model) else None,
         )
+        writing_seconds = (1.0 - EXTRACT_SHARE) * context.deadline_seconds
         try:
             # A report without a step left to read it would be paid for in vain.
             with KeptStep(context.meter):
-                report = context.model(self.model).chat(request, deadline_seconds=context.deadline_seconds)
+                report = context.model(self.model).chat(request, deadline_seconds=writing_seconds)
         except BudgetSpent as error:
             return Abstention(f"{error}; no report was written")
-        if reason := _unusable(report):
+        if reason := _unusable(report, self.report_tokens):
             return Abstention(reason)
         result = run_one_shot(
             context.model(self.extract_model),
@@ -69,8 +91,8 @@ class DeepResearch:
         return decided(replace(result, sources=report.citations))
 
 
-def _unusable(report: ChatReply) -> str:
+def _unusable(report: ChatReply, most_tokens: int) -> str:
     """Return why nothing can be taken out of a report, or no text."""
     if report.finish_reason == "length":
-        return f"the report was cut off at {MAX_REPORT_TOKENS:,} tokens"
+        return f"the report was cut off at {most_tokens:,} tokens"
     return refusal_of(report) or ("" if report.message.text.strip() else "the report is empty")

@@ -84,7 +84,7 @@ def request_body(request: ChatRequest, model: str) -> dict[str, object]:
 
 def _written(message: Message) -> dict[str, object]:
     """Return the JSON of one message."""
-    written: dict[str, object] = {"role": message.role, "content": _sendable(message.text)}
+    written: dict[str, object] = {"role": message.role, "content": sendable(message.text)}
     if message.tool_calls:
         written["content"] = written["content"] or None
         written["tool_calls"] = [_written_call(call) for call in message.tool_calls]
@@ -95,11 +95,11 @@ def _written(message: Message) -> dict[str, object]:
 
 def _written_call(call: ToolCall) -> dict[str, object]:
     """Return the JSON of one tool call."""
-    function = {"name": _sendable(call.name), "arguments": _sendable(call.arguments_json)}
-    return {"id": _sendable(call.id), "type": "function", "function": function}
+    function = {"name": sendable(call.name), "arguments": sendable(call.arguments_json)}
+    return {"id": sendable(call.id), "type": "function", "function": function}
 
 
-def _sendable(text: str) -> str:
+def sendable(text: str) -> str:
     """Return a text that is Unicode: half a surrogate pair, which web pages and models do write, is replaced."""
     return _SURROGATE.sub("\ufffd", text)
 
@@ -141,45 +141,45 @@ def _object(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-_Text = Annotated[str, BeforeValidator(_optional_text)]
-_Objects = Annotated[list[dict[str, object]], BeforeValidator(_list_of_objects)]
-_Object = Annotated[dict[str, object], BeforeValidator(_object)]
+LenientText = Annotated[str, BeforeValidator(_optional_text)]
+LenientObjects = Annotated[list[dict[str, object]], BeforeValidator(_list_of_objects)]
+LenientObject = Annotated[dict[str, object], BeforeValidator(_object)]
 
 
-class _Boundary(BaseModel):
+class Boundary(BaseModel):
     """What a stranger sends; fields we do not know are passed over."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class _Function(_Boundary):
+class _Function(Boundary):
     name: str
     arguments: Annotated[str, BeforeValidator(_arguments_of)] = "{}"
 
 
-class _Call(_Boundary):
-    id: _Text = ""
+class _Call(Boundary):
+    id: LenientText = ""
     function: _Function
 
 
-class _Message(_Boundary):
+class _Message(Boundary):
     content: Annotated[str, BeforeValidator(_text_of)] = ""
-    refusal: _Text = ""
+    refusal: LenientText = ""
     tool_calls: Annotated[list[_Call], BeforeValidator(lambda calls: calls or [])] = Field(default_factory=list)
-    annotations: _Objects = Field(default_factory=list)
+    annotations: LenientObjects = Field(default_factory=list)
 
 
-class _Choice(_Boundary):
+class _Choice(Boundary):
     message: _Message
-    finish_reason: _Text = ""
+    finish_reason: LenientText = ""
 
 
-class _Completion(_Boundary):
+class _Completion(Boundary):
     choices: list[_Choice] = Field(min_length=1)
-    model: _Text = ""
-    usage: _Object = Field(default_factory=dict)
+    model: LenientText = ""
+    usage: LenientObject = Field(default_factory=dict)
     citations: object = None
-    search_results: _Objects = Field(default_factory=list)
+    search_results: LenientObjects = Field(default_factory=list)
 
     def to_domain(self, asked_model: str) -> Answer:
         """Return the answer in our words."""
@@ -198,7 +198,7 @@ class _Completion(_Boundary):
             usage=_usage(self.usage),
             model=self.model or asked_model,
             refusal=refusal,
-            citations=_citations(self.citations, self.search_results, choice.message.annotations),
+            citations=citations_of(self.citations, self.search_results, choice.message.annotations),
             provider_usd=_provider_usd(self.usage),
         )
 
@@ -212,9 +212,14 @@ def read_answer(value: object, asked_model: str) -> Answer:
     try:
         return _Completion.model_validate(value).to_domain(asked_model)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise Unreadable(f"{field}: {first['msg']}" if field else first["msg"]) from None
+        raise unreadable(error) from None
+
+
+def unreadable(error: ValidationError) -> Unreadable:
+    """Return what is wrong with an answer, without what it says."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return Unreadable(f"{field}: {first['msg']}" if field else first["msg"])
 
 
 def error_of(value: object) -> tuple[int | None, str] | None:
@@ -251,10 +256,10 @@ def _finish(choice: _Choice, *, has_calls: bool) -> FinishReason:
 
 def _usage(raw: Mapping[str, object]) -> Usage:
     """Return the counted tokens."""
-    return Usage(_count(raw.get("prompt_tokens")), _count(raw.get("completion_tokens")), raw)
+    return Usage(count_of(raw.get("prompt_tokens")), count_of(raw.get("completion_tokens")), raw)
 
 
-def _count(value: object) -> int | None:
+def count_of(value: object) -> int | None:
     """Return a count, or None for what is none."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
@@ -272,7 +277,7 @@ def known_usd(value: object) -> float | None:
     return float(value) if math.isfinite(value) and value >= 0 else None
 
 
-def _citations(
+def citations_of(
     named: object, found: Sequence[Mapping[str, object]], annotations: Sequence[Mapping[str, object]]
 ) -> tuple[str, ...]:
     """Return the web addresses a searching model names, each once, in their order.

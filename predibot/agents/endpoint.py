@@ -4,7 +4,7 @@ import json
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -101,7 +101,7 @@ class Endpoint:
             AnswerLost: If the request was sent and no whole answer came.
             ModelRefused: If the answer is too long, or compressed.
         """
-        url = self._url.copy_with(path=self._url.path.rstrip("/") + path)
+        url = self._below(path)
         # Neither the password nor the query of an address is anybody's to see.
         asked = f"{method} {url.scheme}://{self.host}{url.path}"
         ends = self._monotonic() + seconds
@@ -109,6 +109,14 @@ class Endpoint:
             return in_time(lambda: self._exchange(asked, method, url, body, ends, seconds), seconds)
         except TimeoutError:
             raise AnswerLost(f"{asked}: no whole answer in {seconds:.3g} s") from None
+
+    def tell(self, method: str, path: str, *, seconds: float) -> None:
+        """Send a request without a body and pass over what comes of it, in this thread.
+
+        For whoever leaves: at the end of the program no thread can be started any more.
+        """
+        with suppress(httpx.HTTPError), self._client.stream(method, self._below(path), timeout=seconds):
+            pass
 
     def failure(self, received: Received) -> ModelError:
         """Return what an answer other than success means."""
@@ -143,6 +151,10 @@ class Endpoint:
     def key_name(self) -> str:
         """Return the setting that holds the key, for messages."""
         return self._key.name if self._key else "its key"
+
+    def _below(self, path: str) -> httpx.URL:
+        """Return the address of a path below the base URL, whose query is kept."""
+        return self._url.copy_with(path=self._url.path.rstrip("/") + path)
 
     def _exchange(
         self, asked: str, method: str, url: httpx.URL, body: Mapping[str, object] | None, ends: float, seconds: float

@@ -44,9 +44,9 @@ class TryAgain(ModelUnavailable):
 class AnswerLost(TryAgain):
     """The request was sent and no whole answer came: it may have been paid for."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, tries: int = MAX_LOST_TRIES, ill: bool = True) -> None:
         """Keep the message; such a failure is worth few tries."""
-        super().__init__(message, tries=MAX_LOST_TRIES)
+        super().__init__(message, tries=tries, ill=ill)
 
 
 class GivenUp(ModelUnavailable):

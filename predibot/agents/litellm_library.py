@@ -8,7 +8,9 @@ from typing import Any
 
 import httpx
 
+from predibot.agents.background import works_in_background
 from predibot.agents.price import Price
+from predibot.domain.chat import Usage
 from predibot.trust import LateTrust
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
@@ -30,8 +32,10 @@ def loaded_litellm() -> Any:
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # noqa: TID251
     import litellm
 
-    # It warns on standard error about answers it does not know, such as a cost that is an object.
-    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+    # It warns on standard error about answers it does not know, such as a cost that is an object,
+    # and about types of its own.
+    for message in ("Pydantic serializer warnings", "Item '.*' on TypedDict class"):
+        warnings.filterwarnings("ignore", message=message, category=UserWarning)
     if litellm.client_session is None:
         litellm.suppress_debug_info = True
         litellm.telemetry = False
@@ -64,7 +68,28 @@ def table_price(name: str) -> Price | None:
     output_usd = max(_dearest(entry, "output_cost_per_token"), _dearest(entry, "output_cost_per_reasoning_token"))
     if not all(0.0 < usd <= IMPLAUSIBLE_USD_PER_TOKEN for usd in (input_usd, output_usd)):
         return None
-    return Price(input_usd * 1e6, output_usd * 1e6, call_usd=_search_usd(entry, name), source="litellm")
+    fee_usd = _search_usd(entry, name)
+    if works_in_background(name):
+        return Price(input_usd * 1e6, output_usd * 1e6, search_usd=fee_usd or None, source="litellm")
+    return Price(input_usd * 1e6, output_usd * 1e6, call_usd=fee_usd, source="litellm")
+
+
+def table_usd(name: str, usage: Usage, *, cached_tokens: int = 0) -> float | None:
+    """Return what a call cost by litellm's table, or None where a part of that is not known.
+
+    Args:
+        name: As litellm calls the model.
+        usage: What was counted.
+        cached_tokens: Those of the input that the provider had kept and sells cheaper.
+    """
+    price = table_price(name)
+    sent, came = usage.input_tokens, usage.output_tokens
+    if price is None or sent is None or came is None or not price.covers(usage.searches):
+        return None
+    asked_usd, answered_usd = loaded_litellm().cost_per_token(
+        model=name, prompt_tokens=sent, completion_tokens=came, cache_read_input_tokens=min(cached_tokens, sent)
+    )
+    return float(asked_usd + answered_usd + price.call_usd + (usage.searches or 0) * (price.search_usd or 0.0))
 
 
 def _entry(table: Mapping[str, Mapping[str, Any]], name: str) -> Mapping[str, Any]:
@@ -87,7 +112,7 @@ def _dearest(entry: Mapping[str, Any], prefix: str) -> float:
 
 
 def _search_usd(entry: Mapping[str, Any], name: str) -> float:
-    """Return what a model that searches by itself takes for each call."""
+    """Return what a model that searches by itself takes for each call, or for each search where it makes many."""
     if entry.get("litellm_provider") != "perplexity" and "search" not in name:
         return 0.0
     fees = entry.get("search_context_cost_per_query") or {}

@@ -78,6 +78,7 @@ class MeteredModel:
         except ModelError as error:
             actual = _spent_on_failure(error, worst, self._monotonic() - began)
             failed = {"error": error.kind, "message": str(error), "lost_tries": _lost_tries(error)}
+            failed["price_known"] = self._price is not None
             self._record(request, "model_failed", {**failed, "worst": _plain(worst)})
             raise
         finally:
@@ -116,7 +117,11 @@ class MeteredModel:
 
 def request_digest(request: ChatRequest) -> str:
     """Return a SHA-256 that is the same for equal requests, today and next year."""
-    text = json.dumps(_plain(request), sort_keys=True, separators=(",", ":"))
+    asked = {each.name: _plain(getattr(request, each.name)) for each in fields(request)}
+    if asked["max_searches"] is None:
+        # What is not said is no part of it, so that digests of before this could be said still hold.
+        del asked["max_searches"]
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -8,36 +8,48 @@ from predibot.domain.budget import Limits
 from predibot.domain.chat import Cost, CostSource, Usage
 from predibot.errors import UsageError
 
-PRICE_ADVICE = "set price_usd_per_million_tokens in the recipe, 0 for a local model"
+PRICE_ADVICE = (
+    "set price_usd_per_million_tokens in the recipe, 0 for a local model, "
+    "and price_usd_per_search where it is charged by the search"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model's tokens cost; also what one call costs beside them."""
+    """What a model's tokens cost; also what one call costs beside them, and a search it makes by itself."""
 
     input_usd_per_million_tokens: float
     output_usd_per_million_tokens: float
     call_usd: float = 0.0
+    search_usd: float | None = None
+    """Of a model that is charged by the search; None where that is unknown, or it makes none."""
     source: CostSource = "recipe"
 
     def __post_init__(self) -> None:
         """Refuse what is no price."""
         for each in fields(self):
             value = getattr(self, each.name)
-            if each.name != "source" and not (math.isfinite(value) and value >= 0.0):
+            if each.name == "source" or (each.name == "search_usd" and value is None):
+                continue
+            if not (math.isfinite(value) and value >= 0.0):
                 raise ValueError(f"{value!r} is no price; {each.name} is 0 or more")
 
     @property
     def free(self) -> bool:
         """Return whether nothing costs anything, as on one's own machine."""
-        return self.input_usd_per_million_tokens == self.output_usd_per_million_tokens == self.call_usd == 0.0
+        tokens_usd = self.input_usd_per_million_tokens + self.output_usd_per_million_tokens
+        return tokens_usd == self.call_usd == 0.0 and not self.search_usd
 
-    def usd(self, input_tokens: int, output_tokens: int) -> float:
-        """Return what a call with so many tokens costs."""
+    def covers(self, searches: int | None) -> bool:
+        """Return whether a call with so many searches of the model's own is priced; None is one that is not counted."""
+        return not searches or self.search_usd is not None
+
+    def usd(self, input_tokens: int, output_tokens: int, searches: int = 0) -> float:
+        """Return what a call with so many tokens costs, and as many searches of the model's own."""
         tokens_usd = (
             input_tokens * self.input_usd_per_million_tokens + output_tokens * self.output_usd_per_million_tokens
         )
-        return tokens_usd / 1e6 + self.call_usd
+        return tokens_usd / 1e6 + self.call_usd + searches * (self.search_usd or 0.0)
 
 
 def recipe_price(usd_per_million_tokens: float | Mapping[str, float]) -> Price:
@@ -69,6 +81,7 @@ def dearest(*prices: Price | None) -> Price | None:
         max(price.input_usd_per_million_tokens for price in known),
         max(price.output_usd_per_million_tokens for price in known),
         max(price.call_usd for price in known),
+        max((price.search_usd for price in known if price.search_usd is not None), default=None),
         source=known[0].source,
     )
 
@@ -96,8 +109,10 @@ def cost_of(
         return Cost(provider_usd, "provider")
     if table_usd is not None:
         return Cost(table_usd, "litellm")
-    if price is not None and price.free:
-        return Cost(0.0, price.source)
-    if price is None or usage.input_tokens is None or usage.output_tokens is None:
+    if price is None or not price.covers(usage.searches):
         return Cost(None, "unknown")
-    return Cost(price.usd(usage.input_tokens, usage.output_tokens), price.source)
+    if price.free:
+        return Cost(0.0, price.source)
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return Cost(None, "unknown")
+    return Cost(price.usd(usage.input_tokens, usage.output_tokens, usage.searches or 0), price.source)

@@ -15,6 +15,8 @@ MESSAGE_TOKENS = 16
 """What it puts around a message: role, begin and end."""
 TOOLS_TOKENS = 1_024
 """What a provider says about tools as soon as there are any; the longest known preamble has about 800."""
+SEARCHING_CONTEXT_TOKENS = 200_000
+"""What a model that can be told how often to search reads at once; OpenAI says it of those for deep research."""
 MOST_BYTES_A_TOKEN = 16
 """A provider that counts fewer tokens than this means is not believed."""
 
@@ -60,6 +62,9 @@ def worst_case(
 ) -> Spending:
     """Return the most one answer to a request can cost.
 
+    A model that searches by itself is charged for what it reads: after each
+    search, and once more for its report, that can be all it can read at once.
+
     Args:
         request: What will be sent.
         price: None where it is unknown: no dollars are set aside, and only a
@@ -68,8 +73,11 @@ def worst_case(
         before: The last request of the conversation that was counted.
     """
     input_tokens = input_tokens_bound(request, before)
+    searches = request.max_searches or 0
+    if request.max_searches is not None:
+        input_tokens = max(input_tokens, (searches + 1) * SEARCHING_CONTEXT_TOKENS)
     return Spending(
-        usd=0.0 if price is None else price.usd(input_tokens, request.max_output_tokens),
+        usd=0.0 if price is None else price.usd(input_tokens, request.max_output_tokens, searches),
         tokens=input_tokens + request.max_output_tokens,
         steps=1,
         seconds=deadline_seconds,

@@ -50,6 +50,8 @@ class ChatRequest:
     max_output_tokens: int = 4096
     temperature: float | None = None
     seed: int | None = None
+    max_searches: int | None = None
+    """How often a model that searches by itself may search or open a page, where it can be told; None is its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Usage:
     output_tokens: int | None = None
     raw: Mapping[str, object] = field(default_factory=dict)
     """What the provider sent, word for word, so that costs can be counted anew."""
+    searches: int | None = None
+    """What the model searched by itself and is charged by the search; None where nothing is charged so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ class ModelTerms:
     """The setting that holds the key for `base_url`; nothing is sent where it is None."""
     input_usd_per_million_tokens: float | None = None
     output_usd_per_million_tokens: float | None = None
+    usd_per_search: float | None = None
+    """What a search costs that the model makes by itself, where it is charged by the search."""
     knowledge_cutoff: date | None = None
     """Up to when the model has read, as its maker says."""
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from predibot.agents.account import Account, MemoryAccount
+from predibot.agents.background import works_in_background
 from predibot.agents.budget import Budget
 from predibot.agents.metered import MeteredModel
 from predibot.agents.model import open_model, worst_price
@@ -107,6 +108,11 @@ class Equipment:
         """
         for bot in bots:
             strategy = load_strategy(bot.strategy)
+            if bot.model and works_in_background(bot.model) and not getattr(strategy, "searches_itself", False):
+                raise UsageError(
+                    f"bot {bot.name!r}: model {bot.model!r} searches by itself and writes reports. "
+                    "Give it strategy = 'deep_research', or take another model"
+                )
             for name in _models_of(bot):
                 require_price(bot.name, self._price(name, bot.terms), self.recipe.limits.values())
             if self.is_replay and getattr(strategy, "searches_itself", False):
@@ -259,4 +265,5 @@ def _stated(name: str, terms: ModelTerms) -> Price | None:
         return Price(0.0, 0.0)
     if terms.input_usd_per_million_tokens is None or terms.output_usd_per_million_tokens is None:
         return None
-    return Price(terms.input_usd_per_million_tokens, terms.output_usd_per_million_tokens)
+    search_usd = terms.usd_per_search if works_in_background(name) else None
+    return Price(terms.input_usd_per_million_tokens, terms.output_usd_per_million_tokens, search_usd=search_usd)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from predibot.agents.answer import MAX_REPAIRS
+from predibot.agents.background import works_in_background
 from predibot.agents.price import Price
+from predibot.agents.worst_case import SEARCHING_CONTEXT_TOKENS
 from predibot.domain.budget import Limits
 from predibot.domain.event import Event
 from predibot.ledger.catalogue import event_to_json
@@ -27,8 +29,6 @@ GIST_TOKENS = 1_200
 """What stays of an older result and of the call it answers."""
 OUTPUT_TOKENS = 4_096
 NO_MODEL = "no model"
-REPORT_TOKENS = 16_000
-"""The longest report of a model that searches by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +92,33 @@ def _decision_cost(
     if limits.steps is not None:
         calls = min(calls, limits.steps)
     tokens_in = _input_tokens(bot, event, calls)
-    output = REPORT_TOKENS if "extract_model" in bot.strategy.arguments else OUTPUT_TOKENS
+    output = _report_tokens(bot) or OUTPUT_TOKENS
     call_usd = max((price.usd(tokens_in, output) for price in prices), default=0.0)
     searches = calls * TOOL_CALLS_A_TURN if limits.searches is None else limits.searches
     searches_usd = searches * search_usd
-    ways = [(calls * call_usd + searches_usd, f"{calls} calls of at most {tokens_in:,} tokens each a decision")]
+    calls_usd, basis = calls * call_usd, f"{calls} calls of at most {tokens_in:,} tokens each a decision"
+    if bot.model and works_in_background(bot.model):
+        report_usd, searches_usd = _background_usd(bot, prices[0])
+        calls_usd = report_usd + (calls - 1) * call_usd
+        basis = f"one report in the background and {calls - 1} calls a decision"
+    ways = [(calls_usd + searches_usd, basis)]
     if limits.tokens is not None:
         ways.append((_tokens_usd(limits.tokens, calls, prices) + searches_usd, "the limit of tokens of each decision"))
     if limits.usd is not None:
         ways.append((limits.usd, "the limit of each decision"))
     return _least(*ways)
+
+
+def _background_usd(bot: BotSpec, price: Price) -> tuple[float, float]:
+    """Return the most that a report in the background costs by its tokens, and by the searches of its model."""
+    most = int(load_strategy(bot.strategy).max_searches)  # type: ignore[attr-defined] # of those that report
+    tokens_usd = price.usd((most + 1) * SEARCHING_CONTEXT_TOKENS, _report_tokens(bot))
+    return tokens_usd, most * (price.search_usd or 0.0)
+
+
+def _report_tokens(bot: BotSpec) -> int:
+    """Return the most tokens a report has, 0 for a bot that has none written."""
+    return int(getattr(load_strategy(bot.strategy), "report_tokens", 0))
 
 
 def _calls(bot: BotSpec) -> int:
@@ -117,7 +134,7 @@ def _input_tokens(bot: BotSpec, event: Event, calls: int) -> int:
     """Return more tokens than one call can send, counting a token for every byte."""
     prompt = PROMPT_TOKENS + len(event_to_json(event).encode()) + MARKET_TOKENS * len(event.markets)
     if not _has_tools(bot):
-        return prompt + REPORT_TOKENS * 4 + (1 + MAX_REPAIRS) * OUTPUT_TOKENS
+        return prompt + _report_tokens(bot) * 4 + (1 + MAX_REPAIRS) * OUTPUT_TOKENS
     return prompt + TOOL_CALLS_A_TURN * (RESULT_TOKENS + calls * GIST_TOKENS)
 
 

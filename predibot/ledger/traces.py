@@ -86,11 +86,15 @@ def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, flo
                 costs.append(None)
         elif step["kind"] == "search":
             costs.append(step["cost_usd"])
-        elif step["kind"] == "model_failed" and step["error"] != "ModelRefused" and step["worst"]["usd"]:
-            # An answer that was lost on the way may have been paid for.
+        elif step["kind"] == "model_failed" and step["error"] != "ModelRefused" and _may_have_cost(step):
             costs.append(None)
     known = math.fsum(cost for cost in costs if cost is not None)
     return (None if None in costs else known), known
+
+
+def _may_have_cost(failed: Mapping[str, Any]) -> bool:
+    """Return whether an answer that was lost on the way may have been paid for, also where its price is unknown."""
+    return bool(failed["worst"]["usd"] or (failed.get("lost_tries") and not failed.get("price_known", True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class Asked:
     path: str
     headers: Mapping[str, str]
     body: dict[str, Any]
+    method: str = "POST"
 
 
 class ChatServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
@@ -67,10 +68,14 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: ChatServer
 
+    def do_GET(self) -> None:
+        """Answer a request without a body."""
+        self.do_POST()
+
     def do_POST(self) -> None:
         """Answer a request."""
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said = self.server.next(Asked(self.path, dict(self.headers), body))
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        said = self.server.next(Asked(self.path, dict(self.headers), body, self.command))
         if said.act is not None:
             said.act(self.connection)
             self.close_connection = True

@@ -105,6 +105,14 @@ def test_tries_lost_before_an_answer_hold_the_budget_and_leave_the_cost_unknown(
     assert cost_of_steps(trace.steps) == (usd, 0.01)
 
 
+@pytest.mark.parametrize(("lost", "usd"), [(0, 0.0), (1, None)])
+def test_a_lost_answer_of_a_model_without_a_price_leaves_the_cost_unknown(lost: int, usd: float | None) -> None:
+    model, _, trace, _ = metered(GivenUp("down", lost_tries=lost), price=None)
+    with pytest.raises(ModelUnavailable):
+        model.chat(HELLO, deadline_seconds=30.0)
+    assert cost_of_steps(trace.steps) == (usd, 0.0)
+
+
 def test_lost_tries_of_a_free_model_cost_nothing() -> None:
     model, _, trace, _ = metered(replace(reply_of(usd=0.0), lost_tries=1), price=Price(0.0, 0.0))
     model.chat(HELLO, deadline_seconds=30.0)
@@ -136,7 +144,13 @@ def test_a_digest_is_of_all_that_is_asked_and_of_nothing_else() -> None:
     same = replace(HELLO, tools=(replace(PING, parameters=MappingProxyType(dict(PING.parameters))),))
     assert request_digest(same) == request_digest(replace(HELLO, tools=(PING,)))
     others = [replace(HELLO, seed=1), replace(HELLO, forced_tool="x"), replace(HELLO, max_output_tokens=1), same]
-    assert len({request_digest(each) for each in (HELLO, *others)}) == 5
+    others.append(replace(HELLO, max_searches=1))
+    assert len({request_digest(each) for each in (HELLO, *others)}) == 6
+
+
+def test_a_digest_of_earlier_traces_still_holds() -> None:
+    # As it was before a request could say how often to search.
+    assert request_digest(HELLO) == "99f1f500887b9eac3a8ba37b6450da99f86752188fbe67220d78b02d6ec68601"
 
 
 def test_a_conversation_is_reserved_by_what_the_provider_counted() -> None:

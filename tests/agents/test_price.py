@@ -45,6 +45,14 @@ def test_the_dearest_is_taken_part_by_part() -> None:
     assert dearest(None, None) is None
 
 
+def test_searches_are_priced_one_by_one_or_the_cost_is_unknown() -> None:
+    searching = Usage(1_000, 100, searches=3)
+    assert cost_of(searching, price=Price(1.0, 1.0, search_usd=0.01)).usd == pytest.approx(0.0011 + 0.03)
+    assert cost_of(searching, price=Price(1.0, 1.0)) == Cost(None, "unknown")
+    assert cost_of(Usage(1_000, 100, searches=0), price=Price(1.0, 1.0)) == Cost(0.0011, "recipe")
+    assert dearest(Price(1.0, 1.0), Price(0.5, 0.5, search_usd=0.01)) == Price(1.0, 1.0, search_usd=0.01)
+
+
 def test_a_bot_of_unknown_price_may_not_start_with_a_limit_in_dollars() -> None:
     with pytest.raises(UsageError, match="set price_usd_per_million_tokens in the recipe, 0 for a local model"):
         require_price("gpt", None, [Limits(), Limits(usd=1.0)])

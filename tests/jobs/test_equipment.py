@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from predibot.config import Settings
+from predibot.errors import UsageError
 from predibot.jobs.equipment import Equipment, Fitting
+from predibot.jobs.forecast_cost import run_cost
 from predibot.jobs.venues import OpenVenue, open_venue
 from predibot.ledger.pages import PageFolder
 from predibot.recipe_text import RecipeText, parse_recipe
@@ -31,6 +33,47 @@ def fitted(opened: OpenVenue, pages: Path, *, key: str = "not-on-any-page") -> F
     )  # fmt: skip
     event = opened.venue.events(opened.now).events[0]
     return equipment.fit(recipe.bots[0], event, opened.now)
+
+
+REPORTER = (
+    '[[bots]]\nstrategy = "{strategy}"\nmodel = "openai/o3-deep-research"\nbase_url = "http://localhost:1/v1"\n'
+    "price_usd_per_million_tokens = 1\n"
+)
+EXTRACTED = 'extract_model = "cheap"\n'
+
+
+def reporter(opened: OpenVenue, more: str, *, strategy: str = "deep_research") -> Equipment:
+    """Return the equipment of a bot whose model works in the background."""
+    recipe = parse_recipe(RecipeText(REPORTER.format(strategy=strategy) + more, "r.toml", "r"))
+    return Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "more", "said"),
+    [
+        ("one_shot", "", "searches by itself and writes reports. Give it strategy = 'deep_research'"),
+        ("deep_research", EXTRACTED + "[limits.bot]\nusd = 9", "the price of deep_research's model is unknown"),
+        ("deep_research", EXTRACTED + "price_usd_per_search = 0.01\n[limits.bot]\nusd = 9", "a model that searches by"),
+    ],
+)
+def test_a_model_that_works_in_the_background_is_refused_where_it_cannot_be_held(
+    opened: OpenVenue, strategy: str, more: str, said: str
+) -> None:
+    equipment = reporter(opened, more, strategy=strategy)
+    with pytest.raises(UsageError, match=said):
+        equipment.check(equipment.recipe.bots)
+
+
+def test_the_worst_a_report_can_cost_is_forecast(opened: OpenVenue) -> None:
+    equipment = reporter(opened, EXTRACTED + "price_usd_per_search = 0.5\nmax_searches = 3\n")
+    event = opened.venue.events(opened.now).events[0]
+    cost = run_cost(equipment.recipe, [event], equipment)
+    assert cost.usd is not None
+    # Four times 200,000 tokens and 100,000 of the report at $1 a million, three searches at $0.50.
+    report_usd = 0.8 + 0.1 + 1.5
+    # Four calls that read a report of 100,000 tokens of four bytes, a prompt and the answers before.
+    assert report_usd + 4 * 0.4 < cost.usd < report_usd + 4 * 0.7
+    assert cost.bots[0].basis == "one report in the background and 4 calls a decision"
 
 
 def read_a_page(fitting: Fitting, opened: OpenVenue) -> str:

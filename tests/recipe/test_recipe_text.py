@@ -202,13 +202,14 @@ AGENT = '[[bots]]\nstrategy = "tool_agent"\nmodel = "x/y"\n'
 def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() -> None:
     recipe = parse(
         AGENT + 'base_url = "http://localhost:8080/v1"\ncredential = "MY_API_KEY"\nknowledge_cutoff = 2025-01-31\n'
-        "price_usd_per_million_tokens = {input = 1.25, output = 10}\n"
+        "price_usd_per_million_tokens = {input = 1.25, output = 10}\nprice_usd_per_search = 0.01\n"
         "[limits.decision]\nusd = 0.5\n[limits.day]\ntokens = 1_000_000\n"
         '[search]\nproviders = ["brave", "ddgs"]\nusd_per_call = {brave = 0.005}\n'
     )
     terms = recipe.bots[0].terms
     assert (terms.base_url, terms.credential) == ("http://localhost:8080/v1", "MY_API_KEY")
     assert (terms.input_usd_per_million_tokens, terms.output_usd_per_million_tokens) == (1.25, 10)
+    assert terms.usd_per_search == 0.01
     assert terms.knowledge_cutoff == date(2025, 1, 31)
     assert recipe.limits == {"decision": Limits(usd=0.5), "day": Limits(tokens=1_000_000)}
     assert (recipe.search.providers, recipe.search.usd_per_call) == (("brave", "ddgs"), {"brave": 0.005})
@@ -245,6 +246,8 @@ def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() ->
              "line 4: 'price_usd_per_million_tokens' in [[bots]] is")
             for price in ("-1", '"free"', "{input = 1}", "{input = 1, outptu = 2}")
         ),
+        (AGENT + "price_usd_per_search = 0.01", "line 4: price_usd_per_search goes with price_usd_per_million_tokens"),
+        (AGENT + "price_usd_per_search = -1", "line 4: 'price_usd_per_search' in [[bots]] is -1; it should be"),
         ('[[bots]]\nstrategy = "tool_agent"', "line 1: strategy 'tool_agent': argument 'model' is missing"),
         (BOT + '[[bots]]\nstrategy = "ensemble"\nmembers = ["market_prise"]',
          "line 5: bot 'ensemble': its member 'market_prise' is no bot of this recipe. Did you mean 'market_price'?"),

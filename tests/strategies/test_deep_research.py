@@ -1,17 +1,26 @@
 """A report of a model that searches by itself, and what another takes out of it."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
 from predibot.agents.budget import Budget
 from predibot.agents.metered import MeteredModel
+from predibot.agents.openai_model import OpenAICompatibleModel
+from predibot.agents.price import Price
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import BudgetSpent, ModelUnavailable, PluginError
+from predibot.jobs.retrace_record import Record
+from predibot.ledger.traces import Trace, cost_of_steps
 from predibot.plugins import load_strategy, spec_of
+from tests.agents.chat_server import ChatServer, chat_server, completion
+from tests.agents.clients import SECRET, Clock, retry_of
+from tests.agents.responses import CANCELLED, NAME, PAGE, QUEUED, WORKING, completed, model_of, refusal
+from tests.agents.responses import REPORT as WRITTEN
 from tests.agents.scripted import ScriptedModel, answer, context, rain, reply
 
 REPORT = reply("Rain is likely: 0.6, confidence 7, bet $0.50 on YES.", citations=("http://a.example/1",))
@@ -63,20 +72,98 @@ def test_where_there_is_no_whole_report_nobody_is_asked_to_read_it(report: ChatR
 
 @pytest.mark.parametrize(
     "model",
-    ["openai/o3-deep-research", "azure/o3-deep-research", "o4-mini-deep-research-2025-06-26",
-     "openai/responses/o3-deep-research", "gemini/deep-research-pro-preview-12-2025",
+    ["azure/o3-deep-research", "openai/responses/o3-deep-research", "gemini/deep-research-pro-preview-12-2025",
      "perplexity/preset/deep-research"],
 )  # fmt: skip
-def test_a_model_that_works_in_the_background_is_refused_before_any_call(model: str) -> None:
-    with pytest.raises(PluginError, match="which predibot does not speak; take one that answers chat completions"):
+def test_a_model_of_an_api_that_is_not_spoken_is_refused_before_any_call(model: str) -> None:
+    with pytest.raises(PluginError, match="which predibot does not speak; take openai/o3-deep-research, openai/o4"):
         load_strategy(spec_of("deep_research", {"model": model, "extract_model": "openai/gpt-5-mini"}))
 
 
 @pytest.mark.parametrize(
-    "model", ["perplexity/sonar-deep-research", "openrouter/openai/o3-deep-research", "openai/gpt-4o-search-preview"]
-)
-def test_a_searching_model_that_answers_as_any_other_is_taken(model: str) -> None:
+    "model",
+    ["perplexity/sonar-deep-research", "openrouter/openai/o3-deep-research", "openai/gpt-4o-search-preview",
+     "openai/o3-deep-research", "o4-mini-deep-research-2025-06-26"],
+)  # fmt: skip
+def test_a_searching_model_that_can_be_asked_is_taken(model: str) -> None:
     assert load_strategy(spec_of("deep_research", {"model": model, "extract_model": "openai/gpt-5-mini"})) is not None
+
+
+def test_a_model_that_writes_reports_extracts_nothing() -> None:
+    with pytest.raises(PluginError, match="take a cheap one that answers at once"):
+        load_strategy(spec_of("deep_research", {"model": "writer", "extract_model": NAME}))
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "searches"), [(NAME, 100_000, 7), ("perplexity/sonar-deep-research", 16_000, None)]
+)
+def test_only_who_works_in_the_background_thinks_in_the_report_and_is_told_how_often_to_search(
+    name: str, tokens: int, searches: int | None
+) -> None:
+    writer = ScriptedModel([reply("")])
+    arguments = {"model": name, "extract_model": "reader", "max_searches": 7}
+    load_strategy(spec_of("deep_research", arguments)).decide(context(model=lambda _name: writer))
+    assert (writer.requests[0].max_output_tokens, writer.requests[0].max_searches) == (tokens, searches)
+
+
+def test_time_is_kept_for_reading_the_report() -> None:
+    _, writer, _ = decide(REPORT, json.dumps(answer()))
+    assert writer.deadlines == [pytest.approx(540.0)]
+
+
+def over_loopback(server: ChatServer, budget: Budget, trace: Trace) -> Callable[[str], ChatModel]:
+    """Return the real clients of a server, metered."""
+    clock, price = Clock(), Price(2.0, 8.0, search_usd=0.01)
+    cheap = OpenAICompatibleModel("openai/cheap", server.base_url, retry=retry_of(clock), price=Price(1.0, 1.0))
+    models: dict[str, ChatModel] = {NAME: model_of(server, clock, price=price), "openai/cheap": cheap}
+    return lambda name: MeteredModel(models[name], budget, price, trace)
+
+
+BACKGROUND = spec_of("deep_research", {"model": NAME, "extract_model": "openai/cheap", "max_searches": 2})
+
+
+def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() -> None:
+    budget, trace = Budget.of("decision", Limits(usd=5.0)), Trace((SECRET,))
+    with chat_server(QUEUED, WORKING, completed(), completion(json.dumps(answer()))) as server:
+        seen = context(rain("m1"), meter=budget, trace=trace, model=over_loopback(server, budget, trace))
+        decision = load_strategy(BACKGROUND).decide(seen)
+    assert isinstance(decision, Decision)
+    assert decision.markets[0].probability == 0.6
+    assert decision.notes == (f"source: {PAGE}",)
+    assert WRITTEN in server.asked[3].body["messages"][0]["content"]
+    # 60,000 tokens at $2 a million, 9,000 at $8, a search at a cent; then 25 tokens at $1.
+    usd = 0.12 + 0.072 + 0.01 + 25e-6
+    assert cost_of_steps(trace.steps)[0] == pytest.approx(usd)
+    assert budget.spent().usd == pytest.approx(usd)
+    assert SECRET not in trace.text
+    fitting = Record(tuple(trace.steps), "").fitting()
+    again = context(rain("m1"), meter=fitting.meter, trace=fitting.trace, model=fitting.model)
+    assert load_strategy(BACKGROUND).decide(again) == decision
+    assert fitting.trace.steps == trace.steps
+
+
+@pytest.mark.parametrize(("usd", "begun"), [(2.0, 0), (2.1, 1)])
+def test_no_report_is_begun_whose_worst_case_does_not_fit(usd: float, begun: int) -> None:
+    # Two searches and the report: three times 200,000 tokens at $2 a million, 100,000 at $8, two cents.
+    assert pytest.approx(2.02) == 3 * 0.4 + 0.8 + 0.02
+    budget = Budget.of("decision", Limits(usd=usd))
+    with chat_server(completed(refusal("no"))) as server:
+        seen = context(meter=budget, model=over_loopback(server, budget, Trace()))
+        assert isinstance(load_strategy(BACKGROUND).decide(seen), Abstention)
+        assert len(server.asked) == begun
+
+
+def test_what_a_job_cost_that_was_cancelled_is_unknown() -> None:
+    budget, trace = Budget.of("decision", Limits()), Trace()
+    # Of 60 seconds 54 are for the report: after 2 + 3 + 4.5 + 6.75 + 10.125 + 15.1875 the next look would be too late.
+    with chat_server(*[WORKING] * 7, CANCELLED) as server:
+        seen = context(model=over_loopback(server, budget, trace), deadline_seconds=60.0)
+        with pytest.raises(ModelUnavailable, match="was not done in time and was cancelled"):
+            load_strategy(BACKGROUND).decide(seen)
+    assert server.asked[-1].path.endswith("/cancel")
+    assert len(server.asked) == 8
+    assert cost_of_steps(trace.steps) == (None, 0.0)
+    assert budget.spent().usd == pytest.approx(2.02)
 
 
 @pytest.mark.parametrize(("steps", "written"), [(1, 0), (2, 1)])
