@@ -100,13 +100,14 @@ def _question(
     from predibot.scoring.sizing import SIZINGS
     from predibot.scoring.uncertainty import Uncertainty
 
+    rules = options.names(sizing, "--sizing kelly,half_kelly")
     return Question(
         horizons_days=_days("--horizons", horizons),
         convention=convention,
         uncertainty=Uncertainty(seed=seed, resamples=resamples),
         grouping=None if by == "bot" else options.one_of("--by", by, ("bot", *PARTINGS)),
         delays_days=() if delay is None else _days("--delay", delay),
-        sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in options.names(sizing)),
+        sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in rules),
     )
 
 

@@ -94,13 +94,13 @@ def wall_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def names(text: str | None) -> tuple[str, ...]:
+def names(text: str | None, example: str = "--bots market_price,random_bet") -> tuple[str, ...]:
     """Return the names in a comma-separated list, which has at least one; nothing where none is given."""
     if text is None:
         return ()
     found = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not found:
-        raise typer.BadParameter(f"{text!r} names nobody; write --bots market_price,random_bet")
+        raise typer.BadParameter(f"{text!r} has no name in it; write {example}")
     return found
 
 

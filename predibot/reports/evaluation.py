@@ -107,6 +107,7 @@ def _horizon(score: HorizonScore) -> Document:
         "n_market": score.n_market,
         "quote_mean_return": number(score.quote_mean_return),
         "n_quote": score.n_quote,
+        "friction": number(score.friction),
         "net_mean_return": number(score.net_mean_return),
         "n_net": score.n_net,
         "drift": number(score.drift),

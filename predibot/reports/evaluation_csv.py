@@ -8,6 +8,7 @@ from predibot.reports.text import plain
 from predibot.reports.views import Document, number
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
+from predibot.scoring.parts import PartScore
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 
 _COUNTS = ("decisions", "refused", "failed", "abstained", "clean", "contaminated", "unknown", "forecasts", "void")
@@ -32,6 +33,7 @@ _HORIZON = (
     "market_mean_return",
     "n_quote",
     "quote_mean_return",
+    "friction",
     "n_net",
     "net_mean_return",
     "n_drift",
@@ -47,6 +49,7 @@ _WITH_INTERVAL = (
     "mean_return",
     "market_mean_return",
     "quote_mean_return",
+    "friction",
     "net_mean_return",
     "drift",
 )
@@ -62,19 +65,26 @@ def evaluation_csv(evaluation: Evaluation) -> str:
     """
     rows = tuple(_rows(evaluation))
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    # Without a row there is still a header, which is never an empty line.
+    columns = dict.fromkeys(name for row in rows for name in row) or ("bot",)
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
 
 
 def _rows(evaluation: Evaluation) -> Iterator[Document]:
-    if evaluation.parts:
-        for part in evaluation.parts:
-            yield {evaluation.question.grouping or "": _text(part.group), **_card(part.card)}
-        return
-    for card in evaluation.cards:
-        yield _card(card)
+    by = evaluation.question.grouping
+    if by is None:
+        yield from (_card(card) for card in evaluation.cards)
+    elif scores := {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by):
+        yield from ({by: _text(part.group), **_part(part)} for part in scores)
+    else:
+        yield from ({by: _text(part.group), **_card(part.card)} for part in evaluation.parts)
+
+
+def _part(part: PartScore) -> Document:
+    return {"bot": _text(part.bot), **_with_ends(part.score, _FORECAST, "")}
 
 
 def _card(card: Scorecard) -> Document:

@@ -41,7 +41,7 @@ def _head(evaluation: Evaluation) -> str:
     parts = [
         "" if evaluation.as_of is None else f"as of {format_instant(evaluation.as_of)}",
         f"{asked.uncertainty.confidence:.0%} intervals over events",
-        f"{asked.uncertainty.resamples:,} resamples, seed {asked.uncertainty.seed}",
+        f"up to {asked.uncertainty.resamples:,} resamples, seed {asked.uncertainty.seed}",
         f"convention {asked.convention.name}",
     ]
     return " · ".join(part for part in parts if part)
@@ -159,6 +159,7 @@ def _frictions_grid(cards: Sequence[Scorecard]) -> Grid | None:
     if any(score.n_quote for *_, score in scores):
         shown += [
             ("at quote", lambda score: figures.signed_percent(score.quote_mean_return)),
+            ("friction", lambda score: figures.signed_percent(score.friction)),
             ("n", lambda score: figures.count(score.n_quote)),
         ]
     if any(card.cost_usd is None or card.cost_usd > 0.0 for card, *_ in scores):

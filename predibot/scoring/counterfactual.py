@@ -46,10 +46,7 @@ def delay_scores(
     """
     found: list[Counterfactual] = []
     for days in delays_days:
-        late, rows = delayed(record, days)
-        changed = horizon_returns(late, _days_of(returns))
-        values = [_scattered(each.value, rows, record.decided_at.size) for each in changed]
-        found += _beside(record, f"{days:g}", returns, values, uncertainty)
+        found += _beside(record, f"{days:g}", returns, delayed(record, days), uncertainty)
     return tuple(found)
 
 
@@ -69,13 +66,8 @@ def sizing_scores(
     """
     found: list[Counterfactual] = []
     for rule in rules:
-        changed = horizon_returns(resized(record, rule), _days_of(returns))
-        found += _beside(record, rule, returns, [each.value for each in changed], uncertainty)
+        found += _beside(record, rule, returns, resized(record, rule), uncertainty)
     return tuple(found)
-
-
-def _days_of(returns: Sequence[HorizonReturns]) -> tuple[float, ...]:
-    return tuple(each.days for each in returns if each.days is not None)
 
 
 def _scattered(values: Floats, rows: Ints, size: int) -> Floats:
@@ -89,9 +81,13 @@ def _beside(
     record: TrackRecord,
     change: str,
     returns: Sequence[HorizonReturns],
-    changed: Sequence[Floats],
+    otherwise: tuple[TrackRecord, Ints],
     uncertainty: Uncertainty,
 ) -> list[Counterfactual]:
+    """Return each bot's returns of a changed record beside those of the same decisions as they were."""
+    other, decisions = otherwise
+    days = tuple(each.days for each in returns if each.days is not None)
+    changed = [_scattered(each.value, decisions, record.decided_at.size) for each in horizon_returns(other, days)]
     cells = [
         (bot, actual, values, np.flatnonzero((record.decision_bot == bot) & ~np.isnan(actual.value + values)))
         for bot in range(len(record.bots))

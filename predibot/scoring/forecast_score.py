@@ -138,7 +138,8 @@ def _adjusted(forecasts: Forecasts) -> list[float | None]:
     if np.unique(forecasts.forecaster).size < 2:
         return none
     adjusted = difficulty_adjusted(forecasts.squared_errors(), forecasts.forecaster, forecasts.question)
-    return [_known(value) for value in adjusted]
+    # It ends with the last who answered anything.
+    return [_known(value) for value in adjusted] + none[adjusted.size :]
 
 
 def _known(value: float) -> float | None:

@@ -1,8 +1,8 @@
 """Groups: the same bots scored on parts of what they did, by what the events are about or when."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +16,6 @@ LEAD_TIMES_DAYS = (1.0, 7.0, 30.0, 90.0)
 """Where the groups of `by_lead_time` begin and end."""
 CONFIDENCES = (2.0, 4.0, 6.0, 8.0)
 """Where the groups of `by_confidence` begin and end, of 0 to 10."""
-_DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +71,12 @@ def forecasts_by(
 def _groups(record: TrackRecord, grouping: str) -> tuple[Ints, tuple[str, ...]]:
     """Return the group of each decision, (n_d,), as an index into names in the order they are shown."""
     if grouping == "month":
-        months, codes = np.unique([_month(day) for day in record.decision_day.tolist()], return_inverse=True)
-        return codes.astype(np.int64), tuple(str(month) for month in months)
+        days = record.decision_day.astype("datetime64[D]")
+        months, codes = np.unique(days.astype("datetime64[M]"), return_inverse=True)
+        return codes.astype(np.int64), tuple(months.astype(str).tolist())
     if grouping == "event":
         events, codes = np.unique(record.decision_event, return_inverse=True)
-        return codes.astype(np.int64), tuple(record.event_names.get(row, str(row)) for row in events.tolist())
+        return codes.astype(np.int64), _names_of_events(events.tolist(), record.event_names)
     if grouping == "category":
         if record.decision_category is None:
             return np.zeros(record.decision_bot.shape, dtype=np.int64), ("no category",)
@@ -84,8 +84,11 @@ def _groups(record: TrackRecord, grouping: str) -> tuple[Ints, tuple[str, ...]]:
     raise ValueError(f"no grouping {grouping!r}; there are {', '.join(GROUPINGS)}")
 
 
-def _month(day: int) -> str:
-    return datetime.fromtimestamp(day * _DAY_SECONDS, tz=UTC).strftime("%Y-%m")
+def _names_of_events(events: Sequence[int], known: Mapping[int, str]) -> tuple[str, ...]:
+    """Return what to call each event; those that recur under one title are told apart by their numbers."""
+    titles = [known.get(row, str(row)) for row in events]
+    n = Counter(titles)
+    return tuple(title if n[title] == 1 else f"{title} #{row}" for row, title in zip(events, titles, strict=True))
 
 
 def _names_of_bins(edges: Sequence[float]) -> tuple[str, ...]:

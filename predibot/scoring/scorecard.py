@@ -57,6 +57,8 @@ class HorizonScore:
     """The mean had the bets been carried out against the book, fees included."""
     n_quote: int = 0
     """Those of the n whose book is known."""
+    friction: float | None = None
+    """What the mid hides: the mean return at the mid less that at the quote, on exactly those."""
     net_mean_return: float | None = None
     """The mean less what the decisions cost."""
     n_net: int = 0
@@ -274,6 +276,7 @@ def _score_horizon(
             clusters=np.unique(of_each["mean_return"][row][1]).size,
             quote_mean_return=mean["quote_mean_return"][row].mean,
             n_quote=mean["quote_mean_return"][row].n,
+            friction=mean["friction"][row].mean,
             net_mean_return=mean["net_mean_return"][row].mean,
             n_net=mean["net_mean_return"][row].n,
             drift=mean["drift"][row].mean,

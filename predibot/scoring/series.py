@@ -33,7 +33,8 @@ def horizon_series(record: TrackRecord, returns: HorizonReturns) -> Mapping[str,
 
     `mean_return` is of decisions at the mid, `market_mean_return` of the market
     on the same decisions, `quote_mean_return` of those against the book with
-    fees, and `net_mean_return` less what they cost, where that is known. `drift`
+    fees, `friction` of what that takes from the return at the mid, and
+    `net_mean_return` less what they cost, where that is known. `drift`
     is of forecasts: how far the price moved toward what was said, in [-1, 1];
     one that said the price itself says nothing of a direction.
     """
@@ -42,6 +43,7 @@ def horizon_series(record: TrackRecord, returns: HorizonReturns) -> Mapping[str,
         "mean_return": returns.value,
         "market_mean_return": np.where(known, returns.market_value, np.nan),
         "quote_mean_return": returns.quote_value,
+        "friction": returns.value - returns.quote_value,
         "net_mean_return": returns.value - record.decision_cost_usd,
     }
     found = {name: _known(values, record.decision_bot, record.decision_event) for name, values in of_decisions.items()}

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from predibot.domain.price import MIN_SIDE_PRICE
-from predibot.scoring.arguments import Floats
+from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.record import TrackRecord
 
 SIZINGS: Mapping[str, float | None] = MappingProxyType(
@@ -16,17 +16,21 @@ SIZINGS: Mapping[str, float | None] = MappingProxyType(
 """What share of Kelly's bet each rule takes; None for `flat`, which bets everything on the side that has an edge."""
 
 
-def resized(record: TrackRecord, rule: str) -> TrackRecord:
-    """Return the record as if every forecast had been bet by one rule.
+def resized(record: TrackRecord, rule: str) -> tuple[TrackRecord, Ints]:
+    """Return the record as if every forecast had been bet by one rule, and the rows of its decisions.
 
     Each market is sized by itself with the whole dollar, then the bets of a
     decision are made smaller together where they add up to more. Forecasts,
     prices and everything else stay. Nothing is bet without an edge, on a side
-    that is too cheap for a bet to be taken, or where nothing was forecast.
+    that is too cheap for a bet to be taken, or where nothing was forecast. A
+    decision that bet without a forecast is left out: no rule can bet it again.
 
     Args:
         record: What was done.
         rule: One of `SIZINGS`.
+
+    Returns:
+        The changed record with k decisions, and which of the decisions they are, (k,).
 
     Raises:
         ValueError: If there is no such rule.
@@ -37,9 +41,12 @@ def resized(record: TrackRecord, rule: str) -> TrackRecord:
     """
     if rule not in SIZINGS:
         raise ValueError(f"no sizing {rule!r}; there are {', '.join(SIZINGS)}")
-    wanted = _each_alone(record.bet_probability, record.bet_price_yes, SIZINGS[rule])
-    total = np.bincount(record.bet_decision, np.abs(wanted), record.decided_at.size)
-    return replace(record, bet_usd=wanted / np.maximum(total, 1.0)[record.bet_decision])
+    unsaid = (record.bet_usd != 0.0) & np.isnan(record.bet_probability)
+    again = np.bincount(record.bet_decision, unsaid, record.decided_at.size) == 0
+    kept = record.only(again)
+    wanted = _each_alone(kept.bet_probability, kept.bet_price_yes, SIZINGS[rule])
+    total = np.bincount(kept.bet_decision, np.abs(wanted), kept.decided_at.size)
+    return replace(kept, bet_usd=wanted / np.maximum(total, 1.0)[kept.bet_decision]), np.flatnonzero(again)
 
 
 def _each_alone(forecast: Floats, price: Floats, fraction: float | None) -> Floats:

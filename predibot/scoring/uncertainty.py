@@ -7,9 +7,10 @@ from typing import TypeVar
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.bootstrap import Estimate, estimate_of, studentised_distances_of_each
+from predibot.scoring.bootstrap import Estimate, check_draws, estimate_of, studentised_distances_of_each
 from predibot.scoring.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.comparison import Comparison, comparison_of
+from predibot.scoring.draws import at_least
 from predibot.scoring.expansion import expanded_comparison, expanded_estimate, expands
 
 _Found = TypeVar("_Found", bound=Estimate)
@@ -25,6 +26,11 @@ class Uncertainty:
     seed: int = 0
     resamples: int = 10_000
     confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse a confidence that is no share, and draws too few for it."""
+        check_draws(self.resamples, self.confidence)
+        at_least("seed", self.seed, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -79,7 +79,7 @@ def test_the_past_of_a_live_venue_is_an_error(predibot: Predibot, json: tuple[st
 
 @pytest.mark.parametrize(
     ("bots", "code", "message"),
-    [("market_price,nonsense", 1, "no bot or strategy 'nonsense'"), (",", 2, "',' names nobody"), ("", 2, "''")],
+    [("market_price,nonsense", 1, "no bot or strategy 'nonsense'"), (",", 2, "',' has no name in it"), ("", 2, "''")],
 )
 def test_bots_that_do_not_exist_are_refused(predibot: Predibot, bots: str, code: int, message: str) -> None:
     said = predibot("decide", "--venue", WORLD, "--bots", bots)

@@ -33,7 +33,7 @@ def test_an_evaluation_has_the_keys_of_its_contract_in_their_order() -> None:
     )
     assert list(document["bots"][0]["horizons"]) == ["1", "7", "settled"]
     assert " ".join(document["bots"][0]["horizons"]["1"]) == (
-        "mean_return n clusters coverage sharpe market_mean_return n_market quote_mean_return n_quote "
+        "mean_return n clusters coverage sharpe market_mean_return n_market quote_mean_return n_quote friction "
         "net_mean_return n_net drift n_drift intervals"
     )
 

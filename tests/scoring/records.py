@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES, Status
 from predibot.scoring import KNOWLEDGE, TrackRecord
@@ -21,11 +22,16 @@ class Bet:
     usd: float = 1.0
     price_yes: float = 0.5
     probability: float = NAN
+    confidence: float = NAN
+    bid: float = NAN
+    ask: float = NAN
+    fee_rate: float = NAN
+    fee_exponent: float = 1.0
 
 
 @dataclass(frozen=True)
 class Made:
-    """A decision of a test; `at` is in days."""
+    """A decision of a test; `at` and `slot` are in days, and left out the slot is the start of the date."""
 
     bot: str = "bot"
     at: float = 0.0
@@ -34,6 +40,9 @@ class Made:
     cost_usd: float = 0.0
     cost_known_usd: float = 0.0
     knowledge: Knowledge = "clean"
+    event: int = 0
+    slot: float | None = None
+    category: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,10 +71,11 @@ def record_of(
     bots: Sequence[str] | None = None,
     event_settled: Sequence[bool] | None = None,
 ) -> TrackRecord:
-    """Return the record of a few decisions; `as_of` is in days."""
+    """Return the record of a few decisions; `as_of` is in days. What nobody stated is left out of it."""
     paid = paid or {}
     bots = tuple(bots if bots is not None else dict.fromkeys(one.bot for one in made))
     bets = [(row, bet) for row, one in enumerate(made) for bet in one.bets]
+    categories = tuple(sorted({one.category for one in made}))
     knowledge = np.array([KNOWLEDGE.index(one.knowledge) for one in made], dtype=np.int8)
     markets = 1 + max([bet.market for _, bet in bets] + [one.market for one in seen] + list(paid), default=-1)
     return TrackRecord(
@@ -75,7 +85,7 @@ def record_of(
         decision_status=np.array([STATUSES.index(one.status) for one in made], dtype=np.int8),
         decided_at=np.array([one.at * DAY for one in made], dtype=float),
         decision_day=np.array([int(one.at // 1) for one in made], dtype=np.int64),
-        decision_event=np.zeros(len(made), dtype=np.int64),
+        decision_event=np.array([one.event for one in made], dtype=np.int64),
         decision_cost_usd=np.array([one.cost_usd for one in made], dtype=float),
         decision_cost_known_usd=np.array([one.cost_known_usd for one in made], dtype=float),
         bet_decision=np.array([row for row, _ in bets], dtype=np.int64),
@@ -90,4 +100,23 @@ def record_of(
         observation_price_yes=np.array([one.price_yes for one in seen], dtype=float),
         event_settled=None if event_settled is None else np.array(event_settled, dtype=bool),
         decision_knowledge=knowledge if knowledge.any() else None,
+        decision_slot=(
+            np.array([int(one.at // 1) if one.slot is None else one.slot for one in made], dtype=float) * DAY
+            if any(one.slot is not None for one in made)
+            else None
+        ),
+        decision_category=(
+            np.array([categories.index(one.category) for one in made], dtype=np.int64) if any(categories) else None
+        ),
+        categories=categories if any(categories) else (),
+        bet_confidence=_stated([bet.confidence for _, bet in bets]),
+        bet_bid_yes=_stated([bet.bid for _, bet in bets]),
+        bet_ask_yes=_stated([bet.ask for _, bet in bets]),
+        bet_fee_rate=_stated([bet.fee_rate for _, bet in bets]),
+        bet_fee_exponent=np.array([bet.fee_exponent for _, bet in bets], dtype=float),
     )
+
+
+def _stated(values: Sequence[float]) -> NDArray[np.float64] | None:
+    array = np.array(values, dtype=float)
+    return None if np.isnan(array).all() else array

@@ -1,0 +1,140 @@
+"""Forecast scores: how good each forecaster's probabilities were on what is settled."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
+
+from predibot.scoring import (
+    Forecasts,
+    ForecastScore,
+    Uncertainty,
+    cluster_bootstrap_mean,
+    cluster_bootstrap_ratio,
+    difficulty_adjusted,
+    forecast_scores,
+)
+from tests.scoring.tables import NAN, TABLES, drawn, table_of
+
+FEW = Uncertainty(seed=5, resamples=400)
+
+
+@settings(max_examples=50)
+@given(TABLES)
+def test_every_forecaster_is_scored_as_if_alone(table: Forecasts) -> None:
+    for row, score in enumerate(forecast_scores(table)):
+        own = table.only(table.forecaster == row)
+        assert score.n == own.probability.size
+        if score.n == 0:
+            assert score == ForecastScore()
+            continue
+        assert score.clusters == len(set(own.cluster.tolist()))
+        assert score.brier == pytest.approx(np.mean((own.probability - own.outcome) ** 2))
+        priced = ~np.isnan(own.market_probability)
+        assert score.n_market == priced.sum()
+        if score.n_market:
+            market = float(np.mean((own.market_probability - own.outcome)[priced] ** 2))
+            assert score.market_brier == pytest.approx(market)
+            if market > 0 and score.skill_vs_market is not None:
+                brier = np.mean((own.probability - own.outcome)[priced] ** 2)
+                assert score.skill_vs_market == pytest.approx(1 - brier / market)
+        else:
+            assert (score.market_brier, score.market_log_score, score.skill_vs_market) == (None, None, None)
+
+
+@settings(max_examples=30)
+@given(TABLES, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(table: Forecasts, random: st.DataObject) -> None:
+    rows = list(range(table.probability.size))
+    random.shuffle(rows)  # type: ignore[attr-defined]  # hypothesis' Random
+    shuffled = forecast_scores(table.only(np.array(rows)), uncertainty=FEW)
+    for one, other in zip(forecast_scores(table, uncertainty=FEW), shuffled, strict=True):
+        assert one.brier == pytest.approx(other.brier)
+        assert one.adjusted_brier == pytest.approx(other.adjusted_brier)
+        for name, estimate in one.intervals.items():
+            assert (estimate.low, estimate.high) == (other.intervals[name].low, other.intervals[name].high)
+
+
+def test_scores_agree_with_scikit_learn() -> None:
+    table = drawn(40)
+    for row, score in enumerate(forecast_scores(table)):
+        own = table.only(table.forecaster == row)
+        assert score.brier == pytest.approx(brier_score_loss(own.outcome, own.probability))
+        assert score.log_score == pytest.approx(log_loss(own.outcome, np.clip(own.probability, 0.01, 0.99)))
+        assert score.accuracy == pytest.approx(accuracy_score(own.outcome, own.probability > 0.5))
+        assert own.confidence is not None
+        rho = stats.spearmanr(own.confidence, own.squared_errors()).statistic
+        assert score.confidence_and_error == pytest.approx(rho)
+
+
+def test_scores_by_hand() -> None:
+    # 0.8 of what came out YES, 0.4 of what came out NO; the price said 0.5 of the first and nothing of the second.
+    (score, *_) = forecast_scores(table_of([(0, 1, 0.8, 0.5, NAN, 1.0), (0, 2, 0.4, NAN, NAN, 1.0)]))
+    assert score.brier == pytest.approx((0.04 + 0.16) / 2)
+    assert score.log_score == pytest.approx(-(math.log(0.8) + math.log(0.6)) / 2)
+    assert (score.accuracy, score.n, score.n_market) == (1.0, 2, 1)
+    assert score.market_brier == 0.25
+    # On the priced one alone: 1 - 0.04 / 0.25.
+    assert score.skill_vs_market == pytest.approx(0.84)
+
+
+def test_intervals_are_those_of_each_score_alone() -> None:
+    table = drawn(40)
+    for row, score in enumerate(forecast_scores(table, uncertainty=FEW)):
+        own = table.only(table.forecaster == row)
+        error, market = own.squared_errors(), (own.market_probability - own.outcome) ** 2
+        asked = {"seed": FEW.seed, "resamples": FEW.resamples}
+        assert score.intervals["brier"] == cluster_bootstrap_mean(error, own.cluster, **asked)
+        assert score.intervals["market_brier"] == cluster_bootstrap_mean(market, own.cluster, **asked)
+        skill = cluster_bootstrap_ratio(market - error, market, own.cluster, **asked)
+        assert score.intervals["skill_vs_market"] == skill
+        assert skill.estimate == pytest.approx(score.skill_vs_market)
+        right = ((own.probability > 0.5) == (own.outcome == 1.0)).astype(float)
+        assert score.intervals["accuracy"] == cluster_bootstrap_mean(right, own.cluster, **asked)
+        assert score.intervals["log_score"].estimate == pytest.approx(score.log_score)
+
+
+def test_without_uncertainty_there_are_no_intervals() -> None:
+    assert all(score.intervals == {} for score in forecast_scores(drawn(10)))
+
+
+def test_adjusted_scores_are_those_of_two_way_fixed_effects() -> None:
+    table = drawn(20).only(np.arange(110))
+    expected = difficulty_adjusted(table.squared_errors(), table.forecaster, table.question)
+    assert [score.adjusted_brier for score in forecast_scores(table)] == pytest.approx(expected.tolist())
+
+
+def test_a_last_forecaster_without_an_answer_has_no_score_and_breaks_none() -> None:
+    table = drawn(20)
+    *others, silent = forecast_scores(table.only(table.forecaster < 2))
+    assert silent == ForecastScore()
+    assert all(score.adjusted_brier is not None for score in others)
+
+
+def test_alone_or_in_parts_nothing_is_adjusted() -> None:
+    table = drawn(10)
+    assert forecast_scores(table.only(table.forecaster == 0))[0].adjusted_brier is None
+    assert forecast_scores(table, adjust=False)[0].adjusted_brier is None
+
+
+def test_who_said_more_surely_what_was_right_has_a_negative_correlation() -> None:
+    answers = [(0, 1, 0.9, NAN, 9.0, 1.0), (0, 3, 0.7, NAN, 5.0, 1.0), (0, 5, 0.2, NAN, 1.0, 1.0)]
+    (score, *_) = forecast_scores(table_of(answers))
+    assert score.confidence_and_error == pytest.approx(-1.0)
+    assert score.n_confidence == 3
+
+
+def test_of_two_stated_confidences_no_correlation_is_made() -> None:
+    answers = [(0, 1, 0.9, NAN, 9.0, 1.0), (0, 3, 0.7, NAN, 5.0, 1.0), (0, 5, 0.2, NAN, NAN, 1.0)]
+    (score, *_) = forecast_scores(table_of(answers))
+    assert (score.confidence_and_error, score.n_confidence) == (None, 2)
+
+
+def test_of_nobody_there_are_no_scores() -> None:
+    assert forecast_scores(table_of([(0, 1, 0.9, NAN, NAN, 1.0)]).only(np.zeros(1, dtype=bool)), uncertainty=FEW) == (
+        (ForecastScore(),) * 3
+    )

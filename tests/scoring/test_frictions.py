@@ -1,0 +1,158 @@
+"""Frictions: what a bet gains when it is bought at the ask, valued at the bid, and pays a fee."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predibot.scoring import horizon_gains, quote_gains
+
+NAN = math.nan
+# A book around a mid: the bid, the spread above it, and what the mid is then.
+BOOKS = st.tuples(st.floats(0.01, 0.9), st.floats(0.0, 0.09))
+CASES = st.tuples(
+    st.floats(-1.0, 1.0), BOOKS, st.floats(0.0, 1.0), st.booleans(), st.floats(0.0, 0.2), st.floats(0.0, 2.0)
+)
+Case = tuple[float, tuple[float, float], float, bool, float, float]
+
+
+def gain(
+    usd: float,
+    bid: float,
+    ask: float,
+    later: float,
+    *,
+    settled: bool = False,
+    fee_rate: float = NAN,
+    fee_exponent: float = NAN,
+) -> float:
+    """Return the gain of one bet."""
+    found = quote_gains(
+        [usd], [bid], [ask], [later], settled=[settled], fee_rates=[fee_rate], fee_exponents=[fee_exponent]
+    )
+    return float(found[0])
+
+
+def by_hand(
+    usd: float, bid: float, ask: float, later: float, *, settled: bool, fee_rate: float, fee_exponent: float
+) -> float:
+    """Return the same in words: how many shares the dollars bought, and what one is worth."""
+    if usd == 0.0:
+        return 0.0
+    cost = ask if usd > 0.0 else 1.0 - bid
+    shares: float = abs(usd) / (cost + fee_rate * (cost * (1.0 - cost)) ** fee_exponent)
+    mid = later if usd > 0.0 else 1.0 - later
+    worth = mid if settled else max(mid - (ask - bid) / 2.0, 0.0)
+    return shares * worth - abs(usd)
+
+
+@settings(max_examples=100)
+@given(CASES)
+def test_every_bet_gains_what_its_shares_are_worth_less_what_they_cost(case: Case) -> None:
+    usd, (bid, spread), later, settled, rate, exponent = case
+    asked: dict[str, Any] = {"settled": settled, "fee_rate": rate, "fee_exponent": exponent}
+    found, expected = (one(usd, bid, bid + spread, later, **asked) for one in (gain, by_hand))
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=100)
+@given(CASES)
+def test_a_bet_loses_at_most_itself_and_never_gains_more_than_at_the_mid(case: Case) -> None:
+    usd, (bid, spread), later, settled, rate, exponent = case
+    found = gain(usd, bid, bid + spread, later, settled=settled, fee_rate=rate, fee_exponent=exponent)
+    assert found >= -abs(usd) - 1e-12
+    at_the_mid = float(horizon_gains([usd], [bid + spread / 2.0], [later])[0])
+    assert found <= at_the_mid + 1e-12
+
+
+@settings(max_examples=50)
+@given(CASES)
+def test_no_is_yes_of_the_turned_book(case: Case) -> None:
+    usd, (bid, spread), later, settled, rate, exponent = case
+    asked: dict[str, Any] = {"settled": settled, "fee_rate": rate, "fee_exponent": exponent}
+    turned = gain(-usd, 1.0 - bid - spread, 1.0 - bid, 1.0 - later, **asked)
+    assert gain(usd, bid, bid + spread, later, **asked) == pytest.approx(turned, abs=1e-9)
+
+
+@settings(max_examples=50)
+@given(CASES)
+def test_without_spread_and_fee_it_is_the_gain_at_the_mid(case: Case) -> None:
+    usd, (price, _), later, settled, _, _ = case
+    at_the_mid = float(horizon_gains([usd], [price], [later])[0])
+    assert gain(usd, price, price, later, settled=settled) == pytest.approx(at_the_mid, abs=1e-12)
+
+
+def test_a_fee_by_hand() -> None:
+    # Half a dollar on YES at an ask of 0.40: a share costs 0.40 + 0.05 * 0.40 * 0.60 = 0.412 and pays 1.
+    found = gain(0.5, 0.38, 0.40, 1.0, settled=True, fee_rate=0.05, fee_exponent=1.0)
+    assert found == pytest.approx(0.5 / 0.412 - 0.5)
+    # On NO at 1 - 0.38 = 0.62: 0.62 + 0.05 * 0.62 * 0.38 = 0.63178, worth 1 - 0.30 less half of 0.02.
+    found = gain(-0.5, 0.38, 0.40, 0.30, fee_rate=0.05, fee_exponent=1.0)
+    assert found == pytest.approx(0.5 * 0.69 / 0.63178 - 0.5)
+
+
+def test_nothing_is_paid_at_the_settlement() -> None:
+    # Two shares at 0.50 that pay 1 each: the spread was paid when buying, and not again.
+    assert gain(1.0, 0.40, 0.50, 1.0, settled=True) == pytest.approx(1.0)
+    assert gain(1.0, 0.40, 0.50, 1.0, settled=False) == pytest.approx(2.0 * 0.95 - 1.0)
+
+
+def test_no_costs_one_less_the_bid() -> None:
+    # 1 - 0.75 = 0.25: four shares of NO, which pay 1 each.
+    assert gain(-1.0, 0.75, 0.80, 0.0, settled=True) == pytest.approx(3.0)
+
+
+def test_a_price_that_stood_still_costs_the_spread() -> None:
+    # Bought at 0.52, sold at 0.48.
+    assert gain(1.0, 0.48, 0.52, 0.50) == pytest.approx(0.48 / 0.52 - 1.0)
+
+
+def test_what_is_not_known_has_no_value_unless_nothing_was_bet() -> None:
+    for bid, ask, later in ((NAN, NAN, 0.5), (0.4, 0.5, NAN)):
+        assert math.isnan(gain(1.0, bid, ask, later))
+        assert gain(0.0, bid, ask, later) == 0.0
+
+
+def test_where_nothing_is_on_offer_nothing_is_bought() -> None:
+    assert math.isnan(gain(1.0, 0.0, 0.0, 0.5))
+    assert math.isnan(gain(-1.0, 1.0, 1.0, 0.5))
+
+
+def test_a_share_is_never_worth_less_than_nothing() -> None:
+    assert gain(1.0, 0.30, 0.50, 0.05) == -1.0
+
+
+def test_a_fee_that_is_not_stated_is_not_charged_and_an_exponent_is_one() -> None:
+    assert gain(1.0, 0.4, 0.5, 0.6) == gain(1.0, 0.4, 0.5, 0.6, fee_rate=0.0)
+    one = gain(1.0, 0.4, 0.5, 0.6, fee_rate=0.05, fee_exponent=1.0)
+    assert gain(1.0, 0.4, 0.5, 0.6, fee_rate=0.05) == one
+
+
+def test_nothing_in_is_nothing_out() -> None:
+    none = np.zeros(0)
+    found = quote_gains(none, none, none, none, settled=none, fee_rates=none, fee_exponents=none)
+    assert found.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "seen"),
+    [
+        ({"usd": NAN}, r"bets_usd\[0\] is nan"),
+        ({"bid": 1.5}, r"bids_yes\[0\] is 1.5"),
+        ({"ask": -0.5}, r"asks_yes\[0\] is -0.5"),
+        ({"later": 2.0}, r"prices_yes_later\[0\] is 2.0"),
+        ({"fee_rate": -0.1}, r"fee_rates\[0\] is -0.1; each must be zero or more, or NaN"),
+        ({"fee_exponent": math.inf}, r"fee_exponents\[0\] is inf"),
+    ],
+)
+def test_what_cannot_be_is_refused(change: dict[str, Any], seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        gain(**{"usd": 1.0, "bid": 0.4, "ask": 0.5, "later": 0.6, **change})
+
+
+def test_lengths_that_differ_are_refused() -> None:
+    with pytest.raises(ValueError, match="lengths differ: bets 2, bids 1"):
+        quote_gains([1.0, 1.0], [0.4], [0.5], [0.6], settled=[False], fee_rates=[NAN], fee_exponents=[NAN])
