@@ -22,9 +22,7 @@ _Read = TypeVar("_Read")
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("replay", cls=Command, help="decide at many past instants, and evaluate at the end")(
-        replay
-    )
+    app.command("replay", cls=Command, help="decide at many past instants, and evaluate at the end")(replay)
 
 
 def _read(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
@@ -57,7 +55,10 @@ def replay(
     every: Annotated[
         timedelta | None,
         typer.Option(
-            "--every", parser=_length, metavar="LENGTH", help="between two instants: 12h, 1d or 7d; left out: the recipe's"
+            "--every",
+            parser=_length,
+            metavar="LENGTH",
+            help="between two instants: 12h, 1d or 7d; left out: the recipe's",
         ),
     ] = None,
     venue: options.Venue = None,
