@@ -1,9 +1,12 @@
 """What scoring reads: a small ledger made by hand, with numbers one can check in the head."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from predibot.domain.price import PricePoint
+from predibot.domain.event import FeeSchedule, Tag
+from predibot.domain.price import PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.ledger.catalogue import instruments, markets
 from predibot.ledger.marks import add_observations, add_resolutions
@@ -133,8 +136,6 @@ def test_the_same_bot_of_two_runs_is_one_bot(filled: Store) -> None:
 
 
 def test_an_unknown_cost_is_missing_and_not_zero(store: Store) -> None:
-    from dataclasses import replace
-
     run = a_run(store, ONE, TWO)
     decide(store, run, "a", replace(failed(ONE), cost_usd=None, cost_known_usd=0.25))
     decide(store, run, "a", replace(failed(TWO), cost_usd=0.5, cost_known_usd=0.5))
@@ -185,3 +186,46 @@ def test_each_run_of_a_bot_knows_by_the_model_it_had_then(store: Store) -> None:
     record = record_of(store, 10)
     assert record.decision_knowledge is not None
     assert (record.bots, record.decision_knowledge.tolist()) == (("a",), [1, 0])
+
+
+def test_what_the_book_was_when_a_bet_was_booked_is_read_with_what_the_venue_charges(store: Store) -> None:
+    first, second = event_of(1, 2).markets
+    event = replace(event_of(1, 2), markets=(replace(first, fees=FeeSchedule(0.05, 2.0)), second))
+    run = a_run(store, event)
+    shown, booked = Quote(NOW, bid=0.1, ask=0.2), Quote(NOW, bid=0.39, ask=0.41, displayed=0.4)
+    finished = finished_with(event, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.2)})
+    decide(store, run, "a", replace(finished, shown={"m1a": shown, "m1b": shown}, booked={"m1a": booked}))
+    record = record_of(store, 1)
+    np.testing.assert_array_equal(record.bet_bid_yes, [0.39, np.nan])
+    np.testing.assert_array_equal(record.bet_ask_yes, [0.41, np.nan])
+    np.testing.assert_array_equal(record.bet_fee_rate, [0.05, np.nan])
+    np.testing.assert_array_equal(record.bet_fee_exponent, [2.0, np.nan])
+
+
+def test_stated_confidence_is_read_and_an_unstated_one_is_missing(store: Store) -> None:
+    finished = finished_with(ONE, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.2)})
+    assert finished.decision is not None
+    sure, unsure = finished.decision.markets
+    said = replace(finished.decision, markets=(replace(sure, confidence=0.0), unsure))
+    decide(store, a_run(store, ONE), "a", replace(finished, decision=said))
+    confidence = record_of(store, 1).bet_confidence
+    assert confidence is not None
+    np.testing.assert_array_equal(confidence, [0.0, np.nan])
+
+
+def test_events_have_titles_categories_and_the_slot_of_their_run(store: Store) -> None:
+    event = replace(TWO, tags=(Tag("Sports", "sports"),))
+    run = a_run(store, ONE, event)
+    decide(store, run, "a", finished_with(ONE, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.2)}, at=NOW + DAY / 2))
+    decide(store, run, "a", finished_with(event, {"m2a": (0.5, 0.6)}, at=NOW + DAY))
+    record = record_of(store, 2)
+    assert record.decision_category is not None
+    assert [record.categories[code] for code in record.decision_category] == ["no category", "Sports"]
+    assert [record.event_names[row] for row in record.decision_event.tolist()] == ["Event 1", "Event 2"]
+    assert record.slots().tolist() == [NOW.replace(hour=0).timestamp()] * 2
+
+
+def test_observations_of_another_venue_are_not_read(filled: Store) -> None:
+    with filled.read() as connection:
+        assert track_record(connection, "sandbox", NOW + 10 * DAY).observation_at.size == 0
+    assert record_of(filled, 10).observation_at.size == 4

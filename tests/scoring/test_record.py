@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from predibot.scoring import TrackRecord
-from tests.scoring.records import NAN, Bet, Made, Paid, Seen, record_of
+from tests.scoring.records import DAY, NAN, Bet, Made, Paid, Seen, record_of
+from tests.scoring.test_scorecard import RECORDS
 
 
 def whole() -> TrackRecord:
@@ -54,3 +57,67 @@ def test_a_record_of_nothing_is_a_record() -> None:
 def test_arrays_that_do_not_belong_together_are_refused(change: dict[str, Any], seen: str) -> None:
     with pytest.raises(ValueError, match=seen):
         replace(whole(), **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "seen"),
+    [
+        ({"decision_slot": np.zeros(1)}, "decision_slot 1"),
+        (
+            {"decision_category": np.array([0, 1]), "categories": ("sports",)},
+            r"decision_category\[1\] is 1; there are 1",
+        ),
+        ({"bet_confidence": np.array([11.0])}, r"bet_confidence\[0\] is 11.0; each must be in \[0, 10\] or NaN"),
+        ({"bet_bid_yes": np.array([-0.1])}, r"bet_bid_yes\[0\] is -0.1; each must be in \[0, 1\] or NaN"),
+        ({"bet_ask_yes": np.array([0.5, 0.5])}, "bet_ask_yes 2"),
+        ({"bet_fee_rate": np.array([-0.01])}, r"bet_fee_rate\[0\] is -0.01"),
+    ],
+)
+def test_what_may_be_left_out_is_refused_where_it_cannot_be(change: dict[str, Any], seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        replace(whole(), **change)
+
+
+def test_the_slot_of_a_decision_is_the_start_of_its_date_unless_stated() -> None:
+    assert record_of([Made(at=2.7)], as_of=9).slots().tolist() == [2 * DAY]
+    assert record_of([Made(at=2.7, slot=2.5)], as_of=9).slots().tolist() == [2.5 * DAY]
+
+
+@settings(max_examples=50)
+@given(RECORDS, st.data())
+def test_the_record_of_some_decisions_is_that_of_the_others_never_made(
+    record: TrackRecord, data: st.DataObject
+) -> None:
+    kept = np.array(
+        data.draw(st.lists(st.booleans(), min_size=record.decided_at.size, max_size=record.decided_at.size))
+    )
+    some = record.only(kept.astype(bool))
+    rows = np.flatnonzero(kept)
+    assert some.decided_at.tolist() == record.decided_at[rows].tolist()
+    for number, row in enumerate(rows):
+        own, same = (
+            (each.bet_market[each.bet_decision == at].tolist(), each.bet_usd[each.bet_decision == at].tolist())
+            for each, at in ((some, number), (record, row))
+        )
+        assert own == same
+    assert some.bet_decision.size == np.isin(record.bet_decision, rows).sum()
+    assert (some.bots, some.payout_yes.size) == (record.bots, record.payout_yes.size)
+
+
+def test_what_belongs_to_a_decision_goes_with_it() -> None:
+    made = [
+        Made(
+            "a", event=1, category="sports", knowledge="contaminated", slot=0.5, bets=(Bet(0, confidence=2, bid=0.4),)
+        ),
+        Made("b", event=2, category="weather", slot=1.5, bets=(Bet(1, confidence=8, bid=0.6, ask=0.7, fee_rate=0.01),)),
+    ]
+    some = replace(record_of(made, as_of=9, event_settled=[True, False]), event_names={1: "One", 2: "Two"}).only(
+        np.array([False, True])
+    )
+    for name, value in (
+        ("decision_event", 2), ("decision_category", 1), ("decision_knowledge", 0), ("event_settled", False),
+        ("decision_slot", 1.5 * DAY), ("bet_market", 1), ("bet_confidence", 8), ("bet_bid_yes", 0.6),
+        ("bet_ask_yes", 0.7), ("bet_fee_rate", 0.01), ("bet_fee_exponent", 1.0), ("bet_decision", 0),
+    ):  # fmt: skip
+        assert getattr(some, name).tolist() == [value]
+    assert some.event_names == {1: "One", 2: "Two"}

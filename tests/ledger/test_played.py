@@ -1,0 +1,57 @@
+"""Played events: what scoring wants to know of the events that runs played, beside their prices."""
+
+from dataclasses import replace
+
+import pytest
+
+from predibot.domain.event import Event, FeeSchedule, Tag
+from predibot.ledger.catalogue import markets
+from predibot.ledger.played import PlayedEvent, played_events
+from predibot.ledger.runs import void_run
+from predibot.ledger.store import Store
+from tests.ledger.by_hand import DAY, NOW, a_run, event_of
+
+
+def tagged(number: int, *labels: str, fees: FeeSchedule | None = None) -> Event:
+    """Return an event of two markets with tags; the first of them states fees."""
+    event = event_of(number, 2)
+    first, second = event.markets
+    tags = tuple(Tag(label, label.lower()) for label in labels)
+    return replace(event, markets=(replace(first, fees=fees), second), tags=tags)
+
+
+def played(store: Store, days: float = 10, venue: str = "polymarket") -> dict[str, PlayedEvent]:
+    """Return what was played so many days after `NOW`, by title."""
+    with store.read() as connection:
+        return {each.title: each for each in played_events(connection, venue, NOW + days * DAY).values()}
+
+
+def test_an_event_has_its_title_its_field_and_the_fees_its_markets_state(store: Store) -> None:
+    a_run(store, tagged(1, "World", "Politics", fees=FeeSchedule(0.05, 2.0)), tagged(2))
+    with store.read() as connection:
+        row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one().id
+    assert played(store) == {
+        "Event 1": PlayedEvent("Event 1", "Politics", {row: FeeSchedule(0.05, 2.0)}),
+        "Event 2": PlayedEvent("Event 2", None, {}),
+    }
+
+
+def test_the_last_run_that_played_it_by_the_instant_counts(store: Store) -> None:
+    a_run(store, tagged(1, "Politics"))
+    a_run(store, tagged(1, "Sports"), key="daily@2026-03-03T00:00Z", as_of=NOW + 2 * DAY, slot_at=NOW + 2 * DAY)
+    assert [played(store, days)["Event 1"].category for days in (1, 2, 10)] == ["Politics", "Sports", "Sports"]
+    assert played(store, -1) == {}
+
+
+def test_void_runs_and_other_venues_say_nothing(store: Store) -> None:
+    run = a_run(store, tagged(1, "Politics"))
+    assert played(store, venue="sandbox") == {}
+    with store.write() as connection:
+        void_run(connection, run.key, reason="wrong", at=NOW)
+    assert played(store) == {}
+
+
+@pytest.mark.parametrize("fees", [FeeSchedule(0.05), FeeSchedule(0.0, 0.0)])
+def test_fees_come_back_as_they_were_frozen(store: Store, fees: FeeSchedule) -> None:
+    a_run(store, tagged(1, fees=fees))
+    assert list(played(store)["Event 1"].fees.values()) == [fees]
