@@ -1,22 +1,85 @@
 """`predibot evaluate`: its document, and questions that have no answer."""
 
+import csv
+from collections.abc import Iterator
+from contextlib import chdir
+from io import StringIO
+
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, said_here
+from tests.cli.conftest import WORLD
 
-CARD = (
-    "bot decisions forecasts settled void brier n_brier brier_open n_brier_open log_score skill_vs_market horizons "
-    "cost_usd cost_known_usd refused failed abstained clean contaminated unknown"
-)
+AS_OF = "2026-02-20T12:00Z"
+ASKED = ("evaluate", "--no-track", "--as-of", AS_OF)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predibot]:
+    """Return the program in a folder whose ledger has runs of some weeks, of which much is settled."""
+    with chdir(tmp_path_factory.mktemp("played")):
+        for day in (1, 11, 21):
+            decided = said_here("decide", "--venue", WORLD, "--events", "5", "--as-of", f"2026-01-{day:02d}T12:00Z")
+            assert decided.code == 0
+        assert said_here("track", "--as-of", AS_OF).code == 0
+        yield said_here
 
 
 def test_the_document_has_the_keys_of_the_contract_in_their_order(decided: Predibot) -> None:
     document = decided("evaluate", "--json").document
-    assert list(document) == ["as_of", "bots", "notes"]
-    assert [" ".join(card) for card in document["bots"]] == [CARD, CARD]
-    horizons = document["bots"][0]["horizons"]
-    assert list(horizons) == ["1", "2", "7", "settled"]
-    assert list(horizons["1"]) == ["mean_return", "n", "coverage", "sharpe", "market_mean_return"]
+    assert " ".join(document) == (
+        "as_of convention confidence resamples seed bots comparisons by parts by_category by_lead_time_days "
+        "by_confidence delays sizings notes"
+    )
+    assert [card["bot"] for card in document["bots"]] == ["market_price", "random_bet"]
+    assert list(document["bots"][0]["horizons"]) == ["1", "2", "7", "settled"]
+
+
+def test_every_score_of_a_bot_has_its_interval(played: Predibot) -> None:
+    for bot in played(*ASKED, "--json").document["bots"]:
+        assert bot["n_brier"] > 0
+        for name in ("brier", "log_score", "accuracy", "market_brier", "skill_vs_market"):
+            assert bot["intervals"][name]["n"] == bot["n_brier"]
+        settled = bot["horizons"]["settled"]
+        low, high = (settled["intervals"]["mean_return"][end] for end in ("low", "high"))
+        assert low < settled["mean_return"] < high
+
+
+def test_asked_again_it_says_the_same_to_the_letter_and_with_another_seed_other_intervals(played: Predibot) -> None:
+    one, two, other = (played(*ASKED, "--json", "--seed", seed) for seed in ("0", "0", "1"))
+    assert one.out == two.out != other.out
+    first, second = (said.document["bots"][1] for said in (one, other))
+    assert first["brier"] == second["brier"]
+    assert first["intervals"]["brier"]["low"] != second["intervals"]["brier"]["low"]
+
+
+def test_what_is_asked_for_is_in_the_document(played: Predibot) -> None:
+    asked = ("--by", "month", "--delay", "1,4", "--sizing", "kelly,flat", "--convention", "predibench")
+    document = played(*ASKED, *asked, "--horizons", "1", "--resamples", "200", "--json").document
+    assert (document["by"], document["convention"], document["resamples"]) == ("month", "predibench", 200)
+    assert {part["group"] for part in document["parts"]} == {"2026-01"}
+    assert {(each["delay_days"], each["horizon"]) for each in document["delays"]} == {
+        (days, horizon) for days in (1.0, 4.0) for horizon in ("1", "settled")
+    }
+    assert {each["sizing"] for each in document["sizings"]} == {"kelly", "flat"}
+    assert {pair["metric"] for pair in document["comparisons"]} == {"brier", "return_1", "return_settled"}
+
+
+@pytest.mark.parametrize("by", ["bot", "event", "category", "month", "lead_time", "confidence"])
+def test_every_part_can_be_asked_for_on_the_screen_and_as_csv(played: Predibot, by: str) -> None:
+    seen, table = played(*ASKED, "--by", by), played(*ASKED, "--by", by, "--csv")
+    assert (seen.code, table.code) == (0, 0)
+    # The sandbox's bots do not say how sure they are.
+    rows = list(csv.DictReader(StringIO(table.out)))
+    assert ({row["bot"] for row in rows}) == (set() if by == "confidence" else {"market_price", "random_bet"})
+    assert ("Forecasts by" in seen.out) is (by not in ("bot", "confidence"))
+
+
+def test_csv_has_the_numbers_of_the_document(played: Predibot) -> None:
+    rows = csv.DictReader(StringIO(played(*ASKED, "--csv").out))
+    for row, bot in zip(rows, played(*ASKED, "--json").document["bots"], strict=True):
+        assert (row["bot"], float(row["brier"])) == (bot["bot"], bot["brier"])
+        assert float(row["settled_mean_return"]) == bot["horizons"]["settled"]["mean_return"]
 
 
 def test_other_horizons_may_be_asked_for_each_once(decided: Predibot) -> None:
@@ -43,6 +106,13 @@ def test_recipe_and_bots_choose_what_is_shown(decided: Predibot) -> None:
         (["dayly"], 1, "error: no recipe 'dayly'. Did you mean 'daily'?"),
         (["--horizons", "inf"], 2, "'inf' is not a list of days"),
         (["--horizons", ","], 2, "',' is not a list of days"),
+        (["--delay", "-1"], 2, "'-1' is not a list of days; write --delay 1,2,7"),
+        (["--by", "catgory"], 2, "no 'catgory' for --by. Did you mean 'category'? There are: bot, event"),
+        (["--sizing", "kely"], 2, "no 'kely' for --sizing. Did you mean 'kelly'? There are: flat, kelly"),
+        (["--sizing", ","], 2, "',' has no name in it; write --sizing kelly,half_kelly"),
+        (["--convention", "predibnch"], 2, "no convention 'predibnch'. Did you mean 'predibench'? There are:"),
+        (["--resamples", "99"], 2, "Invalid value for '--resamples'"),
+        (["--seed", "-1"], 2, "Invalid value for '--seed'"),
         (["--ledger", ""], 2, "it is empty"),
         (["--ledger", "sqlite:///none.db"], 1, "error: there is no ledger at none.db. Run `predibot decide` first"),
     ],
@@ -51,3 +121,9 @@ def test_what_is_not_there_is_said(decided: Predibot, arguments: list[str], code
     said = decided("evaluate", *arguments)
     assert (said.code, said.out) == (code, "")
     assert message in said.err.splitlines()[-1]
+
+
+def test_a_document_and_a_table_are_not_both_printed(decided: Predibot) -> None:
+    said = decided("evaluate", "--json", "--csv")
+    assert said.code == 2
+    assert "--json and --csv are two answers; ask for one" in said.document["error"]["message"]
