@@ -4,7 +4,7 @@ import threading
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from predibot.contracts import PriceSource
+from predibot.contracts import Venue
 from predibot.domain.event import Market
 from predibot.domain.price import PricePoint
 
@@ -24,7 +24,7 @@ class _Place:
 class HistoryBoard:
     """The daily prices of a run's markets, shared by its bots; where the venue is live, at most a minute old."""
 
-    def __init__(self, venue: PriceSource) -> None:
+    def __init__(self, venue: Venue) -> None:
         """Take prices from a venue."""
         self._venue = venue
         self._lock = threading.Lock()
