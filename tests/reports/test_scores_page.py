@@ -1,0 +1,38 @@
+"""The page of scores: it names everything that an evaluation says, so that no number is without a meaning."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from predibot.reports.evaluation import evaluation_document
+from predibot.scoring import CONVENTIONS
+from predibot.scoring.evaluation import PARTINGS
+from predibot.scoring.expansion import CORRECTED
+from predibot.scoring.sizing import SIZINGS
+from tests.reports.test_evaluation_grids import everything
+
+PAGE = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")
+
+
+def keys_of(document: Any) -> Iterator[str]:
+    """Yield the keys of a document and of all within it."""
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield key
+            yield from keys_of(value)
+    elif isinstance(document, list):
+        for each in document:
+            yield from keys_of(each)
+
+
+def test_every_key_of_the_document_is_explained() -> None:
+    named = set(re.findall(r"`(\w+)`", PAGE))
+    horizons = {"1", "30"}
+    assert set(keys_of(evaluation_document(everything()))) - horizons - named == set()
+
+
+def test_every_convention_part_and_sizing_is_explained() -> None:
+    words = set(re.findall(r"\w+", PAGE))
+    assert {*CONVENTIONS, *PARTINGS, *SIZINGS} <= words
+    assert CORRECTED in PAGE
