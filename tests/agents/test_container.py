@@ -122,3 +122,36 @@ def test_what_keeps_docker_from_running_is_said(fake_docker: Callable[[str], str
 
 def test_docker_that_is_not_there_is_said() -> None:
     assert docker_problem("i", docker="no-such-docker") == "docker is not installed"
+
+
+IMAGE = "python:3.11-slim"
+with_docker = pytest.mark.skipif(bool(docker_problem(IMAGE)), reason=f"no docker here that has {IMAGE}")
+
+
+def in_docker() -> Container:
+    """Return a container of a real docker, whose tools say that they were called."""
+    return Container(docker_spec(IMAGE, TOOLS), lambda name, arguments: {"result": f"made {name}"})
+
+
+@with_docker
+@pytest.mark.parametrize(
+    ("code", "seen"),
+    [
+        ("import socket\nsocket.create_connection(('1.1.1.1', 80), 2)", "unreachable"),
+        ("open('/etc/x', 'w')", "Read-only"),
+        ("print('a' * 10**9)", "ended"),
+        ("import os\nfor _ in range(200): os.fork()", "unavailable"),
+    ],
+    ids=["network", "files", "memory", "processes"],
+)
+def test_a_real_container_gives_neither_network_nor_files_nor_more_than_its_share(code: str, seen: str) -> None:
+    with in_docker() as container, pytest.raises(CodeFailed, match=seen):
+        container.run(code, deadline_seconds=30.0)
+
+
+@with_docker
+def test_a_real_container_calls_tools_outside_and_ends_with_its_deadline() -> None:
+    with in_docker() as container:
+        assert "made web_search" in container.run("print(web_search(query='x'))", deadline_seconds=30.0)
+        with pytest.raises(CodeFailed):
+            container.run("while True: pass", deadline_seconds=2.0)
