@@ -102,12 +102,18 @@ def test_what_a_step_and_a_waiting_agent_cost(tmp_path: Path) -> None:
     )
 
 
-def test_how_long_a_first_decision_takes_from_a_cold_start(tmp_path: Path) -> None:
-    seen = decide(tmp_path, events=1, thinking_seconds=0.0, executor="threads:1")
-    print(
-        f"\none agent from a cold start: {seen.wall_seconds:.1f} s, CPU {seen.cpu_seconds:.1f} s, "
-        f"{steps(tmp_path)[0][0]} calls of its model"
-    )
+def test_how_long_the_first_call_of_a_model_takes_from_a_cold_start(tmp_path: Path) -> None:
+    (tmp_path / "agents.toml").write_text(RECIPE.format(events=1, calls=CALLS))
+    command = [sys.executable, "-m", "predibot", "decide", "agents.toml", "--venue", "sandbox:events=200", "-v"]
+    began = time.monotonic()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stderr is not None
+        # The first line about the agent is said when its model is asked whether it can call tools.
+        first = next(time.monotonic() - began for line in child.stderr if "step 1, thinks" in line)
+        child.communicate()
+    whole = time.monotonic() - began
+    print(f"\none agent from a cold start: {first:.1f} s to the first call of its model, {whole:.1f} s to its decision")
 
 
 def test_how_much_ten_visits_send(monkeypatch: pytest.MonkeyPatch) -> None:
