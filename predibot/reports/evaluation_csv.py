@@ -52,6 +52,7 @@ _WITH_INTERVAL = (
     "friction",
     "net_mean_return",
     "drift",
+    "sharpe",
 )
 _FORMULA = ("=", "+", "-", "@")
 """With which a cell begins that a spreadsheet would run."""

@@ -81,9 +81,11 @@ def _quantile(sums: ClusterSums, confidence: float) -> float:
 
 def _shift(sums: ClusterSums, quantile: float) -> float:
     """Return how far both quantiles are moved, in standard errors."""
-    residuals, shares = sums.residuals, sums.denominators / sums.denominators.mean()
-    deviation = np.sqrt(np.mean(residuals**2))
-    skewness = np.mean(residuals**3) / deviation**3
-    weighing = np.mean(residuals * shares) / deviation
+    shares = sums.denominators / sums.denominators.mean()
+    # The shift has no unit, and the powers of tiny residuals would vanish.
+    residuals = sums.residuals / np.abs(sums.residuals).max()
+    residuals /= np.sqrt(np.mean(residuals**2))
+    skewness = np.mean(residuals**3)
+    weighing = np.mean(residuals * shares)
     moved = weighing * quantile**2 - skewness * (2.0 * quantile**2 + 1.0) / 6.0
     return float(moved / np.sqrt(sums.clusters))

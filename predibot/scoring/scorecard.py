@@ -18,6 +18,7 @@ from predibot.scoring.prices import MAX_GAP_SECONDS
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.risk import sharpe_ratio
 from predibot.scoring.series import horizon_series
+from predibot.scoring.sharpe_interval import sharpe_interval
 from predibot.scoring.uncertainty import Uncertainty, intervals_of_each, mean_of
 
 HORIZONS_DAYS = (1, 2, 7)
@@ -262,6 +263,7 @@ def _score_horizon(
         [{name: mean_of(*each[row]) for name, each in of_each.items()} for row in range(bots)], uncertainty
     )
     sharpe = _sharpe(record, returns, convention)
+    around = _sharpe_intervals(record, returns, convention, sharpe, uncertainty)
     return [
         HorizonScore(
             days=returns.days,
@@ -281,7 +283,7 @@ def _score_horizon(
             n_net=mean["net_mean_return"][row].n,
             drift=mean["drift"][row].mean,
             n_drift=mean["drift"][row].n,
-            intervals=intervals[row],
+            intervals={**intervals[row], **around[row]},
         )
         for row in range(bots)
     ]
@@ -296,6 +298,39 @@ def _sharpe(record: TrackRecord, returns: HorizonReturns, convention: Convention
         _or_none(sharpe_ratio(series, periods, convention.ddof, convention.risk_free_rate)) if series.size else None
         for series in return_series(record, returns, convention)
     ]
+
+
+def _sharpe_intervals(
+    record: TrackRecord,
+    returns: HorizonReturns,
+    convention: Convention,
+    sharpe: Sequence[float | None],
+    uncertainty: Uncertainty | None,
+) -> list[Mapping[str, Estimate]]:
+    """Return the interval of each bot's Sharpe ratio under its name; nothing where there is no ratio."""
+    periods = None if returns.days is None else convention.periods_per_year(returns.days)
+    found: list[Mapping[str, Estimate]] = [{} for _ in sharpe]
+    if uncertainty is None or periods is None:
+        return found
+    for row, ratio in enumerate(sharpe):
+        rows = np.flatnonzero((record.decision_bot == row) & ~np.isnan(returns.value))
+        if ratio is None:
+            continue
+        # Alone on its date, a decision is its own return.
+        dates = record.decision_day[rows] if convention.returns_per == "date" else np.arange(rows.size)
+        found[row] = {
+            "sharpe": sharpe_interval(
+                returns.value[rows],
+                dates,
+                record.decision_event[rows],
+                sharpe=ratio,
+                periods_per_year=periods,
+                ddof=convention.ddof,
+                risk_free_rate=convention.risk_free_rate,
+                uncertainty=uncertainty,
+            )
+        }
+    return found
 
 
 def return_series(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[Floats]:
