@@ -7,15 +7,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
 
-from predibot.tools._page_error import AddressRefused, PageError, PageTooLate, PageUnavailable, PageUnreadable
-from predibot.tools._page_text import main_text
-from predibot.tools._passages import focused_parts, mentions, parts_of
-from predibot.tools._reading import Reading, reading_of
-from predibot.tools._safe_fetch import FetchPolicy, Page, SafeFetcher, utc_now
-from predibot.tools._search_domains import blocked_domains
-
 from predibot.contracts import TraceWriter
 from predibot.domain.clock import format_instant
+from predibot.research.pages.chunks import focused_parts, mentions, parts_of
+from predibot.research.pages.errors import AddressRefused, PageError, PageTooLate, PageUnavailable, PageUnreadable
+from predibot.research.pages.fetch import FetchPolicy, Page, SafeFetcher, utc_now
+from predibot.research.pages.html_text import main_text
+from predibot.research.pages.read import Reading, reading_of
+from predibot.research.search.blocked_domains import blocked_domains
 
 __all__ = [
     "AddressRefused",

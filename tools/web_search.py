@@ -12,19 +12,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
-from predibot.tools._search_cache import SearchCache
-from predibot.tools._search_domains import blocked_domains, is_blocked
-from predibot.tools._search_provider import (
+from predibot.contracts import Meter, TraceWriter
+from predibot.domain.budget import Spending
+from predibot.domain.clock import floor_to, format_instant
+from predibot.research.search.blocked_domains import blocked_domains, is_blocked
+from predibot.research.search.cache import SearchCache
+from predibot.research.search.provider import (
     SearchAnswer,
     SearchFailed,
     SearchProvider,
     SearchResult,
     replay_complaint,
 )
-
-from predibot.contracts import Meter, TraceWriter
-from predibot.domain.budget import Spending
-from predibot.domain.clock import floor_to, format_instant
 
 MAX_QUERY_CHARACTERS = 400
 _TITLE_CHARACTERS = 200

@@ -30,9 +30,9 @@ from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
 from predibot.plugins import load_strategy
 from predibot.recipe import BotSpec, Recipe
-from predibot.tools._search_catalogue import search_provider
-from predibot.tools._search_pace import PacedProvider
-from predibot.tools._search_provider import replay_complaint
+from predibot.research.search.open_provider import search_provider
+from predibot.research.search.provider import replay_complaint
+from predibot.research.search.throttle import PacedProvider
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 

@@ -11,10 +11,10 @@ import httpx
 import numpy as np
 import pytest
 import trafilatura
-from predibot.tools._search_apis import SearxngSearch
-from predibot.tools._search_http import SearchHttp
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
+from predibot.research.search.http_client import SearchHttp
+from predibot.research.search.http_providers import SearxngSearch
 from predibot.sandbox import chat, conversation, forecasters
 from predibot.sandbox.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.chat import answer_chat

@@ -5,10 +5,10 @@ from typing import Any
 
 import httpx
 import pytest
-from predibot.tools._search_apis import SearxngSearch
-from predibot.tools._search_http import SearchHttp
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
+from predibot.research.search.http_client import SearchHttp
+from predibot.research.search.http_providers import SearxngSearch
 from predibot.sandbox.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.searxng import NewsIndex, answer_search
 from predibot.sandbox.server import SandboxServer

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
-from predibot.tools._safe_fetch import FetchPolicy, Page
 from predibot.tools.visit_webpage import VisitWebpage, make_visit_webpage, visit_webpage
 
+from predibot.research.pages.fetch import FetchPolicy, Page
 from predibot.tools import visit_webpage as module
-from tests.tools.pdf_files import pdf_of
-from tests.tools.web_world import World, by_host, reply, running
+from tests.research.pages.pdf_files import pdf_of
+from tests.research.web_world import World, by_host, reply, running
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 URL = "http://www.news.example/a"

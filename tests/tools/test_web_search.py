@@ -6,19 +6,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from predibot.tools._search_cache import SearchCache
-from predibot.tools._search_pace import PacedProvider
-from predibot.tools._search_provider import (
+from predibot.tools.web_search import SearchPolicy, make_web_search
+
+from predibot.domain.budget import Limits, Spending
+from predibot.errors import BudgetSpent
+from predibot.research.search.cache import SearchCache
+from predibot.research.search.provider import (
     SearchAnswer,
     SearchFailed,
     SearchProvider,
     SearchResult,
     replay_complaint,
 )
-from predibot.tools.web_search import SearchPolicy, make_web_search
-
-from predibot.domain.budget import Limits, Spending
-from predibot.errors import BudgetSpent
+from predibot.research.search.throttle import PacedProvider
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpcore
-from predibot.tools._deadline import Deadline
-from predibot.tools._page_error import PageUnreadable
+
+from predibot.research.deadline import Deadline
+from predibot.research.pages.errors import PageUnreadable
 
 Connect = Callable[[str, int, float], socket.socket]
 """IP address, port and seconds to a connected socket, or OSError."""

@@ -3,9 +3,9 @@
 import io
 from collections.abc import Iterator
 
-from predibot.tools._deadline import Deadline
-from predibot.tools._page_error import PageUnreadable
-from predibot.tools._page_text import cleaned, hush
+from predibot.research.deadline import Deadline
+from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.html_text import cleaned, hush
 
 MAX_PAGES = 100
 MAX_CHARACTERS = 1_000_000

@@ -4,12 +4,12 @@ import io
 import time
 
 import pytest
-from predibot.tools._deadline import Deadline
-from predibot.tools._page_error import PageUnreadable
-from predibot.tools._pdf_text import MAX_PAGES, pdf_text
 from pypdf import PdfReader, PdfWriter
 
-from tests.tools.pdf_files import pdf_of
+from predibot.research.deadline import Deadline
+from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.pdf_text import MAX_PAGES, pdf_text
+from tests.research.pages.pdf_files import pdf_of
 
 
 def soon() -> Deadline:

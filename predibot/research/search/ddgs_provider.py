@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from predibot.tools._deadline import in_time
-from predibot.tools._search_dates import latest_instant
-from predibot.tools._search_provider import SearchAnswer, SearchFailed, SearchResult
+from predibot.research.deadline import in_time
+from predibot.research.search.dates import latest_instant
+from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 
 _log = logging.getLogger(__name__)
 

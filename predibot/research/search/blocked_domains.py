@@ -4,7 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-_FILE = Path(__file__).with_name("_search_blocked_domains.txt")
+_FILE = Path(__file__).with_name("blocked_domains.txt")
 
 
 def blocked_domains() -> frozenset[str]:

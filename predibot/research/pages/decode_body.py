@@ -5,7 +5,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 
-from predibot.tools._page_error import PageUnreadable
+from predibot.research.pages.errors import PageUnreadable
 
 PIECE_BYTES = 64 * 1024
 _UNPACKED = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}

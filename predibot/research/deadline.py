@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TypeVar
 
-from predibot.tools._page_error import PageUnavailable
+from predibot.research.pages.errors import PageUnavailable
 
 T = TypeVar("T")
 

@@ -9,9 +9,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from predibot.tools._passages import FOCUS_TOKENS, PART_TOKENS, estimated_tokens, focused_parts, mentions, parts_of
 
-from predibot.tools import _passages
+from predibot.research.pages import chunks
+from predibot.research.pages.chunks import (
+    FOCUS_TOKENS,
+    PART_TOKENS,
+    estimated_tokens,
+    focused_parts,
+    mentions,
+    parts_of,
+)
 
 FILLER = [f"Paragraph {n} tells of the weather in the harbour, of ships and of the price of fish." for n in range(400)]
 NEEDLE = "The electoral commission certified turnout of 61 percent in Ruritania."
@@ -92,7 +99,7 @@ DENSE = {
     "emoji": "".join(map(chr, range(0x1F300, 0x1F64F))) * 4,
     "families": "👨‍👩‍👧‍👦🏳️‍🌈👩🏽‍💻" * 400,
     "bold letters": "".join(map(chr, range(0x1D400, 0x1D6A0))) * 4,
-    "source code": (Path(_passages.__file__).read_text(encoding="utf-8")) * 2,
+    "source code": (Path(chunks.__file__).read_text(encoding="utf-8")) * 2,
     "minified code": "".join(f"function h{n}(e,t,n){{return e&&t?n[{n}]:(0,o.x)(t.q||{n})}}" for n in range(300)),
 }
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from predibot.tools._safe_fetch import FetchPolicy, Page, SafeFetcher
+from predibot.research.pages.fetch import FetchPolicy, Page, SafeFetcher
 
 PUBLIC = "93.184.216.34"
 HTML = b"<html><head><title>News</title></head><body><p>The vote is on Tuesday.</p></body></html>"

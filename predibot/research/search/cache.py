@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from predibot.tools._search_provider import SearchAnswer, SearchResult
+from predibot.research.search.provider import SearchAnswer, SearchResult
 
 MAX_FILES = 5_000
 _log = logging.getLogger(__name__)

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
-from predibot.tools._page_date import date_of_headers, date_of_html, dated
+
+from predibot.research.pages.publication_date import date_of_headers, date_of_html, dated
 
 URL = "http://www.news.example/a"
 NOON = datetime(2026, 2, 13, 12, tzinfo=UTC)

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, get_args
 
-from predibot.tools._search_apis import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
-from predibot.tools._search_ddgs import DdgsSearch
-from predibot.tools._search_provider import SearchProvider
-
 from predibot.domain.terms import SearchName
 from predibot.errors import UsageError
+from predibot.research.search.ddgs_provider import DdgsSearch
+from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
+from predibot.research.search.provider import SearchProvider
 from predibot.spelling import did_you_mean
 
 PROVIDER_NAMES = get_args(SearchName)

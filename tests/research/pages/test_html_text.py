@@ -13,11 +13,12 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from predibot.tools._body import decoded
-from predibot.tools._page_text import all_blocks, cleaned, main_text, page_title
-from predibot.tools._passages import estimated_tokens
-from predibot.tools._safe_fetch import Page
 from predibot.tools.visit_webpage import make_visit_webpage
+
+from predibot.research.pages.chunks import estimated_tokens
+from predibot.research.pages.decode_body import decoded
+from predibot.research.pages.fetch import Page
+from predibot.research.pages.html_text import all_blocks, cleaned, main_text, page_title
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WORD = re.compile(r"\w+")

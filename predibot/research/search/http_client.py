@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import httpx
-from predibot.tools._deadline import in_time
-from predibot.tools._search_provider import SearchFailed
+
+from predibot.research.deadline import in_time
+from predibot.research.search.provider import SearchFailed
 
 DEADLINE_SECONDS = 15.0
 MAX_BODY_BYTES = 4_000_000

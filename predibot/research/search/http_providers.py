@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from predibot.tools._search_dates import latest_instant
-from predibot.tools._search_http import SearchHttp
-from predibot.tools._search_provider import SearchAnswer, SearchFailed, SearchResult
+from predibot.research.search.dates import latest_instant
+from predibot.research.search.http_client import SearchHttp
+from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 
 Clock = Callable[[], datetime]
 

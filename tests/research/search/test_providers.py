@@ -11,14 +11,14 @@ from typing import Any
 
 import httpx
 import pytest
-from predibot.tools._search_apis import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
-from predibot.tools._search_catalogue import PROVIDER_NAMES, search_provider
-from predibot.tools._search_dates import latest_instant
-from predibot.tools._search_ddgs import DdgsSearch
-from predibot.tools._search_http import SearchHttp
-from predibot.tools._search_provider import SearchFailed, SearchProvider
 
 from predibot.errors import UsageError
+from predibot.research.search.dates import latest_instant
+from predibot.research.search.ddgs_provider import DdgsSearch
+from predibot.research.search.http_client import SearchHttp
+from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
+from predibot.research.search.open_provider import PROVIDER_NAMES, search_provider
+from predibot.research.search.provider import SearchFailed, SearchProvider
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
 BEFORE = datetime(2026, 1, 6, 9, tzinfo=UTC)
@@ -316,7 +316,7 @@ def test_no_results_of_ddgs_are_unknown_and_not_empty() -> None:
 def test_importing_the_tool_does_not_import_ddgs() -> None:
     import subprocess
 
-    code = "import sys, predibot.tools.web_search, predibot.tools._search_catalogue as c; print('ddgs' in sys.modules)"
+    code = "import sys, predibot.tools.web_search, predibot.research.search.open_provider; print('ddgs' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
 

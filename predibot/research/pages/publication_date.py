@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Literal
 
-from predibot.tools._page_text import hush
+from predibot.research.pages.html_text import hush
 
 Confidence = Literal["stated", "found", "guessed", "unknown"]
 """`stated`: the page's own data say so. `found`: by its address or its markup.

@@ -13,12 +13,13 @@ from functools import partial
 from types import MappingProxyType
 
 import httpcore
-from predibot.tools._address import is_public, parsed
-from predibot.tools._body import unpacked
-from predibot.tools._deadline import Deadline, in_time
-from predibot.tools._page_error import AddressRefused, PageError, PageUnavailable, PageUnreadable
-from predibot.tools._pinned_connection import Connect, PinnedBackend, connect_tcp
-from predibot.tools._target import HostAndPort, Target, redirected, refuse_blocked, target_of
+
+from predibot.research.deadline import Deadline, in_time
+from predibot.research.pages.decode_body import unpacked
+from predibot.research.pages.errors import AddressRefused, PageError, PageUnavailable, PageUnreadable
+from predibot.research.pages.ip_addresses import is_public, parsed
+from predibot.research.pages.pinned_connection import Connect, PinnedBackend, connect_tcp
+from predibot.research.pages.url import HostAndPort, Target, redirected, refuse_blocked, target_of
 
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "application/pdf")
 MAX_ADDRESSES = 32

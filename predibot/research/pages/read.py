@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from predibot.tools._body import decoded
-from predibot.tools._deadline import Deadline, in_time
-from predibot.tools._page_date import PageDate, date_of_headers, date_of_html
-from predibot.tools._page_error import PageUnreadable
-from predibot.tools._page_text import bounded, cleaned, main_text, page_title
-from predibot.tools._pdf_text import pdf_text
-from predibot.tools._safe_fetch import Page
+from predibot.research.deadline import Deadline, in_time
+from predibot.research.pages.decode_body import decoded
+from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.fetch import Page
+from predibot.research.pages.html_text import bounded, cleaned, main_text, page_title
+from predibot.research.pages.pdf_text import pdf_text
+from predibot.research.pages.publication_date import PageDate, date_of_headers, date_of_html
 
 READING_SECONDS = 20.0
 """For turning one page into text; real ones take a tenth of a second."""

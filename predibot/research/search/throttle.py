@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from predibot.tools._search_provider import SearchAnswer, SearchFailed, SearchProvider
+from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider
 
 FIRST_REST_SECONDS = 5.0
 LONGEST_REST_SECONDS = 300.0

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from predibot.tools._page_error import AddressRefused, PageUnavailable, PageUnreadable
-from predibot.tools._safe_fetch import FetchPolicy, SafeFetcher
 
-from tests.tools.web_world import HTML, PUBLIC, World, by_host, drip, redirect, reply, running, saying
+from predibot.research.pages.errors import AddressRefused, PageUnavailable, PageUnreadable
+from predibot.research.pages.fetch import FetchPolicy, SafeFetcher
+from tests.research.web_world import HTML, PUBLIC, World, by_host, drip, redirect, reply, running, saying
 
 URL = "http://www.news.example/a"
 SHORT = FetchPolicy(deadline_seconds=0.4)

@@ -13,8 +13,7 @@ def named(row: str) -> Iterator[tuple[Path, str]]:
     """Yield the tests of a row with their files; one without a file is in that of the one before."""
     file = Path()
     for path, test in re.findall(r"`(?:([\w/]+\.py): )?(test_\w+)`", row.rpartition(" | ")[2]):
-        # The table of attacks is about the tests of the tools.
-        file = TESTS / ("" if "/" in path else "tools") / path if path else file
+        file = TESTS / path if path else file
         yield file, test
 
 

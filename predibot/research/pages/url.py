@@ -7,8 +7,9 @@ from ipaddress import IPv6Address
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 
 import idna
-from predibot.tools._address import parsed
-from predibot.tools._page_error import AddressRefused
+
+from predibot.research.pages.errors import AddressRefused
+from predibot.research.pages.ip_addresses import parsed
 
 LONGEST_URL_CHARACTERS = 4096
 SEEN_CHARACTERS = 120

@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from predibot.tools._page_error import AddressRefused
-from predibot.tools._target import redirected, target_of
+
+from predibot.research.pages.errors import AddressRefused
+from predibot.research.pages.url import redirected, target_of
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from predibot.tools._address import is_public, parsed
+
+from predibot.research.pages.ip_addresses import is_public, parsed
 
 IPV4 = st.ip_addresses(v=4).map(lambda address: IPv4Address(int(address)))
 IPV6 = st.ip_addresses(v=6).map(lambda address: IPv6Address(int(address)))

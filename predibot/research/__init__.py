@@ -1,0 +1,1 @@
+"""What agents look things up with: search providers and web pages."""

@@ -1,0 +1,1 @@
+"""Web pages: fetched safely, read as text, dated and cut into parts."""
