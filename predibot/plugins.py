@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, Literal, TypeAlias, cast, get_args, get_origin, get_type_hints
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -28,6 +28,13 @@ from predibot.spelling import did_you_mean
 STRATEGIES = "predibot.strategies"
 Argument: TypeAlias = "str | int | float | bool | tuple[Argument, ...]"
 Origin = Literal["predibot", "PREDIBOT_STRATEGIES"]
+
+_TYPE_WORDS = MappingProxyType(
+    {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "nothing"}
+)
+_END_WORDS = MappingProxyType(
+    {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
+)
 
 # What a plug-in's own code may end in while it is imported or made; told apart
 # from ours by being translated right where that code runs.
@@ -54,8 +61,9 @@ class ArgumentInfo:
 
     name: str
     type: str
+    """What it takes, in words, such as `whole number from 1 to 100`."""
     default: str | None
-    """None where it must be given."""
+    """As a recipe would write it; None where it must be given."""
     doc: str
 
 
@@ -284,7 +292,7 @@ def _info(name: str, package: str) -> StrategyInfo:
     docs = _argument_docs(cls)
     arguments = tuple(
         ArgumentInfo(
-            known.name, inspect.formatannotation(hints[known.name]), _default_of(known), docs.get(known.name, "")
+            known.name, _in_words(hints[known.name]), _default_of(known), docs.get(known.name, "")
         )
         for known in dataclasses.fields(cls)
         if known.init
@@ -300,11 +308,36 @@ def _summary(cls: type[Any]) -> str:
     return own.partition("\n")[0]
 
 
+def _in_words(hint: Any) -> str:
+    """Return what an argument of a type takes, such as `whole number from 1 to 100`."""
+    try:
+        return _schema_in_words(_adapter(hint).json_schema())
+    except (PluginError, PydanticUserError):
+        return inspect.formatannotation(hint)
+
+
+def _schema_in_words(schema: Mapping[str, Any]) -> str:
+    """Return what a JSON schema allows, in words."""
+    if "enum" in schema or "const" in schema:
+        return f"one of {', '.join(map(str, schema.get('enum', [schema.get('const')])))}"
+    if "anyOf" in schema:
+        return " or ".join(_schema_in_words(each) for each in schema["anyOf"])
+    if schema.get("type") == "array":
+        return f"list, each {_schema_in_words(schema.get('items', {}))}"
+    word = _TYPE_WORDS.get(schema.get("type", ""), "value")
+    if "minimum" in schema and "maximum" in schema:
+        return f"{word} from {schema['minimum']:g} to {schema['maximum']:g}"
+    ends = ", ".join(f"{words} {schema[key]:g}" for key, words in _END_WORDS.items() if key in schema)
+    return f"{word} {ends}".rstrip()
+
+
 def _default_of(known: "dataclasses.Field[Any]") -> str | None:
-    """Return the default of a field as text, or None where it has none."""
+    """Return the default of a field as a recipe would write it, or None where it has none."""
     if known.default is not dataclasses.MISSING:
-        return repr(known.default)
-    return repr(known.default_factory()) if known.default_factory is not dataclasses.MISSING else None
+        return json.dumps(known.default, default=str)
+    if known.default_factory is not dataclasses.MISSING:
+        return json.dumps(known.default_factory(), default=str)
+    return None
 
 
 def _argument_docs(cls: type[Any]) -> dict[str, str]:

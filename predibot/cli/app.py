@@ -1,5 +1,6 @@
 """The program `predibot`: its commands, and the way into them."""
 
+import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -33,10 +34,18 @@ app = typer.Typer(
     name="predibot",
     cls=Group,
     help="let bots bet on the future, and say honestly how good they are",
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+_COMPLETION_ASKED = "_PREDIBOT_COMPLETE"
+"""The variable in which a shell asks what may come next."""
+_COMPLETION_HELP = {
+    "install_completion": "let this shell complete commands and options",
+    "show_completion": "show the script that does so",
+}
 
 
 def _show_version(wanted: bool) -> None:
@@ -76,8 +85,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    # Typer's own way in turns Ctrl-C and a closed pipe into exit codes without a word.
     command = get_command(app)
+    for option in command.params:
+        if option.name in _COMPLETION_HELP:
+            option.help = _COMPLETION_HELP[option.name]  # type: ignore[attr-defined] # every option has one
+    if _COMPLETION_ASKED in os.environ:  # noqa: TID251 - the shell asks, long before there are settings
+        command.main(arguments, prog_name="predibot")
+    # Typer's own way in turns Ctrl-C and a closed pipe into exit codes without a word.
     try:
         with command.make_context("predibot", arguments) as context:
             command.invoke(context)

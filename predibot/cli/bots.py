@@ -11,7 +11,7 @@ from predibot.cli.command import Command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from predibot.plugins import StrategyInfo
+    from predibot.plugins import ArgumentInfo, StrategyInfo
 
 
 def register(app: typer.Typer) -> None:
@@ -37,18 +37,15 @@ def _print(found: "Sequence[StrategyInfo]") -> None:
     console = output.report_console()
     rows = tuple((plain(info.name), plain(info.problem or info.summary)) for info in found)
     print_grid(console, Grid("Strategies", (Column("name", "key"), Column("what it does", "text")), rows))
-    arguments = tuple(
-        (
-            info.name,
-            each.name,
-            plain(each.type),
-            "must be given" if each.default is None else each.default,
-            plain(each.doc),
-        )
-        for info in found
-        for each in info.arguments
-    )
-    if arguments:
-        columns = (Column("strategy", "key"), Column("argument", "key"), Column("type", "text"))
-        console.print()
-        print_grid(console, Grid("Arguments", (*columns, Column("default", "text"), Column("", "text")), arguments))
+    columns = (Column("argument", "key"), Column("takes", "text"), Column("default", "key"), Column("", "text"))
+    for info in found:
+        if info.arguments:
+            console.print()
+            print_grid(console, Grid(f"Arguments of {plain(info.name)}", columns, tuple(map(_cells, info.arguments))))
+
+
+def _cells(argument: "ArgumentInfo") -> tuple[str, ...]:
+    from predibot.reports.text import plain
+
+    default = "must be given" if argument.default is None else argument.default
+    return plain(argument.name), plain(argument.type), plain(default), plain(argument.doc)

@@ -60,6 +60,7 @@ Ledger = Annotated[
         "--ledger", metavar="URL", callback=_stated, help="sqlite or postgresql URL; left out: runs/out/predibot.db"
     ),
 ]
+AllPassedOver = Annotated[bool, typer.Option("--all", help="list every event passed over, not the first ten")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
 Csv = Annotated[bool, typer.Option("--csv", help="print one table as CSV on stdout")]
 Convention = Annotated[

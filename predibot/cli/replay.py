@@ -106,7 +106,9 @@ def replay(
     past = open_past(venue or asked.recipe.venue, settings, clock)
     instants = timetable(asked.recipe, past, first=first, last=last, every=every)
     at = evaluated_at(instants, past, as_of)
-    request, name = RunRequest(asked.recipe, asked.digest, asked.overrides), asked.recipe.name
+    # A replay makes no second run of a slot; another ledger holds one.
+    request = RunRequest(asked.recipe, asked.digest, asked.overrides, beside="name another --ledger")
+    name = request.recipe.name
     with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         with_: dict[str, Any] = {"store": store, "settings": settings, "listener": listener}

@@ -21,6 +21,7 @@ def select(
     event: options.EventId = None,
     min_volume_24h: options.MinVolume = None,
     max_markets: options.MaxMarkets = None,
+    all_passed_over: options.AllPassedOver = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -48,4 +49,4 @@ def select(
     if json:
         output.print_document(view.document())
     else:
-        print_selection(output.report_console(), view)
+        print_selection(output.report_console(), view, every=all_passed_over)

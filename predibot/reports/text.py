@@ -38,6 +38,16 @@ def plain(text: str, limit: int | None = None) -> str:
     return shortened.plain
 
 
+def sentence(text: str) -> str:
+    """Return a message that ends as a sentence does; one that has an end already stays.
+
+    Examples:
+        >>> sentence("no recipe 'dayly'. Did you mean 'daily'?"), sentence("the ledger is locked")
+        ("no recipe 'dayly'. Did you mean 'daily'?", 'the ledger is locked.')
+    """
+    return text if not text or text[-1] in ".?!:…" else f"{text}."
+
+
 def _harmless(character: str) -> str:
     category = unicodedata.category(character)
     if character.isspace():

@@ -59,15 +59,34 @@ def test_the_baselines_are_found_and_take_what_they_say() -> None:
     assert set(strategy_names()) >= {"always_half", "favourite", "market_price", "random_bet", "underdog"}
     assert not [info.problem for info in strategies() if info.problem]
     (stake,) = next(info.arguments for info in strategies() if info.name == "market_price")
-    assert (stake.name, stake.type, stake.default) == ("stake", "Literal['equal', 'top_volume']", "'equal'")
+    assert (stake.name, stake.type, stake.default) == ("stake", "one of equal, top_volume", '"equal"')
 
 
 def test_a_strategy_is_described_by_its_docstring_and_the_strings_after_its_fields(plugins: Plugins) -> None:
     plugins.write("deep_thinker", THINKER)
     (info,) = strategies(plugins.package)
     assert (info.name, info.summary, info.origin) == ("deep_thinker", "Think for long.", "predibot")
-    assert info.arguments[0] == ArgumentInfo("model", "str", None, "Which model, by name.")
+    assert info.arguments[0] == ArgumentInfo("model", "text", None, "Which model, by name.")
     assert info.arguments[2].doc == "How it feels, on two lines."
+
+
+@pytest.mark.parametrize(
+    ("hint", "words"),
+    [
+        ("float", "number"),
+        ("bool", "true or false"),
+        ("tuple[int, ...]", "list, each whole number"),
+        ("str | None", "text or nothing"),
+        ("Annotated[int, Field(ge=1, le=100)]", "whole number from 1 to 100"),
+        ("Annotated[float, Field(gt=0, le=2.5)]", "number above 0, at most 2.5"),
+        ("Annotated[float, Field(lt=1)]", "number below 1"),
+        ("Literal[1, 2]", "one of 1, 2"),
+    ],
+)
+def test_what_an_argument_takes_is_said_in_words(hint: str, words: str, plugins: Plugins) -> None:
+    plugins.write("deep_thinker", THINKER.replace("model: str", f"model: {hint}"))
+    (info,) = strategies(plugins.package)
+    assert (info.arguments[0].type, info.problem) == (words, "")
 
 
 def test_a_leading_underscore_hides_a_shared_file(plugins: Plugins) -> None:

@@ -93,7 +93,7 @@ def test_each_return_stands_beside_the_market_baseline() -> None:
 def test_notes_stand_below() -> None:
     console = screen(100)
     print_evaluation(console, evaluation("random_bet", notes=("two decisions have no price",)))
-    assert shown(console).splitlines()[-1] == "note: two decisions have no price"
+    assert shown(console).splitlines()[-1] == "note: two decisions have no price."
 
 
 def test_an_evaluation_of_nothing_says_so() -> None:
@@ -109,18 +109,32 @@ def test_a_pipe_gets_plain_text_of_100_columns_with_notes_in_one_piece() -> None
     print_evaluation(console, evaluation("random_bet", notes=(note,)))
     assert console.width == 100
     assert "\x1b" not in pipe.getvalue()
-    assert f"note: {note.strip()}\n" in pipe.getvalue()
+    assert f"note: {note.strip()}.\n" in pipe.getvalue()
 
 
 def test_a_pipe_may_be_given_another_width() -> None:
     assert console_for(io.StringIO(), columns=60).width == 60
 
 
-def test_no_color_leaves_no_colour() -> None:
+def test_no_color_leaves_plain_text_neither_coloured_nor_bold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
     stream = Terminal()
-    console = Console(file=stream, width=80, force_terminal=True, _environ={"NO_COLOR": "1", "TERM": "xterm-256color"})
-    print_evaluation(console, evaluation("random_bet"))
-    assert not re.search(r"\x1b\[[0-9;]*(3[0-9]|4[0-9]|9[0-7])m", stream.getvalue())
+    print_evaluation(console_for(stream, columns=80), evaluation("random_bet"))
+    assert "random_bet" in stream.getvalue() and "\x1b[" not in stream.getvalue()
+
+
+def test_ten_events_passed_over_are_shown_and_the_rest_counted_by_rule() -> None:
+    events = tuple(
+        PassedOverView(str(number), f"title {number}", "exclude" if number % 3 else "ends_within_days", "why")
+        for number in range(25)
+    )
+    view = SelectionView(AS_OF, "archive", (), events)
+    brief, whole = screen(100), screen(100)
+    print_selection(brief, view)
+    print_selection(whole, view, every=True)
+    assert "title 9 " in shown(brief) and "title 10" not in shown(brief)
+    assert "all 25 by rule: exclude 16, ends_within_days 9; --all lists them" in shown(brief)
+    assert "title 24" in shown(whole) and "--all" not in shown(whole)
 
 
 def test_what_a_stranger_wrote_neither_colours_nor_moves_anything() -> None:
@@ -164,7 +178,7 @@ def test_money_spent_is_said_and_so_is_what_is_not_known() -> None:
 def test_a_call_that_decides_nothing_says_so() -> None:
     console = screen(80)
     print_decisions(console, decided(notes=("no event passed",)))
-    assert shown(console) == "nothing decided\n\nnote: no event passed\n"
+    assert shown(console) == "nothing decided\n\nnote: no event passed.\n"
 
 
 def test_a_selection_shows_each_event_passed_over_with_rule_and_reason() -> None:
