@@ -291,9 +291,7 @@ def _info(name: str, package: str) -> StrategyInfo:
         return StrategyInfo(name, "", (), origin, problem=str(error))
     docs = _argument_docs(cls)
     arguments = tuple(
-        ArgumentInfo(
-            known.name, _in_words(hints[known.name]), _default_of(known), docs.get(known.name, "")
-        )
+        ArgumentInfo(known.name, _in_words(hints[known.name]), _default_of(known), docs.get(known.name, ""))
         for known in dataclasses.fields(cls)
         if known.init
     )

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from predibot.jobs.venues import OpenVenue
 
 
-_MODEL_PROVIDERS = frozenset(
-    "ANTHROPIC COHERE DEEPSEEK FIREWORKS GEMINI GOOGLE GROQ MISTRAL OPENAI OPENROUTER PERPLEXITY TOGETHER XAI".split()
-)
+_MODEL_PROVIDERS = (
+    "ANTHROPIC", "COHERE", "DEEPSEEK", "FIREWORKS", "GEMINI", "GOOGLE", "GROQ",
+    "MISTRAL", "OPENAI", "OPENROUTER", "PERPLEXITY", "TOGETHER", "XAI",
+)  # fmt: skip
 """Whose keys people have for models, and for nothing else here."""
 
 
@@ -87,7 +88,7 @@ def _say_how_to_add_a_model() -> None:
     from predibot.config import api_keys_present
 
     if names := [name for name in api_keys_present() if name.removesuffix("_API_KEY") in _MODEL_PROVIDERS]:
-        output.say(f"{names[0]} is set. To add a bot with a model, run `predibot init` and uncomment its last [[bots]].")
+        output.say(f"{names[0]} is set. To add a bot with a model, run `predibot init` and uncomment its last bot.")
 
 
 def _decide(

@@ -15,8 +15,12 @@ from predibot.scoring.scorecard import HorizonScore, Scorecard
 def evaluation_document(evaluation: Evaluation) -> Document:
     """Return the JSON document of an evaluation."""
     asked = evaluation.question
+    first_at = evaluation.first_results_at
     return {
         "as_of": None if evaluation.as_of is None else format_instant(evaluation.as_of),
+        "first_results_at": None
+        if evaluation.first_results_at is None
+        else format_instant(evaluation.first_results_at),
         "convention": asked.convention.name,
         "confidence": asked.uncertainty.confidence,
         "resamples": asked.uncertainty.resamples,

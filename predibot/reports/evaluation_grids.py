@@ -27,6 +27,9 @@ _HORIZON = Column("horizon", "key")
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     """Print scorecards, each score with its interval and what it rests on, the pairs, and the notes."""
     print_line(console, _head(evaluation))
+    if evaluation.first_results_at is not None:
+        first = format_instant(evaluation.first_results_at)
+        print_line(console, f"nothing has settled yet; first results about {first}, earlier where a market settles")
     if not evaluation.cards:
         print_line(console, "no decisions recorded")
     for grid in _grids(evaluation):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
@@ -60,6 +60,8 @@ class Evaluation:
     by_confidence: tuple[PartScore, ...] = ()
     delays: tuple[Counterfactual, ...] = ()
     sizings: tuple[Counterfactual, ...] = ()
+    first_results_at: datetime | None = None
+    """When the first horizon of the first decision has passed, where nothing can be scored before; else None."""
 
 
 def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
@@ -82,7 +84,16 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         by_confidence=confidence_scores(forecasts, asked.uncertainty),
         delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
+        first_results_at=_first_results_at(record, cards, asked),
     )
+
+
+def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Question) -> datetime | None:
+    made_at = record.decided_at[record.made()]
+    if not made_at.size or any(card.forecast.n or any(each.n for each in card.horizons.values()) for card in cards):
+        return None
+    at = datetime.fromtimestamp(float(made_at.min()), UTC) + timedelta(days=min(asked.horizons_days))
+    return at if at.timestamp() > record.as_of else None
 
 
 def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:

@@ -3,13 +3,18 @@
 import hashlib
 import os
 import pickle
+import random
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from predibot.contracts import Context
+from predibot.domain.decision import Decision
 from predibot.errors import PluginError
+from predibot.games import DollarPerEvent
 from predibot.plugins import (
     ArgumentInfo,
     StrategySpec,
@@ -20,6 +25,7 @@ from predibot.plugins import (
     strategy_names,
 )
 from tests.plugins.conftest import Plugins
+from tests.selection.worlds import NOW, event, market, quoted
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 THINKER = '''"""A strategy of the tests."""
@@ -230,3 +236,17 @@ def test_a_strategy_that_is_forgotten_is_imported_anew(plugins: Plugins) -> None
     assert [decided(), decided()] == [1, 2]
     forget_strategies(plugins.package)
     assert decided() == 1
+
+
+@pytest.mark.parametrize("price_yes", [0.0004, 0.001, 0.4, 0.5, 0.9996])
+def test_the_strategy_of_the_readme_keeps_the_rule_on_cheap_sides(plugins: Plugins, price_yes: float) -> None:
+    (code,) = re.findall(
+        r"^```python\n(.*?)^```", (REPOSITORY / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    plugins.write("contrarian", code)
+    contrarian = load_strategy(StrategySpec("contrarian"), package=plugins.package)
+    seen = event(markets=[market("m0", quote=quoted(price_yes))])
+    answer = contrarian.decide(Context(now=NOW, subject=seen, game=DollarPerEvent(), rng=random.Random(0)))
+    assert isinstance(answer, Decision)
+    booking = DollarPerEvent().book(answer, seen, {"m0": quoted(price_yes)}, venue="test")
+    assert (booking.bets[0].booked_usd == 0.0) is (not 0.001 <= price_yes <= 0.999)

@@ -96,6 +96,12 @@ def test_notes_stand_below() -> None:
     assert shown(console).splitlines()[-1] == "note: two decisions have no price."
 
 
+def test_the_first_day_says_when_there_will_be_results() -> None:
+    console = screen(100)
+    print_evaluation(console, replace(evaluation("random_bet"), first_results_at=AS_OF))
+    assert "nothing has settled yet; first results about 2026-02-13T19:30Z" in shown(console)
+
+
 def test_an_evaluation_of_nothing_says_so() -> None:
     console = screen(80)
     print_evaluation(console, evaluation())
