@@ -18,9 +18,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
     first_at = evaluation.first_results_at
     return {
         "as_of": None if evaluation.as_of is None else format_instant(evaluation.as_of),
-        "first_results_at": None
-        if evaluation.first_results_at is None
-        else format_instant(evaluation.first_results_at),
+        "first_results_at": None if first_at is None else format_instant(first_at),
         "convention": asked.convention.name,
         "confidence": asked.uncertainty.confidence,
         "resamples": asked.uncertainty.resamples,
