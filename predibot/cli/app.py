@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,7 +29,7 @@ from predibot.cli import (
     track,
 )
 from predibot.cli.command import Group
-from predibot.cli.ending import MISUSE, ended, ended_by_sigterm
+from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_sigterm
 
 app = typer.Typer(
     name="predibot",
@@ -77,6 +78,12 @@ for module in _COMMANDS:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code: 0 done, 1 an error told, 2 misuse, 130 interrupted."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open as long as the program runs
+    if sys.stdout is None:
+        # The next file to be opened, perhaps the ledger, would be taken for it.
+        typer.echo("error: stdout is closed, so nothing could be shown; write >/dev/null to discard it.", err=True)
+        return FAILED
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dash gets a question mark, not a crash.
         sys.stdout.reconfigure(errors="replace")

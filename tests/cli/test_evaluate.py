@@ -137,3 +137,16 @@ def test_the_first_day_says_when_there_will_be_results(predibot: Predibot) -> No
     assert "nothing has settled yet; first results about 2026-01-07T12:00Z" in early
     later = predibot("evaluate", *world, "--as-of", "2026-02-05T13:00Z")
     assert "nothing has settled" not in later.out
+
+
+@pytest.mark.parametrize("command", [("evaluate",), ("evaluate", "--no-track"), ("report",), ("track",)])
+@pytest.mark.parametrize(
+    ("venue", "message"), [("archive:/nonexistent", "no archive folder"), ("moon", "no venue 'moon'")]
+)
+def test_a_venue_that_was_asked_for_and_is_not_there_is_an_error(
+    decided: Predibot, command: tuple[str, ...], venue: str, message: str
+) -> None:
+    said = decided(*command, "--venue", venue)
+    assert said.code == 1
+    assert message in said.err.splitlines()[-1]
+    assert said.out == ""
