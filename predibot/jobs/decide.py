@@ -169,7 +169,8 @@ def bot_plan(bot: BotSpec) -> BotPlan:
         strategy.name,
         strategy.arguments,
         strategy.source_sha256,
-        model=bot.model,
+        # The first is the one it is known by; all of them follow from strategy and arguments.
+        model=next((need.name for need in bot.needs.models), None),
         knowledge_cutoff=bot.terms.knowledge_cutoff,
     )
 
@@ -177,14 +178,14 @@ def bot_plan(bot: BotSpec) -> BotPlan:
 def equipped(
     recipe: Recipe, *, opened: OpenVenue, settings: Settings, clock: Callable[[], datetime], store: Store | None
 ) -> "Equipment | None":
-    """Return what the recipe's bots talk to models with, after a check of each; None where none does.
+    """Return what the recipe's bots decide with, after a check of each; None where all need the event alone.
 
     Raises:
         UsageError: If a bot could not keep to its budget, or would see the future.
     """
-    if not any(bot.model for bot in recipe.bots):
+    if not any(bot.needs.equipment for bot in recipe.bots):
         return None
-    # Clients and tools cost half a second, which only runs with models pay.
+    # Clients and tools cost half a second, which only runs that need them pay.
     from predibot.jobs.equipment import Equipment, in_memory, in_the_ledger
 
     equipment = Equipment(
