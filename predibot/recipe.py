@@ -38,6 +38,11 @@ class BotSpec:
         return self.strategy.needs
 
     @property
+    def model(self) -> str | None:
+        """Return the model it is known by, the first of those its strategy declares; None for a bot without one."""
+        return next((need.name for need in self.needs.models), None)
+
+    @property
     def members(self) -> tuple[str, ...]:
         """Return the bots whose decisions it waits for."""
         return self.needs.members

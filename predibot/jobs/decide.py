@@ -169,8 +169,7 @@ def bot_plan(bot: BotSpec) -> BotPlan:
         strategy.name,
         strategy.arguments,
         strategy.source_sha256,
-        # The first is the one it is known by; all of them follow from strategy and arguments.
-        model=next((need.name for need in bot.needs.models), None),
+        model=bot.model,
         knowledge_cutoff=bot.terms.knowledge_cutoff,
     )
 

@@ -79,6 +79,19 @@ def test_the_worst_a_report_can_cost_is_forecast(opened: OpenVenue) -> None:
     assert "1 call of openai/o3-deep-research for at most $2.40 and 4 calls of cheap for" in cost.bots[0].basis
 
 
+def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> None:
+    page = (Path(__file__).parents[2] / "docs/agents.md").read_text("utf-8")
+    event = opened.venue.events(opened.now).events[0]
+    for model, report, whole in (("o4-mini", "$9.40", "$9.90"), ("o3", "$46.20", "$46.70")):
+        text = f'[[bots]]\nstrategy = "deep_research"\nmodel = "openai/{model}-deep-research"\n'
+        recipe = parse_recipe(RecipeText(text + 'extract_model = "openai/gpt-5-mini"\n', "d.toml", "d"))
+        cost = run_cost(recipe, [event], Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW))
+        assert f"1 call of openai/{model}-deep-research for at most {report} and 4 calls of" in cost.bots[0].basis
+        assert cost.usd == pytest.approx(float(whole[1:]), abs=0.05)
+        assert report in page
+        assert whole in page
+
+
 def needing(opened: OpenVenue, needs: Needs, more: str = "", *, limits: str = "") -> Equipment:
     """Return the equipment of a bot whose strategy declares these needs."""
     recipe = parse_recipe(RecipeText(f'{limits}\n[[bots]]\nstrategy = "random_bet"\n{more}', "n.toml", "n"))
