@@ -11,6 +11,7 @@ import pytest
 
 from predibot.config import Settings
 from predibot.contracts import ModelNeed, Needs
+from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import PluginError, UsageError
 from predibot.jobs.equipment import Equipment, Fitting
 from predibot.jobs.forecast_cost import RunCost, run_cost
@@ -178,6 +179,19 @@ def test_a_decision_knows_which_models_it_opened(opened: OpenVenue) -> None:
         fitting.calls_tools("sandbox/noisy")
     assert fitting.opened_models == ("sandbox/lazy",)
     assert (fitting.tools.web_search, fitting.tools.visit_webpage) == (None, None)
+
+
+@pytest.mark.parametrize("searches", [None, 4])
+def test_a_model_that_searches_by_itself_is_told_how_often_in_each_request(
+    opened: OpenVenue, searches: int | None
+) -> None:
+    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1\nprice_usd_per_search = 1'
+    equipment = needing(opened, Needs(models=(ModelNeed("openai/o3-deep-research", max_searches=3),)), more)
+    fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
+    request = ChatRequest((Message("user", "Rain?"),), max_searches=searches)
+    with pytest.raises(PluginError, match=f"max_searches = 3, and a request says {searches}"):
+        fitting.model("openai/o3-deep-research").chat(request, deadline_seconds=1.0)
+    assert fitting.trace.steps == []
 
 
 def read_a_page(fitting: Fitting, opened: OpenVenue) -> str:
