@@ -44,7 +44,7 @@ class OpenedModels:
             raise PluginError(
                 f"strategy {self._strategy.name!r} opens model {name!r}, and the models it declares are: "
                 f"{', '.join(declared) or 'none'}. Declare it, as docs/strategies.md shows: "
-                f"needs = Needs(models=({name!r},)), with Needs from predibot.contracts"
+                f"needs = Needs(models={(*declared, name)!r}), with Needs from predibot.contracts"
             )
         model = self._open_model(name)
         self._names[name] = None
