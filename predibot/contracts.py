@@ -131,7 +131,7 @@ class Context:
     venue: str = ""
     """Whose instruments these are."""
     model: Callable[[str], ChatModel] = no_model
-    """Models by name, metered by the bot's budget."""
+    """Models by name, those it declares; priced, metered by the bot's budget and traced."""
     tools: Toolbox = Toolbox()
     meter: Meter | None = None
     trace: TraceWriter | None = None
@@ -140,13 +140,91 @@ class Context:
     deadline_seconds: float = 600.0
     """How long the decision may take."""
     members: Mapping[str, Decision | None] = field(default_factory=dict)
-    """What other bots of the recipe decided on the subject, by bot; None for one that did not."""
+    """What the bots it declares as members decided on the subject, by bot; None for one that did not."""
     calls_tools: Callable[[str], bool] = calls_any_tools
     """Whether a model, by name, calls tools; asked of it once."""
 
 
+ANSWER_TOKENS = 4_096
+"""How long an answer may be where nobody says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNeed:
+    """One conversation with a model, and the most it takes in one decision; named twice, there are two.
+
+    A model is opened only where it is declared. The other fields are what
+    `decide --dry-run` reckons with; limits hold whatever they say.
+    """
+
+    name: str
+    """As litellm names it, such as `openai/gpt-5`."""
+    calls: int | None = None
+    """The most calls; None where the strategy sets no end to them, so that only limits do."""
+    input_tokens: int = 0
+    """What it reads besides instructions, event and its own earlier answers, such as a report."""
+    output_tokens: int = ANSWER_TOKENS
+    """The most one answer may have, thinking included."""
+    tools: bool = False
+    """Whether it calls the strategy's tools, and reads what they return."""
+    max_searches: int | None = 0
+    """How often a call may search the web by itself: 0 is never, None as often as it likes."""
+
+    def __post_init__(self) -> None:
+        """Refuse what describes no conversation."""
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ValueError(f"a model is declared by its name, such as 'openai/gpt-5'; got {self.name!r}")
+        least = {"calls": 1, "input_tokens": 0, "output_tokens": 1, "max_searches": 0}
+        for field_name, lowest in least.items():
+            count = getattr(self, field_name)
+            if count is None and field_name in ("calls", "max_searches"):
+                continue
+            if not isinstance(count, int) or count < lowest:
+                raise ValueError(f"{field_name} of model {self.name!r} is {count!r}; it is a number from {lowest} on")
+
+    @property
+    def searches_itself(self) -> bool:
+        """Return whether it looks things up by itself, which nobody can keep from the future."""
+        return self.max_searches != 0
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a strategy decides with besides the event; what it does not declare it is not given."""
+
+    models: tuple[ModelNeed, ...] = ()
+    """Names alone are taken too: `Needs(models=("openai/gpt-5",))`. The first is the one the bot is known by."""
+    tools: tuple[str, ...] = ()
+    """`web_search` and `visit_webpage`."""
+    history: bool = False
+    """Whether it asks for daily prices."""
+    news: bool = False
+    """Whether its view must show news."""
+    members: tuple[str, ...] = ()
+    """The bots of the recipe whose decisions it pools; they decide before it."""
+
+    def __post_init__(self) -> None:
+        """Take names for models, and refuse text where several names belong."""
+        for field_name in ("models", "tools", "members"):
+            given = getattr(self, field_name)
+            if isinstance(given, str):
+                raise TypeError(f"{field_name} is a tuple of names, with a comma after a single one; got {given!r}")
+            object.__setattr__(self, field_name, tuple(given))
+        models = (each if isinstance(each, ModelNeed) else ModelNeed(each) for each in self.models)
+        object.__setattr__(self, "models", tuple(models))
+
+    @property
+    def equipment(self) -> bool:
+        """Return whether a worker has to set anything up for it."""
+        return bool(self.models or self.tools or self.history or self.news)
+
+
 class Strategy(Protocol):
-    """Code that turns an event into a decision."""
+    """Code that turns an event into a decision.
+
+    One that needs more than the event says so with `needs`, an attribute or a
+    property that is a `Needs`; one without has no models, tools, history or members.
+    """
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what to do about the context's event."""
@@ -263,6 +341,8 @@ __all__ = [
     "EventSource",
     "Game",
     "Meter",
+    "ModelNeed",
+    "Needs",
     "PriceSource",
     "Progress",
     "ProgressListener",

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args, get_origin, get_type
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from predibot._folders import folders_from_environment
-from predibot.contracts import Strategy
+from predibot.contracts import Needs, Strategy
 from predibot.errors import PluginError
 from predibot.spelling import did_you_mean
 
@@ -53,6 +53,8 @@ class StrategySpec:
     """Those that were given; the others have their defaults."""
     source_sha256: str = ""
     """Digest of the plug-in's file when the spec was made."""
+    needs: Needs = field(default_factory=Needs, compare=False)
+    """What the strategy declared when the spec was made; it follows from the rest, so nothing compares or stores it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +114,12 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None, *, package
         package: The package it is a module of.
 
     Raises:
-        PluginError: If there is no such strategy, it does not load, or it
-            does not take these arguments.
+        PluginError: If there is no such strategy, it does not load, it does
+            not take these arguments, or what it declares as its needs is none.
     """
     given = dict(arguments or {})
-    _made(name, given, package)
-    return StrategySpec(name, frozen_arguments(given), _digest(name, package))
+    needs = _needs(_made(name, given, package), name)
+    return StrategySpec(name, frozen_arguments(given), _digest(name, package), needs)
 
 
 def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
@@ -181,6 +183,21 @@ def _made(name: str, arguments: Mapping[str, object], package: str) -> Strategy:
         return cast("Strategy", cls(**typed))
     except _FAILURES as error:
         raise PluginError(f"strategy {name!r} refuses its arguments: {error}") from error
+
+
+def _needs(strategy: Any, name: str) -> Needs:
+    """Return what a strategy declares that it needs; nothing where it declares nothing."""
+    if inspect.getattr_static(strategy, "needs", None) is None:
+        return Needs()
+    try:
+        declared = strategy.needs
+    except _FAILURES as error:
+        raise PluginError(f"{name}.py cannot say what it needs: {type(error).__name__}: {error}") from error
+    if not isinstance(declared, Needs):
+        raise PluginError(
+            f"{name}.py: needs is a {type(declared).__name__}; make it a property that returns Needs(...)"
+        )
+    return declared
 
 
 def frozen_arguments(arguments: Mapping[str, object]) -> dict[str, Argument]:
@@ -247,6 +264,8 @@ def _strategy_class(name: str, package: str) -> type[Any]:
     parameters = getattr(cls, "__dataclass_params__", None)
     if parameters is None or not parameters.frozen:
         raise PluginError(f"{name}.py: {class_name} is no frozen dataclass; write @dataclass(frozen=True, slots=True)")
+    if any(known.name == "needs" for known in dataclasses.fields(cls)):
+        raise PluginError(f"{name}.py: a recipe could set the field needs; leave out its type, or make it a property")
     if not callable(getattr(cls, "decide", None)):
         raise PluginError(f"{name}.py: {class_name} cannot decide; give it a method decide(self, context)")
     return cls

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from predibot.contracts import Needs
 from predibot.crypto import CryptoWords
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.terms import ModelTerms, SearchTerms
@@ -32,16 +33,19 @@ class BotSpec:
     """What the recipe says of the models it talks to."""
 
     @property
+    def needs(self) -> Needs:
+        """Return what its strategy declares."""
+        return self.strategy.needs
+
+    @property
     def model(self) -> str | None:
-        """Return the model it is about, or None for a bot without one."""
-        model = self.strategy.arguments.get("model")
-        return model if isinstance(model, str) and model else None
+        """Return the model it is known by, the first of those its strategy declares; None for a bot without one."""
+        return next((need.name for need in self.needs.models), None)
 
     @property
     def members(self) -> tuple[str, ...]:
         """Return the bots whose decisions it waits for."""
-        members = self.strategy.arguments.get("members", ())
-        return tuple(str(name) for name in members) if isinstance(members, tuple) else ()
+        return self.needs.members
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "the stored recipe") -> "Recipe":
-        """Return the recipe that `as_json` wrote; nothing is checked against the plug-ins of today."""
+        """Return the recipe that `as_json` wrote; no plug-in of today is asked, so its bots declare no needs."""
         data = json.loads(text)
         return cls(
             name=data["name"],

@@ -11,9 +11,9 @@ from predibot.agents.container import docker_problem, docker_spec
 from predibot.agents.fence import Fence
 from predibot.agents.loop import LoopLimits
 from predibot.agents.prompt import decide_prompt
-from predibot.agents.research import Research
+from predibot.agents.research import Research, research_needs
 from predibot.agents.taken import checked_by, decided
-from predibot.contracts import Context
+from predibot.contracts import Context, Needs
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import PluginError
 
@@ -45,6 +45,11 @@ class CodeAgent:
             raise PluginError(f'{why}; set executor = "docker", {instead}')
         if problem := docker_problem(self.image):
             raise PluginError(f"{why}, and {problem}; mend that, {instead}")
+
+    @property
+    def needs(self) -> Needs:
+        """Return its model with the tools it searches and reads with."""
+        return research_needs(self.model, self.max_steps)
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""

@@ -10,10 +10,10 @@ import numpy as np
 from pydantic import Field
 
 from predibot.agents.fence import Fence
-from predibot.agents.one_shot import run_one_shot
+from predibot.agents.one_shot import one_shot_need, run_one_shot
 from predibot.agents.prompt import one_shot_prompt
 from predibot.agents.taken import checked_by, decided
-from predibot.contracts import Context
+from predibot.contracts import Context, Needs
 from predibot.domain.decision import Abstention, Decision, MarketDecision
 from predibot.domain.event import Event
 from predibot.domain.sizing import SizingRule, bets_usd
@@ -56,6 +56,13 @@ class Ensemble:
             raise PluginError("strategy 'ensemble': a member is named twice; name each once")
         if self.extremising != 1.0 and self.pool != "log_odds":
             raise PluginError("strategy 'ensemble': extremising goes with pool = 'log_odds' only")
+
+    @property
+    def needs(self) -> Needs:
+        """Return the members it pools, or its model, a conversation for each sample."""
+        if self.members:
+            return Needs(members=self.members)
+        return Needs(models=(one_shot_need(self.model),) * self.samples, history=not self.price_blind)
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return the pooled forecasts with bets on them, or an abstention where too few succeeded."""

@@ -10,9 +10,9 @@ from predibot.agents.fence import Fence
 from predibot.agents.loop import LoopLimits, run_tools
 from predibot.agents.one_shot import run_one_shot
 from predibot.agents.prompt import decide_prompt, one_shot_prompt
-from predibot.agents.research import Research
+from predibot.agents.research import Research, research_needs
 from predibot.agents.taken import checked_by, decided
-from predibot.contracts import Context
+from predibot.contracts import Context, Needs
 from predibot.domain.decision import Abstention, Decision
 
 NO_TOOLS_NOTE = "one_shot: the model calls no tools"
@@ -32,6 +32,11 @@ class ToolAgent:
     """Pages that must have been read before an answer is taken."""
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
+
+    @property
+    def needs(self) -> Needs:
+        """Return its model with the tools it searches and reads with."""
+        return research_needs(self.model, self.max_steps)
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""

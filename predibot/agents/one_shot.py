@@ -5,13 +5,22 @@ import time
 from collections.abc import Callable, Mapping
 
 from predibot.agents.answer import MAX_REPAIRS, Check, LoopEnded, LoopResult, parse_answer, read_json
-from predibot.contracts import ChatModel, Context
+from predibot.contracts import ANSWER_TOKENS, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent
 
-MAX_OUTPUT_TOKENS = 4096
 MAX_REASON_CHARACTERS = 500
 _FENCED = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n[ \t]*```\s*\Z", re.DOTALL)
+
+
+def one_shot_need(model: str, *, input_tokens: int = 0) -> ModelNeed:
+    """Return what a strategy declares that asks a model with `run_one_shot`: one answer and its repairs.
+
+    Args:
+        model: Its name.
+        input_tokens: What its prompt holds besides instructions and event, such as a report.
+    """
+    return ModelNeed(model, calls=1 + MAX_REPAIRS, input_tokens=input_tokens)
 
 
 def run_one_shot(
@@ -23,7 +32,7 @@ def run_one_shot(
     deadline_seconds: float | None = None,
     may_abstain: bool = False,
     seed: int | None = None,
-    max_output_tokens: int = MAX_OUTPUT_TOKENS,
+    max_output_tokens: int = ANSWER_TOKENS,
     clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
     """Return the decision a model answers with, after at most three repairs.

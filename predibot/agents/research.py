@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urldefrag
 
+from predibot.agents.answer import MAX_REPAIRS
 from predibot.agents.fence import Fence
-from predibot.contracts import Toolbox
+from predibot.contracts import ModelNeed, Needs, Toolbox
 from predibot.domain.chat import ToolSchema
 
 ERROR = "error:"
@@ -58,6 +59,15 @@ NOTE = ToolSchema(
         "required": ["url", "line", "speaks"],
     },
 )
+
+
+def research_needs(model: str, max_steps: int) -> Needs:
+    """Return what a strategy declares whose model searches and reads for so many turns before it answers.
+
+    Its calls are the turns, the repairs of its answer, and the question whether it calls tools.
+    """
+    asked = ModelNeed(model, calls=max_steps + MAX_REPAIRS + 1, tools=True)
+    return Needs(models=(asked,), tools=(SEARCH.name, VISIT.name), history=True)
 
 
 @dataclass(frozen=True, slots=True)

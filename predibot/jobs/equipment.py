@@ -3,8 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,29 +16,31 @@ from predibot.agents.model import open_model, worst_price
 from predibot.agents.price import Price, require_price
 from predibot.agents.probe import ToolProbe
 from predibot.agents.retry import Retry
-from predibot.contracts import ChatModel, Toolbox
+from predibot.contracts import ChatModel, ModelNeed, Toolbox
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
 from predibot.domain.terms import ModelTerms
 from predibot.errors import UsageError
 from predibot.jobs.history import HistoryBoard
+from predibot.jobs.opened_models import OpenedModels
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.pages import PageFolder
 from predibot.ledger.spending import LedgerAccount
 from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
-from predibot.plugins import load_strategy
 from predibot.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import search_provider
 from predibot.research.search.provider import replay_complaint
 from predibot.research.search.throttle import PacedProvider
+from predibot.spelling import did_you_mean
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 _log = logging.getLogger(__name__)
 
 SANDBOX_MODELS = "sandbox/"
+_TOOLS = tuple(each.name for each in fields(Toolbox))
 _GRACE_SECONDS = 5.0
 """What is left of a decision's time to store it."""
 
@@ -60,13 +62,18 @@ def in_the_ledger(store: Store) -> AccountMaker:
 class Fitting:
     """What one decision is made with."""
 
-    model: Callable[[str], ChatModel]
+    model: OpenedModels
     calls_tools: Callable[[str], bool]
     tools: Toolbox
     meter: Budget
     trace: Trace
     history: Callable[[str], tuple[PricePoint, ...]]
     deadline_seconds: float
+
+    @property
+    def opened_models(self) -> tuple[str, ...]:
+        """Return the models the decision opened so far, each once; one that opened none owes nothing to any."""
+        return self.model.names
 
 
 @dataclass(slots=True)
@@ -85,7 +92,7 @@ class Equipment:
     probe: ToolProbe = field(default_factory=ToolProbe)
     pages: PageFolder = field(default_factory=PageFolder)
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
-    _prices: dict[tuple[str, ModelTerms], Price | None] = field(default_factory=dict)
+    _prices: dict[tuple[str, ModelTerms, bool], Price | None] = field(default_factory=dict)
     _budgets: dict[str, Budget] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -107,29 +114,15 @@ class Equipment:
             UsageError: It names the bot, and what to set.
         """
         for bot in bots:
-            strategy = load_strategy(bot.strategy)
-            if bot.model and works_in_background(bot.model) and not getattr(strategy, "searches_itself", False):
-                raise UsageError(
-                    f"bot {bot.name!r}: model {bot.model!r} searches by itself and writes reports. "
-                    "Give it strategy = 'deep_research', or take another model"
-                )
-            for name in _models_of(bot):
-                require_price(bot.name, self._price(name, bot.terms), self.recipe.limits.values())
-            if self.is_replay and getattr(strategy, "searches_itself", False):
-                raise UsageError(
-                    f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "
-                    f"after {self.opened.now:%Y-%m-%d}. Leave it out of a replay"
-                )
-            if not _uses_tools(strategy):
-                continue
-            # Opened now, so that a missing key is said before anything is spent.
-            complaint = replay_complaint(self._search_providers())
-            if self.is_replay and complaint:
-                raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
+            for need in bot.needs.models:
+                self._check_model(bot, need)
+            self._check_view(bot)
+            if "web_search" in bot.needs.tools:
+                self._check_search(bot)
 
-    def prices(self, bot: BotSpec) -> tuple[Price | None, ...]:
-        """Return the dearest the tokens of each of a bot's models can be, None where that is unknown."""
-        return tuple(self._price(name, bot.terms) for name in _models_of(bot))
+    def price(self, bot: BotSpec, model: str) -> Price | None:
+        """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
+        return self._price(model, bot.terms, shared=len({need.name for need in bot.needs.models}) > 1)
 
     def search_usd(self) -> float | None:
         """Return the most one search can cost, None where that is unknown."""
@@ -141,21 +134,66 @@ class Equipment:
         trace = Trace(self.keys.values())
         budget = Budget(self._account("decision", ""), parent=self._bot_budget(bot.name))
 
-        def model(name: str) -> ChatModel:
-            return MeteredModel(self._model(name, bot.terms), budget, self._price(name, bot.terms), trace)
+        def metered(name: str) -> ChatModel:
+            self._require_price(bot, name)
+            return MeteredModel(self._model(name, bot.terms), budget, self.price(bot, name), trace)
+
+        model = OpenedModels(bot.strategy, metered)
 
         def calls_tools(name: str) -> bool:
-            return self.probe.supports_tools(self._model(name, bot.terms), ask=model(name))
+            ask = model(name)
+            return self.probe.supports_tools(self._model(name, bot.terms), ask=ask)
 
         return Fitting(
             model=model,
             calls_tools=calls_tools,
-            tools=self._tools(trace, budget, now),
+            tools=self._tools(bot.needs.tools, trace, budget, now),
             meter=budget,
             trace=trace,
             history=lambda market_id: self._history(event, market_id, now),
             deadline_seconds=max(1.0, self.deadline_seconds - _GRACE_SECONDS),
         )
+
+    def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
+        """Refuse a model that could not be held to a limit, or that would see the future."""
+        if works_in_background(need.name) and not need.max_searches:
+            raise UsageError(
+                f"bot {bot.name!r}: model {need.name!r} searches by itself and writes reports. "
+                "Give it strategy = 'deep_research', or take another model"
+            )
+        self._require_price(bot, need.name)
+        if self.is_replay and need.searches_itself:
+            raise UsageError(
+                f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "
+                f"after {self.opened.now:%Y-%m-%d}. Leave it out of a replay"
+            )
+
+    def _require_price(self, bot: BotSpec, model: str) -> None:
+        require_price(bot.name, model, self.price(bot, model), self.recipe.limits.values())
+
+    def _check_view(self, bot: BotSpec) -> None:
+        """Refuse a bot that needs what nobody can give it."""
+        if bot.needs.news:
+            raise UsageError(
+                f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
+            )
+        for name in bot.needs.tools:
+            if name not in _TOOLS:
+                raise UsageError(f"bot {bot.name!r} needs a tool {name!r}. {did_you_mean(name, _TOOLS)}")
+
+    def _check_search(self, bot: BotSpec) -> None:
+        """Refuse searches that could not be held to a limit, or that would see the future."""
+        # Opened now, so that a missing key is said before anything is spent.
+        providers = self._search_providers()
+        complaint = replay_complaint(providers)
+        if self.is_replay and complaint:
+            raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
+        unpriced = [provider.name for provider in providers if provider.usd_per_call is None]
+        if unpriced and any(limits.usd is not None for limits in self.recipe.limits.values()):
+            raise UsageError(
+                f"bot {bot.name!r} has a limit in USD, and what a search of {unpriced[0]} costs is unknown; "
+                f"set usd_per_call = {{{unpriced[0]} = ...}} in [search]"
+            )
 
     def _model(self, name: str, terms: ModelTerms) -> ChatModel:
         with self._lock:
@@ -182,12 +220,13 @@ class Equipment:
             raise UsageError(f"model {name!r} is a script of the sandbox; it plays with --venue sandbox only")
         return self.opened.loopback.chat_url
 
-    def _price(self, name: str, terms: ModelTerms) -> Price | None:
+    def _price(self, name: str, terms: ModelTerms, *, shared: bool) -> Price | None:
         with self._lock:
-            if (name, terms) not in self._prices:
+            if (name, terms, shared) not in self._prices:
                 base_url = self._base_url(name, terms)
-                self._prices[name, terms] = worst_price(name, price=_stated(name, terms), base_url=base_url)
-            return self._prices[name, terms]
+                price = worst_price(name, price=_stated(name, terms), base_url=base_url, shared=shared)
+                self._prices[name, terms, shared] = price
+            return self._prices[name, terms, shared]
 
     def _bot_budget(self, bot: str) -> Budget:
         with self._lock:
@@ -206,7 +245,8 @@ class Equipment:
         """Keep what a page said, without our own secrets: a page may have been told one."""
         return self.pages.keep(trace.without_secrets(text))
 
-    def _tools(self, trace: Trace, meter: Budget, now: datetime) -> Toolbox:
+    def _tools(self, names: Collection[str], trace: Trace, meter: Budget, now: datetime) -> Toolbox:
+        """Return the tools of these names; the others are not there."""
         before = now if self.is_replay else None
         search = SearchPolicy(before=before, count=self.recipe.search.results)
         if self.recipe.search.market_sites:
@@ -218,10 +258,13 @@ class Equipment:
             as_of=before,
         )
         clock = (lambda: now) if self.is_replay else self.clock
-        return Toolbox(
-            web_search=make_web_search(self._search_providers(), search, clock, trace, meter=meter),
-            visit_webpage=make_visit_webpage(policy, clock, trace, keep=lambda text: self._keep_page(text, trace)),
-        )
+        makers: Mapping[str, Callable[[], Any]] = {
+            "web_search": lambda: make_web_search(self._search_providers(), search, clock, trace, meter=meter),
+            "visit_webpage": lambda: make_visit_webpage(
+                policy, clock, trace, keep=lambda text: self._keep_page(text, trace)
+            ),
+        }
+        return Toolbox(**{name: make() for name, make in makers.items() if name in names})
 
     def _search_providers(self) -> Sequence[Any]:
         with self._lock:
@@ -248,15 +291,6 @@ class Equipment:
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
         market = event.market(market_id)
         return () if market is None else self._histories.daily(market, now)
-
-
-def _models_of(bot: BotSpec) -> list[str]:
-    names = (bot.strategy.arguments.get(each) for each in ("model", "extract_model"))
-    return [name for name in names if isinstance(name, str) and name]
-
-
-def _uses_tools(strategy: object) -> bool:
-    return hasattr(strategy, "min_searches")
 
 
 def _stated(name: str, terms: ModelTerms) -> Price | None:

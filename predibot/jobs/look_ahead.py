@@ -154,11 +154,12 @@ def check_look_ahead(
 def _skipped(recipe: Recipe, past: Past) -> Mapping[str, str]:
     """Return the bots whose decisions would not be the same again whatever they know, and why."""
     scripted = venue_name(past.spec) == "sandbox"
-    skipped = {
-        bot.name: f"it talks to {bot.model}, which may answer otherwise each time"
-        for bot in recipe.bots
-        if bot.model is not None and not (scripted and bot.model.startswith(SANDBOX_MODELS))
-    }
+    skipped = {}
+    for bot in recipe.bots:
+        names = dict.fromkeys(need.name for need in bot.needs.models)
+        real = [name for name in names if not (scripted and name.startswith(SANDBOX_MODELS))]
+        if real:
+            skipped[bot.name] = f"it talks to {', '.join(real)}, which may answer otherwise each time"
     for bot in recipe.bots:
         if pooled := [name for name in bot.members if name in skipped]:
             skipped.setdefault(bot.name, f"it pools {', '.join(pooled)}, not made again")

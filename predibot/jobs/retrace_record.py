@@ -15,7 +15,9 @@ from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall, Usage
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
 from predibot.jobs.equipment import Fitting
+from predibot.jobs.opened_models import OpenedModels
 from predibot.ledger.traces import Trace
+from predibot.plugins import StrategySpec
 
 Step = Mapping[str, Any]
 
@@ -60,10 +62,10 @@ class Record:
                 self._results.setdefault(_key(step), deque()).append((step, before))
                 before = []
 
-    def fitting(self) -> Fitting:
-        """Return what the decision is made with again; no time passes, so there is no deadline."""
+    def fitting(self, strategy: StrategySpec) -> Fitting:
+        """Return what a strategy decides with again; no time passes, so there is no deadline."""
         return Fitting(
-            model=self._model,
+            model=OpenedModels(strategy, self._model),
             calls_tools=self._calls_tools,
             tools=Toolbox(self._search, self._visit),
             meter=Budget.of("decision", Limits()),

@@ -12,6 +12,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.decision import Abstention, Decision, MarketDecision, Status, Subject
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event
+from predibot.domain.price import PricePoint
 from predibot.errors import (
     AnswerError,
     BudgetSpent,
@@ -23,6 +24,7 @@ from predibot.errors import (
     UsageError,
     VenueError,
 )
+from predibot.jobs.opened_models import OpenedModels
 from predibot.jobs.quotes import QuoteBoard, quotes_of
 from predibot.jobs.sources import lasting, sources_of
 from predibot.jobs.watch import Watch, of_step, unwatched
@@ -35,7 +37,7 @@ from predibot.plugins import StrategySpec, load_strategy
 from predibot.recipe import BotSpec
 
 if TYPE_CHECKING:
-    # Its tools and clients cost half a second, which only runs with models pay.
+    # Its tools and clients cost half a second, which only runs that need them pay.
     from predibot.jobs.equipment import Fitting
 
 _log = logging.getLogger(__name__)
@@ -79,7 +81,7 @@ class Bench:
     board: QuoteBoard
     bots: Mapping[str, BotSpec] = field(default_factory=dict)
     equipment: "Fitter | None" = None
-    """None where no bot talks to a model."""
+    """None where no bot needs any."""
     loopback: str | None = None
     """The address of a sandbox's pages."""
     traces: TraceFolder = field(default_factory=TraceFolder)
@@ -139,8 +141,8 @@ def give_up(job: DecideJob, bench: Bench, message: str, seconds: float) -> None:
 
 
 def _fitting(job: DecideJob, bench: Bench) -> "Fitting | None":
-    """Return what a bot that talks to a model decides with; None for the others."""
-    if bench.equipment is None or bench.bots[job.bot].model is None:
+    """Return what a bot decides with that needs more than the event; None for the others."""
+    if bench.equipment is None or not job.strategy.needs.equipment:
         return None
     fitting = bench.equipment.fit(bench.bots[job.bot], bench.events[job.subject.id], bench.instant())
     fitting.trace.listener = lambda step: bench.watch(of_step(job.bot, job.subject.id, step))
@@ -189,8 +191,19 @@ def _context(job: DecideJob, bench: Bench, shown: Event, fitting: "Fitting | Non
         members=_members(job, bench),
     )
     if fitting is None:
-        return context
+        return replace(context, model=OpenedModels(job.strategy), history=_undeclared_history(job.strategy.name))
     return replace(context, **{each.name: getattr(fitting, each.name) for each in fields(fitting)})
+
+
+def _undeclared_history(strategy: str) -> Callable[[str], tuple[PricePoint, ...]]:
+    """Return what refuses daily prices to a strategy that did not say it needs them: none would look like no past."""
+
+    def refuse(_market_id: str) -> tuple[PricePoint, ...]:
+        raise PluginError(
+            f"strategy {strategy!r} asks for daily prices, which it does not declare. Set needs = Needs(history=True)"
+        )
+
+    return refuse
 
 
 def _members(job: DecideJob, bench: Bench) -> Mapping[str, Decision | None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.contracts import Context
+from predibot.contracts import Context, ModelNeed, Needs
 from predibot.domain.decision import Decision
 from predibot.errors import PluginError
 from predibot.games import DollarPerEvent
@@ -169,6 +169,66 @@ def test_a_broken_strategy_says_its_file_and_the_reason_and_hides_no_other(
     broken, whole = strategies(plugins.package)
     assert message in broken.problem
     assert not whole.problem
+
+
+NEEDY = '''"""A strategy that declares what it needs."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from predibot.contracts import ModelNeed, Needs
+
+
+@dataclass(frozen=True, slots=True)
+class Needy:
+    judge: str = "acme/judge"
+    {needs}
+
+    def decide(self, context):
+        return None
+'''
+BY_PROPERTY = "@property\n    def needs(self):\n        "
+
+
+@pytest.mark.parametrize(
+    "needs",
+    [
+        BY_PROPERTY + "return Needs(models=(self.judge,), tools=['web_search'])",
+        BY_PROPERTY + "return Needs(models=[ModelNeed(self.judge)], tools=('web_search',))",
+        "needs = Needs(models=('acme/judge',), tools=('web_search',))",
+        "needs: ClassVar[Needs] = Needs(('acme/judge',), ('web_search',))",
+    ],
+)
+def test_a_strategy_declares_its_needs_by_an_attribute_or_a_property(plugins: Plugins, needs: str) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", needs))
+    expected = Needs(models=(ModelNeed("acme/judge"),), tools=("web_search",))
+    assert spec_of("needy", package=plugins.package).needs == expected
+    assert pickle.loads(pickle.dumps(expected)) == expected
+
+
+def test_a_strategy_that_declares_nothing_needs_nothing(plugins: Plugins) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", ""))
+    assert spec_of("needy", package=plugins.package).needs == Needs()
+
+
+@pytest.mark.parametrize(
+    ("needs", "message"),
+    [
+        ("needs: Needs = Needs()", "needy.py: a recipe could set the field needs; leave out its type"),
+        ("def needs(self):\n        return Needs()", "needs is a method; make it a property that returns Needs(...)"),
+        ("needs = ('acme/judge',)", "needs is a tuple; make it a property that returns Needs(...)"),
+        (BY_PROPERTY + "return Needs(models=(self.jugde,))", "cannot say what it needs: AttributeError"),
+        (BY_PROPERTY + "return Needs(models='acme')", "models is a tuple of names, with a comma after a single one"),
+        (BY_PROPERTY + "return Needs(models=('',))", "a model is declared by its name"),
+        (BY_PROPERTY + "return Needs(models=(ModelNeed('m', calls=0),))", "calls of model 'm' is 0"),
+        (BY_PROPERTY + "return Needs(models=(ModelNeed('m', output_tokens=2.5),))", "output_tokens of model 'm' is"),
+    ],
+)
+def test_needs_that_are_none_are_refused_when_the_recipe_is_read(plugins: Plugins, needs: str, message: str) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", needs))
+    with pytest.raises(PluginError) as caught:
+        spec_of("needy", package=plugins.package)
+    assert message in str(caught.value)
 
 
 def test_a_type_no_recipe_can_give_is_said_to_be_one(plugins: Plugins) -> None:
