@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.account import Account, MemoryAccount
+from predibot.agents.account import Account, MemoryAccount, Standing
 from predibot.agents.budget import Budget, Reserved
 from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent
@@ -190,15 +190,19 @@ class Shared:
 
     level: LimitLevel = "day"
     limits = Limits(usd=1.0)
+    is_shared = True
 
     def __init__(self) -> None:
         self.kept = MemoryAccount("day", self.limits)
 
-    def try_add(self, amount: Spending) -> bool:
-        return self.kept.try_add(amount)
+    def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
+        return self.kept.try_add(amount, kept=kept)
 
-    def replace(self, added: Spending, by: Spending) -> None:
-        self.kept.replace(added, by)
+    def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
+        self.kept.replace(added, by, kept=kept)
+
+    def standing(self) -> Standing:
+        return self.kept.standing()
 
     def spent(self) -> Spending:
         return self.kept.spent()
