@@ -59,7 +59,7 @@ class Budget:
         """
         self._account = account
         self._accounts: tuple[Account, ...] = (account, *(parent._accounts if parent else ()))
-        self._changed = parent._changed if parent else changed or threading.Condition()
+        self._changed: threading.Condition = parent._changed if parent else changed or threading.Condition()
         self._monotonic = monotonic
         self._ends = None if wait_seconds is None else monotonic() + wait_seconds
         self._open: set[Reserved] = set()

@@ -11,7 +11,6 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from sqlalchemy import Connection, delete, select, update
 
@@ -38,7 +37,7 @@ class Holder:
 
     owner: str = field(default_factory=new_owner)
     lease: timedelta = timedelta(minutes=1)
-    clock: Callable[[], datetime] = partial(datetime.now, UTC)
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 def renew_reservations(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:

@@ -95,7 +95,7 @@ def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, flo
 def _may_have_cost(failed: Mapping[str, Any]) -> bool:
     """Return whether an answer that was lost on the way may have been paid for, also where its price is unknown."""
     if "estimated_usd" in failed:
-        return failed["estimated_usd"] != 0.0
+        return bool(failed["estimated_usd"] != 0.0)
     # Traces of before estimates were written down.
     return bool(failed["worst"]["usd"] or (failed.get("lost_tries") and not failed.get("price_known", True)))
 
