@@ -59,14 +59,24 @@ class ChatModel(Protocol):
 class Meter(Protocol):
     """What a piece of work may still spend; reserved before, settled after."""
 
-    def reserve(self, worst: Spending) -> "Reservation":
+    def reserve(self, worst: Spending, *, wait_seconds: float | None = None) -> "Reservation":
         """Set the worst case aside, at every level at once, or nothing at all.
 
         Of seconds nothing is set aside: whoever waits takes no time from others.
 
+        Args:
+            worst: The most that may be spent.
+            wait_seconds: How long others may be waited for who have set aside what is
+                left, where that is less than the decision has.
+
         Raises:
-            BudgetSpent: If it does not fit any more, or no second is left; the message names the limit.
+            BudgetSpent: If what is settled leaves no room, or no second is left; the message names the limit.
+            ModelUnavailable: If others had set aside what is left for as long as one could wait.
         """
+        ...
+
+    def keep(self, amount: Spending) -> "KeptReservation":
+        """Set an amount aside for a later step, which nobody else may have, as `reserve` does."""
         ...
 
     def spent(self) -> Spending:
@@ -83,6 +93,18 @@ class Reservation(Protocol):
 
     def settle(self, actual: Spending) -> None:
         """Replace what was set aside by what was spent, once."""
+        ...
+
+
+class KeptReservation(Reservation, Protocol):
+    """An amount that is set aside for a later step."""
+
+    def offer(self) -> None:
+        """Let the next reservation of the same meter have it."""
+        ...
+
+    def release(self) -> None:
+        """Give it back, if it was not used."""
         ...
 
 
@@ -340,6 +362,7 @@ __all__ = [
     "Context",
     "EventSource",
     "Game",
+    "KeptReservation",
     "Meter",
     "ModelNeed",
     "Needs",

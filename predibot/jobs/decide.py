@@ -185,7 +185,7 @@ def equipped(
     if not any(bot.needs.equipment for bot in recipe.bots):
         return None
     # Clients and tools cost half a second, which only runs that need them pay.
-    from predibot.jobs.equipment import Equipment, in_memory, in_the_ledger
+    from predibot.jobs.equipment import Equipment
 
     equipment = Equipment(
         recipe=recipe,
@@ -194,7 +194,7 @@ def equipped(
         run_key="",
         deadline_seconds=settings.decision_deadline_seconds,
         clock=clock,
-        make_account=in_memory if store is None else in_the_ledger(store),
+        store=store,
     )
     equipment.check(recipe.bots)
     return equipment

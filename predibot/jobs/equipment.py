@@ -26,7 +26,7 @@ from predibot.jobs.history import HistoryBoard
 from predibot.jobs.opened_models import OpenedModels
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.pages import PageFolder
-from predibot.ledger.spending import LedgerAccount
+from predibot.ledger.spending import Holder, LedgerAccount
 from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
 from predibot.recipe import BotSpec, Recipe
@@ -43,19 +43,6 @@ SANDBOX_MODELS = "sandbox/"
 _TOOLS = tuple(each.name for each in fields(Toolbox))
 _GRACE_SECONDS = 5.0
 """What is left of a decision's time to store it."""
-
-AccountMaker = Callable[[LimitLevel, str, Limits], Account]
-"""Makes the account of a level; where it is shared between processes, under its key."""
-
-
-def in_memory(level: LimitLevel, _key: str, limits: Limits) -> Account:
-    """Return an account that nobody else sees."""
-    return MemoryAccount(level, limits)
-
-
-def in_the_ledger(store: Store) -> AccountMaker:
-    """Return a maker of accounts that all processes with this ledger share."""
-    return lambda level, key, limits: LedgerAccount(store, key, level, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +74,18 @@ class Equipment:
     run_key: str
     deadline_seconds: float
     clock: Callable[[], datetime]
-    make_account: AccountMaker = in_memory
+    store: Store | None = None
+    """Where what is limited is counted for all processes; None counts it for this one only."""
+    holder: Holder = field(default_factory=Holder)
+    """Whose reservations these are there."""
     retry: Retry = field(default_factory=Retry)
     probe: ToolProbe = field(default_factory=ToolProbe)
     pages: PageFolder = field(default_factory=PageFolder)
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
     _prices: dict[tuple[str, ModelTerms, bool], Price | None] = field(default_factory=dict)
-    _budgets: dict[str, Budget] = field(default_factory=dict)
+    _accounts: dict[str, Account] = field(default_factory=dict)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    """Of all budgets: who waits for room is told when somebody settles."""
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _histories: HistoryBoard = field(init=False)
@@ -132,7 +124,8 @@ class Equipment:
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what a bot decides on an event with; for one thread and one decision."""
         trace = Trace(self.keys.values())
-        budget = Budget(self._account("decision", ""), parent=self._bot_budget(bot.name))
+        deadline_seconds = max(1.0, self.deadline_seconds - _GRACE_SECONDS)
+        budget = self._budget(bot.name, deadline_seconds)
 
         def metered(name: str) -> ChatModel:
             self._require_price(bot, name)
@@ -151,7 +144,7 @@ class Equipment:
             meter=budget,
             trace=trace,
             history=lambda market_id: self._history(event, market_id, now),
-            deadline_seconds=max(1.0, self.deadline_seconds - _GRACE_SECONDS),
+            deadline_seconds=deadline_seconds,
         )
 
     def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
@@ -228,18 +221,26 @@ class Equipment:
                 self._prices[name, terms, shared] = price
             return self._prices[name, terms, shared]
 
-    def _bot_budget(self, bot: str) -> Budget:
-        with self._lock:
-            if bot not in self._budgets:
-                day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"))
-                run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
-                self._budgets[bot] = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=run)
-            return self._budgets[bot]
+    def _budget(self, bot: str, deadline_seconds: float) -> Budget:
+        """Return the budget of one decision, within those of its bot, its run, and the day on which it begins."""
+        day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
+        run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
+        whole = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=run)
+        return whole.inside("decision", self.recipe.limits.get("decision", Limits()), wait_seconds=deadline_seconds)
 
     def _account(self, level: LimitLevel, key: str) -> Account:
+        """Return the one account under a key."""
+        with self._lock:
+            if key not in self._accounts:
+                self._accounts[key] = self._opened_account(level, key)
+            return self._accounts[key]
+
+    def _opened_account(self, level: LimitLevel, key: str) -> Account:
         limits = self.recipe.limits.get(level, Limits())
         # Only what is limited across processes has to be shared between them.
-        return self.make_account(level, key, limits) if key and limits != Limits() else MemoryAccount(level, limits)
+        if self.store is None or limits == Limits():
+            return MemoryAccount(level, limits)
+        return LedgerAccount(self.store, key, level, limits, self.holder)
 
     def _keep_page(self, text: str, trace: Trace) -> str:
         """Keep what a page said, without our own secrets: a page may have been told one."""

@@ -84,7 +84,8 @@ class Record:
         """Return the next recorded answer.
 
         Raises:
-            BudgetSpent: If the recorded bot was asked otherwise next, or no more: a limit stood in its way.
+            BudgetSpent: If the recorded bot was asked otherwise next, no more, or not again after a lost answer: a
+                limit stood in its way.
             LoopEnded: If it was asked no more for another reason, such as its deadline.
             ModelError: If that is what was recorded.
         """
@@ -166,7 +167,9 @@ def _reason(row: Step) -> str:
     return found.group(1) if found else said
 
 
-def _failure(row: Step) -> ModelError:
+def _failure(row: Step) -> ModelError | BudgetSpent:
+    if row["error"] == BudgetSpent.__name__:
+        return BudgetSpent(row["message"])
     kind: Callable[[str], ModelError] = ModelRefused if row["error"] in _REFUSALS else ModelUnavailable
     return kind(row["message"])
 

@@ -94,7 +94,15 @@ def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, flo
 
 def _may_have_cost(failed: Mapping[str, Any]) -> bool:
     """Return whether an answer that was lost on the way may have been paid for, also where its price is unknown."""
+    if "estimated_usd" in failed:
+        return bool(failed["estimated_usd"] != 0.0)
+    # Traces of before estimates were written down.
     return bool(failed["worst"]["usd"] or (failed.get("lost_tries") and not failed.get("price_known", True)))
+
+
+def estimated_usd_of_steps(steps: Iterable[Mapping[str, Any]]) -> float:
+    """Return what is booked in budgets for answers whose cost is unknown, in dollars: the worst case of each."""
+    return math.fsum(step.get("estimated_usd") or 0.0 for step in steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +12,14 @@ import pytest
 
 from predibot.config import Settings
 from predibot.contracts import ModelNeed, Needs
+from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatRequest, Message
-from predibot.errors import PluginError, UsageError
+from predibot.errors import BudgetSpent, PluginError, UsageError
 from predibot.jobs.equipment import Equipment, Fitting
 from predibot.jobs.forecast_cost import RunCost, run_cost
 from predibot.jobs.venues import OpenVenue, open_venue
 from predibot.ledger.pages import PageFolder
+from predibot.ledger.store import Store
 from predibot.recipe_text import RecipeText, parse_recipe
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -216,3 +219,53 @@ def test_a_page_that_repeats_a_key_is_kept_without_it(opened: OpenVenue, tmp_pat
     assert word.encode() not in kept.read_bytes()
     assert b"***" in kept.read_bytes()
     assert visited["sha256"] == kept.stem == hashlib.sha256(kept.read_bytes()).hexdigest()
+
+
+LIMITED = RECIPE + "[limits.day]\nsteps = 2\n[limits.run]\nsteps = 5\n"
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_at_midnight_the_budget_of_another_day_begins_and_the_runs_goes_on(
+    opened: OpenVenue, tmp_path: Path, is_stored: bool
+) -> None:
+    recipe = parse_recipe(RecipeText(LIMITED, "sharp.toml", "sharp"))
+    event = opened.venue.events(opened.now).events[0]
+    instants = [datetime(2026, 3, 1, 23, 59, tzinfo=UTC)]
+    with Store.open(f"sqlite:///{tmp_path}/l.db") as store:
+        equipment = Equipment(
+            recipe, opened, {}, "run", 600.0, lambda: instants[-1], store=store if is_stored else None
+        )  # fmt: skip
+
+        def spend() -> Fitting:
+            fitting = equipment.fit(recipe.bots[0], event, opened.now)
+            fitting.meter.reserve(Spending(steps=1)).settle(Spending(steps=1))
+            return fitting
+
+        late = [spend(), spend()]
+        with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
+            spend()
+        instants.append(datetime(2026, 3, 2, 0, 1, tzinfo=UTC))
+        # What began before midnight stays in the budget of its day.
+        with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
+            late[0].meter.reserve(Spending(steps=1))
+        spend()
+        spend()
+        instants.append(datetime(2026, 3, 3, tzinfo=UTC))
+        spend()
+        with pytest.raises(BudgetSpent, match="the run's limit of 5 steps"):
+            spend()
+
+
+def test_bots_share_the_accounts_of_their_run_and_wait_for_each_other(opened: OpenVenue) -> None:
+    text = RECIPE + RECIPE.replace('name = "sharp"', 'name = "other"') + "[limits.run]\nsteps = 1\n"
+    recipe = parse_recipe(RecipeText(text, "sharp.toml", "sharp"))
+    equipment = Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW)
+    event = opened.venue.events(opened.now).events[0]
+    here, there = (equipment.fit(bot, event, opened.now).meter for bot in recipe.bots)
+    held = here.reserve(Spending(steps=1))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(there.reserve, Spending(steps=1))
+        held.settle(Spending())
+        waiting.result(timeout=30.0).settle(Spending(steps=1))
+    with pytest.raises(BudgetSpent, match="the run's limit of 1 steps"):
+        here.reserve(Spending(steps=1))
