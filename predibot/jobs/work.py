@@ -30,7 +30,7 @@ from predibot.ledger.catalogue import Catalogue
 from predibot.ledger.claims import Claim, Claimant, Taken, claim, held_claim
 from predibot.ledger.decisions import Finished, StoredDecision, store_decision, stored_decisions
 from predibot.ledger.store import Store
-from predibot.ledger.traces import TraceFolder, cost_of_steps
+from predibot.ledger.traces import TraceFolder, cost_of_steps, models_of_steps
 from predibot.plugins import StrategySpec, load_strategy
 from predibot.recipe import BotSpec
 
@@ -148,9 +148,9 @@ def _fitting(job: DecideJob, bench: Bench) -> "Fitting | None":
 
 
 def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> Finished:
-    """Return how a decision ended with its trace kept, its sources and its cost."""
+    """Return how a decision ended with its trace kept, its sources, its models and its cost."""
     if fitting is None:
-        return finished
+        return replace(finished, models=())
     steps = fitting.trace.steps
     cost_usd, cost_known_usd = cost_of_steps(steps)
     return replace(
@@ -160,6 +160,7 @@ def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> 
         cost_known_usd=cost_known_usd,
         trace_sha256=bench.traces.keep(fitting.trace) if steps else None,
         sources=sources_of(steps, loopback=bench.loopback),
+        models=models_of_steps(steps),
     )
 
 

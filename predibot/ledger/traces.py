@@ -92,6 +92,11 @@ def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, flo
     return (None if None in costs else known), known
 
 
+def models_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the names of the models that were called, those that did not answer too, each once in sorted order."""
+    return tuple(sorted({step["model_name"] for step in steps if step["kind"] in ("model", "model_failed")}))
+
+
 def _may_have_cost(failed: Mapping[str, Any]) -> bool:
     """Return whether an answer that was lost on the way may have been paid for, also where its price is unknown."""
     return bool(failed["worst"]["usd"] or (failed.get("lost_tries") and not failed.get("price_known", True)))

@@ -11,6 +11,8 @@ from predibot.scoring.leaderboard import Pair
 from predibot.scoring.parts import PartScore
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 
+_OF_THE_WHOLE = ("as_of", "convention", "confidence", "resamples", "seed", "by", "unknown_cutoff")
+
 
 def evaluation_document(evaluation: Evaluation) -> Document:
     """Return the JSON document of an evaluation."""
@@ -31,7 +33,14 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "delays": [_counterfactual("delay_days", each, float(each.change)) for each in evaluation.delays],
         "sizings": [_counterfactual("sizing", each, each.change) for each in evaluation.sizings],
         "notes": list(evaluation.notes),
+        "unknown_cutoff": None if evaluation.apart is None else _apart(evaluation.apart),
     }
+
+
+def _apart(evaluation: Evaluation) -> Document:
+    """Return what is said of the decisions that are ranked apart, without what holds for the whole document."""
+    whole = evaluation_document(evaluation)
+    return {name: whole[name] for name in whole if name not in _OF_THE_WHOLE}
 
 
 def _card(card: Scorecard) -> Document:
@@ -53,8 +62,9 @@ def _card(card: Scorecard) -> Document:
         "failed": card.failed,
         "abstained": card.abstained,
         "clean": card.clean,
-        "contaminated": card.contaminated,
         "unknown": card.unknown,
+        "ahead": card.ahead,
+        "contaminated": card.contaminated,
     }
 
 

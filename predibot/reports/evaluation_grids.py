@@ -1,6 +1,7 @@
 """An evaluation on a screen: what each bot did, how good it was, and on how much that rests."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -13,6 +14,7 @@ from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.counterfactual import Counterfactual
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
+from predibot.scoring.knowledge import KNOWLEDGE
 from predibot.scoring.leaderboard import Pair
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 
@@ -32,6 +34,9 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     for grid in _grids(evaluation):
         console.print()
         print_grid(console, grid)
+    for grid in _grids_apart(evaluation.apart):
+        console.print()
+        print_grid(console, grid)
     print_notes(console, evaluation.notes)
 
 
@@ -47,11 +52,21 @@ def _head(evaluation: Evaluation) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def _grids_apart(apart: Evaluation | None) -> Iterator[Grid]:
+    """Yield the tables of the decisions that are ranked apart; how many they are stands among the others."""
+    if apart is not None:
+        yield from (replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}") for grid in _score_grids(apart))
+
+
 def _grids(evaluation: Evaluation) -> Iterator[Grid]:
     """Yield the tables that have something to say, in the order of a reader's questions."""
+    if any(card.decisions for card in evaluation.cards):
+        yield _decisions_grid(evaluation.cards)
+    yield from _score_grids(evaluation)
+
+
+def _score_grids(evaluation: Evaluation) -> Iterator[Grid]:
     cards = evaluation.cards
-    if any(card.decisions for card in cards):
-        yield _decisions_grid(cards)
     if cards:
         yield _scores_grid(cards)
         yield _forecasts_grid(cards)
@@ -74,7 +89,7 @@ def _decisions_grid(cards: Sequence[Scorecard]) -> Grid:
     counted = ["decisions", "refused", "failed", "abstained"]
     # Where no model can have known an end, there is nothing to tell apart.
     if any(card.clean < card.decisions for card in cards):
-        counted += ["clean", "contaminated", "unknown"]
+        counted += KNOWLEDGE
     rows = tuple(
         (plain(card.bot), *(figures.count(getattr(card, each)) for each in counted), figures.cost_usd(card.cost_usd))
         for card in cards

@@ -74,6 +74,16 @@ def forecasts_and_outcomes(probabilities: ArrayLike, outcomes: ArrayLike) -> tup
     return forecasts, happened
 
 
+def booleans(name: str, values: ArrayLike) -> NDArray[np.bool_]:
+    """Return what is so and what is not, shape (n,): truth values, or 1 and 0.
+
+    Raises:
+        ValueError: If one is anything else.
+    """
+    so: NDArray[np.bool_] = outcomes_of(name, values) == 1.0
+    return so
+
+
 def indices(name: str, values: ArrayLike) -> Ints:
     """Return whole numbers, shape (n,).
 

@@ -60,10 +60,13 @@ class Evaluation:
     by_confidence: tuple[PartScore, ...] = ()
     delays: tuple[Counterfactual, ...] = ()
     sizings: tuple[Counterfactual, ...] = ()
+    apart: "Evaluation | None" = None
+    """The same of the decisions whose models have no known cutoff, which are in nothing above; None without any."""
 
 
 def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
     """Return what a record says, in full."""
+    apart = record.apart() if record.counted == "clean" else None
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
     cards = scorecards(record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty)
     pairs = (
@@ -82,6 +85,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         by_confidence=confidence_scores(forecasts, asked.uncertainty),
         delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
+        apart=None if apart is None else evaluation_of(apart, as_of, asked),
     )
 
 
@@ -124,6 +128,7 @@ def _card(bot: str, score: ForecastScore) -> Scorecard:
         failed=0,
         abstained=0,
         clean=0,
-        contaminated=0,
         unknown=0,
+        ahead=0,
+        contaminated=0,
     )

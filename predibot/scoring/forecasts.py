@@ -71,7 +71,7 @@ class Forecasts:
 def settled_forecasts(record: TrackRecord) -> Forecasts:
     """Return the forecasts of a record that count, on markets that had paid 0 or 1 by its evaluation.
 
-    Contaminated decisions and void markets are left out. Two bots were asked the
+    Decisions that are not scored and void markets are left out. Two bots were asked the
     same question where the market and the run's slot are the same.
     """
     payout = np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)[record.bet_market]

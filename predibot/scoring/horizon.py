@@ -47,8 +47,8 @@ def horizon_returns(
     """Return the returns of every decision by each horizon, `settled` last.
 
     Each decision stands alone: what its bot, or anybody, decided later changes
-    nothing. A decision after `as_of`, or a contaminated one, has no value and
-    counts nowhere.
+    nothing. A decision after `as_of`, or one that is not scored, has no value
+    and counts nowhere.
 
     Args:
         record: What was done.

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
 from predibot.scoring.arguments import Floats, Ints, refuse, same_length
-from predibot.scoring.knowledge import CONTAMINATED, KNOWLEDGE
+from predibot.scoring.knowledge import CLEAN, KNOWLEDGE, UNKNOWN
 
 _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
 _DAY_SECONDS = 86_400.0
@@ -77,7 +77,9 @@ class TrackRecord:
     tell. Left out, abstaining counts at `settled` from the start.
     """
     decision_knowledge: NDArray[np.int8] | None = None
-    """What the decision's model can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
+    """What the models behind it can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
+    counted: Literal["clean", "unknown"] = "clean"
+    """Which decisions count for scores; those whose models have no known cutoff are scored apart (`apart`)."""
     decision_slot: Floats | None = None
     """The instant of the run's slot, (n_d,): decisions of one event at one slot are compared.
 
@@ -116,9 +118,23 @@ class TrackRecord:
         return self.decided_at <= self.as_of
 
     def scored(self) -> NDArray[np.bool_]:
-        """Return which of them count for the scores of their bot, (n_d,): all but the contaminated ones."""
-        made = self.made()
-        return made if self.decision_knowledge is None else made & (self.decision_knowledge != CONTAMINATED)
+        """Return which of them count for the scores of their bot, (n_d,): those with the knowledge that is `counted`."""
+        counted: NDArray[np.bool_] = self.made() & (self.knowledge() == KNOWLEDGE.index(self.counted))
+        return counted
+
+    def knowledge(self) -> NDArray[np.int8]:
+        """Return what the models behind each decision can have known, (n_d,), as indices into `KNOWLEDGE`."""
+        known = self.decision_knowledge
+        return np.full(self.decided_at.shape, CLEAN, dtype=np.int8) if known is None else known
+
+    def apart(self) -> Self | None:
+        """Return the record of the decisions that are scored apart, by their bots alone; None where there are none."""
+        unknown = self.made() & (self.knowledge() == UNKNOWN)
+        if not unknown.any():
+            return None
+        present, index = np.unique(self.decision_bot[unknown], return_inverse=True)
+        own = replace(self.only(unknown), decision_bot=index.astype(np.int64), counted="unknown")
+        return replace(own, bots=tuple(self.bots[row] for row in present))
 
     def slots(self) -> Floats:
         """Return the instant of each decision's slot, (n_d,)."""

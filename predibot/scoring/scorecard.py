@@ -40,7 +40,7 @@ class HorizonScore:
     coverage: float | None
     """n over all its decisions whose horizon has passed, refused and failed ones too, in [0, 1].
 
-    Contaminated decisions are in no number here.
+    Only decisions that are scored are in any number here: the clean ones, or, of a card apart, the unknown ones.
     """
     sharpe: float | None
     """Annual, by the convention in use; None for `settled`."""
@@ -80,7 +80,7 @@ class Scorecard:
     decisions: int
     """Of any status."""
     forecasts: int
-    """Probabilities stated, with money on them or not; from here to the horizons, not by contaminated decisions."""
+    """Probabilities stated, with money on them or not; from here to the horizons, by decisions that are scored."""
     void: int
     """Forecasts on markets that paid neither 0 nor 1."""
     forecast: ForecastScore
@@ -97,11 +97,13 @@ class Scorecard:
     failed: int
     abstained: int
     clean: int
-    """Decisions of any status whose model cannot have learned how the event ended, or that have no model."""
-    contaminated: int
-    """Those whose event had ended before the model's knowledge cutoff: left out of the scores."""
+    """Decisions of any status whose models cannot know what came later, or that opened none: they are scored."""
     unknown: int
-    """Those whose model has no known cutoff: in the scores."""
+    """Those of a replay whose models have no known cutoff: scored apart, on a card of their own."""
+    ahead: int
+    """Those whose models' cutoff lies between decision and settlement: in no score."""
+    contaminated: int
+    """Those whose event had ended before the models' cutoff: in no score."""
 
     @property
     def settled(self) -> int:
@@ -178,8 +180,9 @@ def scorecards(
             failed=counts.of_status["failed"][row],
             abstained=counts.of_status["abstained"][row],
             clean=counts.of_knowledge["clean"][row],
-            contaminated=counts.of_knowledge["contaminated"][row],
             unknown=counts.of_knowledge["unknown"][row],
+            ahead=counts.of_knowledge["ahead"][row],
+            contaminated=counts.of_knowledge["contaminated"][row],
         )
         for row, bot in enumerate(record.bots)
     )
@@ -217,8 +220,7 @@ def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
     cost = record.decision_cost_usd[made]
     unknown = np.bincount(bot[np.isnan(cost)], minlength=bots)
     total = np.bincount(bot, np.nan_to_num(cost), bots)
-    codes = record.decision_knowledge
-    knowledge = np.zeros(bot.shape, dtype=np.int8) if codes is None else codes[made]
+    knowledge = record.knowledge()[made]
     return _Counts(
         of_status={
             name: np.bincount(bot[status == index], minlength=bots).tolist() for index, name in enumerate(STATUSES)
