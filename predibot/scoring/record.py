@@ -118,7 +118,7 @@ class TrackRecord:
         return self.decided_at <= self.as_of
 
     def scored(self) -> NDArray[np.bool_]:
-        """Return which of them count for the scores of their bot, (n_d,): those with the knowledge that is `counted`."""
+        """Return which of them count for the scores of their bot, (n_d,): those whose knowledge is `counted`."""
         counted: NDArray[np.bool_] = self.made() & (self.knowledge() == KNOWLEDGE.index(self.counted))
         return counted
 
