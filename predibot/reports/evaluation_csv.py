@@ -66,11 +66,13 @@ def evaluation_csv(evaluation: Evaluation) -> str:
     A name that a spreadsheet would take for a formula gets a quote before it.
     Where decisions are ranked apart, a first column `knowledge` tells the rows of both.
     """
-    rows = tuple(_rows(evaluation))
-    if evaluation.apart is not None:
-        # The same bot may have a row of each.
-        apart = [{"knowledge": "unknown", **row} for row in _rows(evaluation.apart)]
-        rows = (*({"knowledge": "clean", **row} for row in rows), *apart)
+    rankings = evaluation.rankings
+    # Of two rankings the same bot may have a row in each.
+    rows = tuple(
+        row if len(rankings) == 1 else {"knowledge": knowledge, **row}
+        for knowledge, each in rankings.items()
+        for row in _rows(each)
+    )
     text = io.StringIO()
     # Without a row there is still a header, which is never an empty line.
     columns = dict.fromkeys(name for row in rows for name in row) or ("bot",)

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
+from predibot.reports.evaluation import all_notes
 from predibot.reports.grid import Column, Grid, print_grid
 from predibot.reports.terminal import print_line, print_notes
 from predibot.reports.text import plain
@@ -29,15 +30,12 @@ _HORIZON = Column("horizon", "key")
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     """Print scorecards, each score with its interval and what it rests on, the pairs, and the notes."""
     print_line(console, _head(evaluation))
-    if not evaluation.cards:
+    if not evaluation.cards and evaluation.apart is None:
         print_line(console, "no decisions recorded")
     for grid in _grids(evaluation):
         console.print()
         print_grid(console, grid)
-    for grid in _grids_apart(evaluation.apart):
-        console.print()
-        print_grid(console, grid)
-    print_notes(console, evaluation.notes)
+    print_notes(console, all_notes(evaluation))
 
 
 def _head(evaluation: Evaluation) -> str:
@@ -52,17 +50,18 @@ def _head(evaluation: Evaluation) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _grids_apart(apart: Evaluation | None) -> Iterator[Grid]:
-    """Yield the tables of the decisions that are ranked apart; how many they are stands among the others."""
-    if apart is not None:
-        yield from (replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}") for grid in _score_grids(apart))
-
-
 def _grids(evaluation: Evaluation) -> Iterator[Grid]:
-    """Yield the tables that have something to say, in the order of a reader's questions."""
-    if any(card.decisions for card in evaluation.cards):
-        yield _decisions_grid(evaluation.cards)
+    """Yield the tables that have something to say, in the order of a reader's questions, one ranking after another."""
+    apart = () if evaluation.apart is None else evaluation.apart.cards
+    listed = {card.bot for card in evaluation.cards}
+    # A bot with a card in both has all its decisions counted on the first.
+    cards = (*evaluation.cards, *(card for card in apart if card.bot not in listed))
+    if any(card.decisions for card in cards):
+        yield _decisions_grid(cards)
     yield from _score_grids(evaluation)
+    if evaluation.apart is not None:
+        for grid in _score_grids(evaluation.apart):
+            yield replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
 
 
 def _score_grids(evaluation: Evaluation) -> Iterator[Grid]:

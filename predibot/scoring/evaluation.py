@@ -1,6 +1,6 @@
 """The evaluation: everything that is said of a record, or of anybody's forecasts, in one object."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -10,6 +10,7 @@ from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
 from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.knowledge import Knowledge
 from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
 from predibot.scoring.notes import notes, on_clusters
 from predibot.scoring.parts import (
@@ -61,12 +62,21 @@ class Evaluation:
     delays: tuple[Counterfactual, ...] = ()
     sizings: tuple[Counterfactual, ...] = ()
     apart: "Evaluation | None" = None
-    """The same of the decisions whose models have no known cutoff, which are in nothing above; None without any."""
+    """The same of the decisions whose models have no known cutoff, which are in no score above; None without any.
+
+    A bot that has others too has a card in both.
+    """
+
+    @property
+    def rankings(self) -> "Mapping[Knowledge, Evaluation]":
+        """Return what is ranked by itself, this first, by the knowledge of the decisions that are scored in it."""
+        return {"clean": self} if self.apart is None else {"clean": self, "unknown": self.apart}
 
 
 def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
     """Return what a record says, in full."""
     apart = record.apart() if record.counted == "clean" else None
+    record = record if apart is None else record.without_apart()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
     cards = scorecards(record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty)
     pairs = (

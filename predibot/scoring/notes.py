@@ -70,7 +70,7 @@ def _on_knowledge(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[s
     ):
         if who := _who({card.bot: getattr(card, kind) for card in cards}):
             yield f"Decisions {what}: {who}; they are in no score."
-    if record.counted == "clean" and (who := _who({card.bot: card.unknown for card in cards})):
+    if record.counted == "unknown" and (who := _who({card.bot: card.unknown for card in cards})):
         yield (
             f"Decisions of a replay by a model whose knowledge cutoff is not known: {who}; it may have known "
             "how the event ended, so they are ranked apart."

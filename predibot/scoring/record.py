@@ -129,12 +129,25 @@ class TrackRecord:
 
     def apart(self) -> Self | None:
         """Return the record of the decisions that are scored apart, by their bots alone; None where there are none."""
-        unknown = self.made() & (self.knowledge() == UNKNOWN)
-        if not unknown.any():
-            return None
-        present, index = np.unique(self.decision_bot[unknown], return_inverse=True)
-        own = replace(self.only(unknown), decision_bot=index.astype(np.int64), counted="unknown")
-        return replace(own, bots=tuple(self.bots[row] for row in present))
+        unknown = self._unknown()
+        return replace(self._with_bots(unknown), counted="unknown") if unknown.any() else None
+
+    def without_apart(self) -> Self:
+        """Return the record without the bots all of whose decisions are scored apart."""
+        unknown = self._unknown()
+        only_apart = ~np.isin(self.decision_bot, self.decision_bot[self.made() & ~unknown])
+        dropped = only_apart & np.isin(self.decision_bot, self.decision_bot[unknown])
+        return self._with_bots(~dropped) if dropped.any() else self
+
+    def _unknown(self) -> NDArray[np.bool_]:
+        unknown: NDArray[np.bool_] = self.made() & (self.knowledge() == UNKNOWN)
+        return unknown
+
+    def _with_bots(self, kept: NDArray[np.bool_]) -> Self:
+        """Return the record of some decisions, with only the bots that made one."""
+        present, index = np.unique(self.decision_bot[kept], return_inverse=True)
+        bots = tuple(self.bots[row] for row in present)
+        return replace(self.only(kept), decision_bot=index.astype(np.int64), bots=bots)
 
     def slots(self) -> Floats:
         """Return the instant of each decision's slot, (n_d,)."""

@@ -47,11 +47,12 @@ def test_only_clean_decisions_are_scored_and_a_pool_is_as_bad_as_its_worst_membe
         "later": (0, 0, 0, 3), "unsaid": (0, 3, 0, 0), "pool_early": (3, 0, 0, 0), "pool_late": (0, 0, 0, 3),
         "pool_unsaid": (0, 3, 0, 0),
     }  # fmt: skip
-    scored = {card["bot"] for card in document["bots"] if card["n_brier"]}
-    assert scored == {"market_price", "early", "pool_early"}
-    apart = document["unknown_cutoff"]
-    assert {card["bot"] for card in apart["bots"] if card["n_brier"]} == {"unsaid", "pool_unsaid"}
-    assert {pair["first"] for pair in apart["comparisons"]} == {"unsaid"}
+    scored = {(card["bot"], card["knowledge"]) for card in document["bots"] if card["n_brier"]}
+    clean, unknown = ("market_price", "early", "pool_early"), ("unsaid", "pool_unsaid")
+    assert scored == {*((bot, "clean") for bot in clean), *((bot, "unknown") for bot in unknown)}
+    ranks = {(pair["first"], pair["second"]): pair["knowledge"] for pair in document["comparisons"]}
+    assert {pair for pair, knowledge in ranks.items() if knowledge == "unknown"} == {unknown}
+    assert not any({*pair} & {*unknown} for pair, knowledge in ranks.items() if knowledge == "clean")
     (pool,) = evaluated("evaluate", "--json", "--bots", "pool_late").document["bots"]
     assert (pool["contaminated"], pool["n_brier"]) == (3, 0)
 
@@ -64,7 +65,7 @@ def test_the_screen_and_the_table_tell_apart_what_is_not_clean(evaluated: Predib
     assert "late 3, later 3, pool_late 3; they are in no score." in " ".join(said.split())
     rows = [line.split(",")[:2] for line in evaluated("evaluate", "--csv").out.splitlines()]
     assert [bot for which, bot in rows if which == "unknown"] == ["unsaid", "pool_unsaid"]
-    assert len([bot for which, bot in rows if which == "clean"]) == 9
+    assert len([bot for which, bot in rows if which == "clean"]) == 7
 
 
 def test_the_models_that_were_opened_are_kept_with_the_decision(evaluated: Predibot) -> None:
