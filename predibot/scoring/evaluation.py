@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from predibot.scoring.arguments import instance_of
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
@@ -74,7 +75,15 @@ class Evaluation:
 
 
 def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
-    """Return what a record says, in full."""
+    """Return what a record says, in full.
+
+    Raises:
+        ValueError: If an argument is of another class, or something is asked
+            for that there is not.
+    """
+    instance_of("record", record, TrackRecord)
+    instance_of("as_of", as_of, datetime)
+    instance_of("asked", asked, Question)
     apart = record.apart() if record.counted == "clean" else None
     record = record if apart is None else record.without_apart()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
@@ -106,7 +115,16 @@ def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
 
 
 def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequence[str] = ()) -> Evaluation:
-    """Return what forecasts say that come from no ledger: there is nothing of decisions, bets and prices in it."""
+    """Return what forecasts say that come from no ledger: there is nothing of decisions, bets and prices in it.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("forecasts", forecasts, Forecasts)
+    instance_of("asked", asked, Question)
+    instance_of("remarks", remarks, Sequence)
+    for remark in remarks:
+        instance_of("a remark", remark, str)
     scores = forecast_scores(forecasts, uncertainty=asked.uncertainty)
     cards = tuple(_card(bot, score) for bot, score in zip(forecasts.forecasters, scores, strict=True))
     return Evaluation(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from predibot.scoring.arguments import instance_of
 from predibot.scoring.bootstrap import FEW_CLUSTERS
 from predibot.scoring.horizon import SETTLED
 from predibot.scoring.record import TrackRecord
@@ -18,8 +19,13 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
         cards: The scorecards, in the record's order.
 
     Raises:
-        ValueError: If the scorecards are of other bots.
+        ValueError: If the scorecards are of other bots, or an argument is of
+            another class.
     """
+    instance_of("record", record, TrackRecord)
+    instance_of("cards", cards, Sequence)
+    for card in cards:
+        instance_of("a card", card, Scorecard)
     if tuple(card.bot for card in cards) != record.bots:
         seen = ", ".join(card.bot for card in cards) or "nobody"
         raise ValueError(f"the scorecards are of {seen}, the record is of {', '.join(record.bots) or 'nobody'}")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
-from predibot.scoring.arguments import Floats, Ints, refuse, same_length
+from predibot.scoring.arguments import Floats, Ints, column, instance_of, refuse, same_length, scalar
 from predibot.scoring.knowledge import CLEAN, KNOWLEDGE, UNKNOWN
 
 _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
@@ -104,9 +104,10 @@ class TrackRecord:
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together, saying what was seen."""
+        instance_of("bots", self.bots, tuple)
         if len(set(self.bots)) < len(self.bots):
             raise ValueError(f"bots are named twice: {', '.join(self.bots)}")
-        if not np.isfinite(self.as_of):
+        if not np.isfinite(scalar("as_of", self.as_of)):
             raise ValueError(f"as_of is {self.as_of!r}; give seconds since 1970")
         for prefixes in (("decision", "decided"), ("bet_",), ("payout", "settled_at"), ("observation",)):
             self._check_lengths(prefixes)
@@ -175,10 +176,10 @@ class TrackRecord:
         present = {name: getattr(self, name) for name in self.__slots__ if name.startswith(prefixes)}
         arrays: dict[str, NDArray[Any]] = {name: array for name, array in present.items() if array is not None}
         for name, array in arrays.items():
-            if array.ndim != 1:
-                raise ValueError(f"{name} has shape {array.shape}; give one dimension")
+            column(name, array)
         same_length(**arrays)
         if self.event_settled is not None:
+            column("event_settled", self.event_settled)
             same_length(decided_at=self.decided_at, event_settled=self.event_settled)
 
     def _check_rows(self) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
-from predibot.scoring.arguments import Floats
+from predibot.scoring.arguments import Floats, instance_of
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
@@ -153,11 +153,13 @@ def scorecards(
         returns: Those of `horizon_returns`, where the caller has them already.
 
     Raises:
-        ValueError: If a horizon is not above zero or is asked for twice.
+        ValueError: If a horizon is not above zero or is asked for twice, or an
+            argument is of another class.
 
     Source:
         The definitions are those of the project's scoring contract.
     """
+    _check_arguments(record, convention, uncertainty)
     counts = _count_decisions(record, record.made())
     told = _count_forecasts(record, max_gap_seconds)
     scores = forecast_scores(settled_forecasts(record), uncertainty=uncertainty)
@@ -186,6 +188,13 @@ def scorecards(
         )
         for row, bot in enumerate(record.bots)
     )
+
+
+def _check_arguments(record: TrackRecord, convention: Convention, uncertainty: Uncertainty | None) -> None:
+    instance_of("record", record, TrackRecord)
+    instance_of("convention", convention, Convention)
+    if uncertainty is not None:
+        instance_of("uncertainty", uncertainty, Uncertainty)
 
 
 @dataclass(frozen=True, slots=True)
