@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
@@ -110,6 +110,7 @@ class Recipe:
         events: int | None = None,
         min_volume_24h_usd: float | None = None,
         max_markets: int | None = None,
+        min_hours_left: float | Literal["any"] | None = None,
         bots: Sequence[str] | None = None,
     ) -> "Recipe":
         """Return the recipe with what the command line says instead; None leaves a rule as it is.
@@ -118,6 +119,7 @@ class Recipe:
             events: How many events are played.
             min_volume_24h_usd: What an event must have traded in a day.
             max_markets: How many markets of an event are played; 0 means all.
+            min_hours_left: How many hours before its end an event may be played last; `any` means also after it.
             bots: Names of the recipe's bots or of strategies, in the order
                 wanted. A strategy's name stands for a bot with its default
                 arguments; the recipe's name wins.
@@ -127,6 +129,7 @@ class Recipe:
         """
         rules: dict[str, Any] = {"events": events, "max_markets": max_markets}
         rules["min_volume_24h_usd"] = None if min_volume_24h_usd is None else float(min_volume_24h_usd)
+        rules["min_hours_left"] = float(min_hours_left) if isinstance(min_hours_left, int) else min_hours_left
         try:
             selection = replace(self.selection, **{name: value for name, value in rules.items() if value is not None})
         except ValueError as error:
@@ -181,7 +184,10 @@ def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
     return {
         "ends_within_days": rules.ends_within_days,
+        "min_hours_left": rules.min_hours_left,
         "exclude": list(rules.exclude),
+        "include": list(rules.include),
+        "per_category": rules.per_category,
         "min_volume_24h_usd": rules.min_volume_24h_usd,
         "rank_by": rules.rank_by,
         "max_markets": rules.max_markets,
@@ -191,9 +197,12 @@ def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
 
 
 def _rules_of(data: Mapping[str, Any]) -> SelectionRules:
+    """Return the rules that `_rules_as_data` wrote; before one was about it, events past their end were played."""
     words = CryptoWords({word: frozenset(others) for word, others in data["crypto_words"].items()})
-    rules = {name: value for name, value in data.items() if name != "crypto_words"}
-    return SelectionRules(crypto=words, **{**rules, "exclude": tuple(rules["exclude"])})
+    rules: dict[str, Any] = {"min_hours_left": "any", **data}
+    del rules["crypto_words"]
+    rules.update({name: tuple(rules[name]) for name in ("exclude", "include") if name in rules})
+    return SelectionRules(crypto=words, **rules)
 
 
 def _canonical(data: Mapping[str, Any]) -> str:

@@ -33,6 +33,7 @@ def decide(
     events: options.Events = None,
     event: options.EventId = None,
     min_volume_24h: options.MinVolume = None,
+    min_hours_left: options.MinHoursLeft = None,
     max_markets: options.MaxMarkets = None,
     ledger: options.Ledger = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be done, and store nothing")] = False,
@@ -68,6 +69,7 @@ def decide(
     overrides: dict[str, Any] = {
         "events": events,
         "min_volume_24h_usd": min_volume_24h,
+        "min_hours_left": min_hours_left,
         "max_markets": max_markets,
     }
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))

@@ -150,9 +150,9 @@ def _fitting(job: DecideJob, bench: Bench) -> "Fitting | None":
 
 
 def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> Finished:
-    """Return how a decision ended with its trace kept, its sources and its cost."""
+    """Return how a decision ended with its trace kept, its sources, its models and its cost."""
     if fitting is None:
-        return finished
+        return replace(finished, models=())
     steps = fitting.trace.steps
     cost_usd, cost_known_usd = cost_of_steps(steps)
     return replace(
@@ -162,6 +162,7 @@ def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> 
         cost_known_usd=cost_known_usd,
         trace_sha256=bench.traces.keep(fitting.trace) if steps else None,
         sources=sources_of(steps, loopback=bench.loopback),
+        models=fitting.opened_models,
     )
 
 

@@ -217,6 +217,8 @@ class DecisionRow(Row, table=True):
     cost_known_usd: float = 0.0
     seconds: float = 0.0
     trace_sha256: str | None = Field(default=None, sa_type=Text)
+    models_json: str | None = Field(default=None, sa_type=Text)
+    """The names of the models that were opened for it; None where nobody wrote them down."""
 
 
 class ForecastRow(Row, table=True):

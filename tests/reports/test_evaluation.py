@@ -29,7 +29,7 @@ def test_an_evaluation_has_the_keys_of_its_contract_in_their_order() -> None:
         "bot decisions forecasts settled void brier n_brier brier_open n_brier_open clusters log_score accuracy "
         "calibration_error calibration murphy n_market market_brier market_log_score skill_vs_market adjusted_brier "
         "n_confidence confidence_and_error intervals "
-        "horizons cost_usd cost_known_usd refused failed abstained clean contaminated unknown"
+        "horizons cost_usd cost_known_usd refused failed abstained clean unknown ahead contaminated knowledge"
     )
     assert list(document["bots"][0]["horizons"]) == ["1", "7", "settled"]
     assert " ".join(document["bots"][0]["horizons"]["1"]) == (
