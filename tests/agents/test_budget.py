@@ -256,8 +256,8 @@ def test_who_waits_is_woken_by_what_is_given_back() -> None:
     with ThreadPoolExecutor(4) as pool:
         others = [pool.submit(waiting(run).reserve, Spending(usd=0.3)) for _ in range(4)]
         first.settle(Spending(usd=0.1))
-        for _ in range(3):
-            # One by one: three of $0.30 fit beside what the first one spent, the fourth after one of them.
+        while others:
+            # Three of $0.30 fit beside what the first one spent, the fourth after one of them.
             done, _ = wait(others, return_when=FIRST_COMPLETED)
             others = [each for each in others if each not in done]
             for each in done:
