@@ -18,6 +18,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -28,6 +29,9 @@ from predibot.errors import BudgetSpent
 
 _POLL_SECONDS = (0.1, 0.3)
 """How often other processes are looked at, which tell nobody here; drawn between the two, so that they take turns."""
+
+_LONGEST_PAUSE_SECONDS = 60.0
+"""Where everybody here is told; no thread can be told to wait for ever."""
 
 
 class Budget:
@@ -130,8 +134,11 @@ class Budget:
                 full = self._first_without_room(rest, kept=kept)
                 if full is None:
                     return self._noted(Reserved(self, self._accounts, rest, kept, offer))
-                if ends is None or not self._may_wait(rest):
+                if ends is None:
                     raise BudgetSpent(_complaint(full, worst))
+                refusing = self._refusing(rest, full)
+                if refusing is not None:
+                    raise BudgetSpent(_complaint(refusing, worst))
                 left_seconds = ends - self._monotonic()
                 if left_seconds <= 0:
                     raise BudgetHeld(_held(full, worst))
@@ -145,11 +152,12 @@ class Budget:
 
     def _first_without_room(self, aside: Spending, *, kept: bool) -> Account | None:
         """Set an amount aside at every level, or at none and return the first that has no room for it."""
-        for number, account in enumerate(self._accounts):
-            if not account.try_add(aside, kept=kept):
-                for earlier in self._accounts[:number]:
-                    earlier.replace(aside, Spending(), kept=kept)
-                return account
+        with ExitStack() as undo:
+            for account in self._accounts:
+                if not account.try_add(aside, kept=kept):
+                    return account
+                undo.callback(account.replace, aside, Spending(), kept=kept)
+            undo.pop_all()
         return None
 
     def _offer_for(self, aside: Spending) -> "Reserved | None":
@@ -159,22 +167,21 @@ class Budget:
         beyond = Exact.of(self._offer.aside).minus(Exact.of(aside))
         return self._offer if beyond == Exact() else None
 
-    def _may_wait(self, aside: Spending) -> bool:
-        """Return whether others can still make room: nothing of one's own stands in the way, nor what is settled."""
+    def _refusing(self, aside: Spending, full: Account) -> Account | None:
+        """Return the level where nobody else can make room, because of what is settled or one's own, or None."""
         if any(not each.kept for each in self._open):
-            return False
+            return full
         for account in self._accounts:
             now = account.standing()
             firm = now.settled.plus(now.kept) if self._open else now.settled
             if not firm.plus(Exact.of(aside)).within(account.limits):
-                return False
-        return True
+                return account
+        return None
 
     def _pause(self, left_seconds: float) -> float:
         """Return how long to wait for somebody here to settle, before looking at what others did elsewhere."""
-        if not any(account.is_shared for account in self._accounts):
-            return left_seconds
-        return min(left_seconds, self._rng.uniform(*_POLL_SECONDS))
+        is_shared = any(account.is_shared for account in self._accounts)
+        return min(left_seconds, self._rng.uniform(*_POLL_SECONDS) if is_shared else _LONGEST_PAUSE_SECONDS)
 
     def _settled(self, made: "Reserved", actual: Spending) -> None:
         """Book the truth in the place of a reservation, and wake those who wait for what it gives back."""
@@ -248,10 +255,12 @@ def _held(account: Account, worst: Spending) -> str:
 
 def _figures(account: Account, worst: Spending) -> tuple[str, str, str]:
     """Return the limit that an amount does not fit in, what stands in it, and the amount."""
-    spent = account.spent()
-    name = first_over(Exact.of(spent).plus(Exact.of(replace(worst, seconds=0.0))), account.limits) or "usd"
-    limit, so_far, more = (_amount(name, getattr(each, name)) for each in (account.limits, spent, worst))
-    return limit, so_far, more
+    now, more = account.standing(), Exact.of(replace(worst, seconds=0.0))
+    over = (first_over(stands.plus(more), account.limits) for stands in (now.settled, now.total))
+    name = next(filter(None, over), "usd")
+    amounts = (account.limits, now.total.spending(), worst)
+    limit, so_far, asked = (_amount(name, getattr(each, name)) for each in amounts)
+    return limit, so_far, asked
 
 
 def _amount(name: str, value: float | None) -> str:

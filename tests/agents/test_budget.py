@@ -256,8 +256,8 @@ def test_who_waits_is_woken_by_what_is_given_back() -> None:
     with ThreadPoolExecutor(4) as pool:
         others = [pool.submit(waiting(run).reserve, Spending(usd=0.3)) for _ in range(4)]
         first.settle(Spending(usd=0.1))
-        for _ in range(3):
-            # One by one: three of $0.30 fit beside what the first one spent, the fourth after one of them.
+        while others:
+            # Three of $0.30 fit beside what the first one spent, the fourth after one of them.
             done, _ = wait(others, return_when=FIRST_COMPLETED)
             others = [each for each in others if each not in done]
             for each in done:
@@ -359,3 +359,26 @@ def test_a_refusal_is_for_good_exactly_where_the_settled_alone_leaves_no_room(
     except BudgetSpent:
         seen = "spent"
     assert seen == ("fits" if fits else "held" if may_fit else "spent")
+
+
+def test_a_refusal_names_the_level_that_refuses_and_not_one_that_others_only_hold() -> None:
+    run = Budget.of("run", Limits(tokens=10))
+    bot = run.inside("bot", Limits(usd=1.0, steps=9))
+    run.inside("decision", Limits()).reserve(Spending(tokens=8)).settle(Spending(tokens=8))
+    bot.inside("decision", Limits()).reserve(Spending(usd=0.75))
+    with pytest.raises(BudgetSpent, match="the run's limit of 10 tokens is reached: 8 tokens spent"):
+        hurried(bot).reserve(Spending(usd=0.5, tokens=5))
+
+
+class Broken(Shared):
+    """An account whose place cannot be reached."""
+
+    def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
+        raise OSError("no place")
+
+
+def test_where_a_level_cannot_be_reached_nothing_stays_set_aside() -> None:
+    inner = MemoryAccount("run", Limits())
+    with pytest.raises(OSError, match="no place"):
+        Budget(inner, parent=Budget(Broken())).reserve(Spending(usd=0.5))
+    assert inner.spent() == Spending()
