@@ -197,8 +197,8 @@ def test_whatever_all_arguments_are_the_answer_is_a_number_or_a_value_error(name
             lambda: scoring.difficulty_adjusted([0.1], [10**9], [1]),
             r"forecaster\[0\] is 1000000000; each must be",
         ),
-        (lambda: scoring.log_score([0.5], [1], clip="0"), "clip is '0'; it must be a number"),
-        (lambda: scoring.sharpe_ratio([0.1, 0.2], None), "periods_per_year is None; it must be a number"),
+        (lambda: scoring.log_score([0.5], [1], clip="0"), "clip is '0'; it must be a number"),  # type: ignore[arg-type]
+        (lambda: scoring.sharpe_ratio([0.1, 0.2], None), "periods_per_year is None; it"),  # type: ignore[arg-type]
         (lambda: scoring.brier_score(MASKED, [1, 0]), r"probabilities\[0\] is nan; each must be in \[0, 1\]"),
         (lambda: scoring.brier_score(["0.5"], [1]), "probabilities is not an array of numbers"),
         (lambda: scoring.volatility([1e308, -1e308], 365), "volatility cannot compute with numbers this far apart"),

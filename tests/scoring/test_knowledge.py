@@ -134,9 +134,10 @@ def test_the_notes_say_who_may_have_known_and_expect_no_horizon_of_what_is_left_
 
 
 def test_unknown_decisions_are_ranked_among_themselves_and_in_no_pair_with_clean_ones() -> None:
+    who: list[tuple[str, Knowledge]] = [("a", "clean"), ("b", "unknown"), ("c", "unknown"), ("b", "clean")]
     made = [
         Made(bot, at=event, event=event, bets=(Bet(event, probability=0.6),), knowledge=each)
-        for bot, each in (("a", "clean"), ("b", "unknown"), ("c", "unknown"), ("b", "clean"))
+        for bot, each in who
         for event in range(40)
     ]
     record = record_of(made, as_of=90, paid={market: Paid(50, market % 2) for market in range(40)})
