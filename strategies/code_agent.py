@@ -48,7 +48,7 @@ class CodeAgent:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""
-        fence = Fence.drawn(context.rng)
+        fence = Fence.of(context)
         research = Research(context.tools, fence, self.min_searches, self.min_pages)
         prompt = decide_prompt(
             context, fence, price_blind=self.price_blind, min_searches=self.min_searches, min_pages=self.min_pages

@@ -35,7 +35,7 @@ class ToolAgent:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""
-        fence = Fence.drawn(context.rng)
+        fence = Fence.of(context)
         if not context.calls_tools(self.model):
             return decided(self._without_tools(context, fence))
         research = Research(context.tools, fence, self.min_searches, self.min_pages)

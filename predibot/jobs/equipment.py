@@ -16,7 +16,7 @@ from predibot.agents.model import open_model, worst_price
 from predibot.agents.price import Price, require_price
 from predibot.agents.probe import ToolProbe
 from predibot.agents.retry import Retry
-from predibot.contracts import ChatModel, Toolbox
+from predibot.contracts import ChatModel, Toolbox, untrusted_mark
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
@@ -67,6 +67,7 @@ class Fitting:
     trace: Trace
     history: Callable[[str], tuple[PricePoint, ...]]
     deadline_seconds: float
+    untrusted_mark: str = field(default_factory=untrusted_mark)
 
 
 @dataclass(slots=True)

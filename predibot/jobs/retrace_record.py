@@ -9,8 +9,9 @@ from typing import Any
 
 from predibot.agents.answer import LoopEnded
 from predibot.agents.budget import Budget
+from predibot.agents.fence import Fence
 from predibot.agents.research import ERROR
-from predibot.contracts import ChatModel, Toolbox
+from predibot.contracts import ChatModel, Toolbox, ToolError, ToolResult, ToolText, untrusted_mark
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall, Usage
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
@@ -24,7 +25,11 @@ _CALLS = ("model", "model_failed")
 _LOOKED_UP = ("search", "page_visited", "page_refused")
 _PROBE = ["ping"]
 _REFUSALS = ("ModelRefused", "RequestRefused")
-_FENCED = re.compile(r"\A<<untrusted (?P<mark>[0-9a-f]+)>>\n(?P<text>.*)\n<<end of untrusted (?P=mark)>>\Z", re.DOTALL)
+_MARK = re.compile(r"[0-9a-f]{16,64}")
+_OLD_FENCE = re.compile(
+    r"\A<<untrusted (?P<mark>[0-9a-f]{16})>>\n(?P<text>.*)\n<<end of untrusted (?P=mark)>>\Z", re.DOTALL
+)
+"""How traces say that a tool found something which do not say it by `outcome`."""
 _LIMIT = re.compile(
     r"the (?:decision|bot|run|day)'s limit of .*? is reached: .*?; raise that limit, or go on with what there is",
     re.DOTALL,
@@ -47,6 +52,7 @@ class Record:
     """What is played back, written down anew."""
     _replies: deque[Step] = field(default_factory=deque)
     _results: dict[tuple[object, ...], deque[tuple[Step, list[Step]]]] = field(default_factory=dict)
+    _fence: Fence = field(default_factory=lambda: Fence(untrusted_mark()))
 
     def __post_init__(self) -> None:
         """Sort the steps by what they answer."""
@@ -54,6 +60,8 @@ class Record:
         for step in self.steps:
             if step["kind"] in _CALLS and step["tools"] != _PROBE:
                 self._replies.append(step)
+            elif step["kind"] == "fence" and _MARK.fullmatch(str(step["mark"])):
+                self._fence = Fence(step["mark"])
             elif step["kind"] in _LOOKED_UP:
                 before.append(step)
             elif step["kind"] == "tool":
@@ -71,6 +79,7 @@ class Record:
             # The prompt is part of no decision; what the model said to it is recorded.
             history=lambda _market_id: (),
             deadline_seconds=math.inf,
+            untrusted_mark=self._fence.mark,
         )
 
     def loopback(self) -> str | None:
@@ -113,24 +122,28 @@ class Record:
         limit = _LIMIT.match(self.message)
         return BudgetSpent(limit.group()) if limit else LoopEnded(self.message)
 
-    def _search(self, query: str) -> str:
+    def _search(self, query: str) -> ToolResult:
         return self._result(("web_search", query))
 
-    def _visit(self, url: str, part: int, focus: str | None) -> str:
+    def _visit(self, url: str, part: int, focus: str | None) -> ToolResult:
         return self._result(("visit_webpage", url, part, focus))
 
-    def _result(self, key: tuple[object, ...]) -> str:
+    def _result(self, key: tuple[object, ...]) -> ToolResult:
         waiting = self._results.get(key)
         if not waiting:
             raise NotRecorded(f"{key[0]} was not called with {str(key[1:])[:200]}")
         row, before = waiting.popleft()
         for step in before:
             self._write_down(step)
-        result = str(row["result"])
-        if result.startswith(ERROR) and _LIMIT.match(said := result.removeprefix(ERROR).strip()):
+        outcome, result = row.get("outcome") or _old_outcome(row), str(row["result"])
+        said = result.removeprefix(ERROR).strip()
+        if outcome == "limit":
             raise BudgetSpent(said)
-        fenced = _FENCED.match(result)
-        return fenced["text"] if fenced else result
+        if outcome == "text":
+            old = _OLD_FENCE.match(result)
+            return ToolText(old["text"] if old else self._fence.inside(result))
+        # In our own words it said that the tool returned nothing.
+        return ToolError(self._fence.inside(said) if outcome == "error" else "")
 
     def _write_down(self, step: Step) -> None:
         self.trace.record(step["kind"], **{name: step[name] for name in step if name not in ("step", "kind")})
@@ -146,6 +159,14 @@ class _RecordedModel:
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the recorded answer."""
         return self.record.reply(self.name, request)
+
+
+def _old_outcome(row: Step) -> str:
+    """Return how a call ended in a trace that does not say it by itself."""
+    result = str(row["result"])
+    if _OLD_FENCE.match(result):
+        return "text"
+    return "limit" if _LIMIT.match(result.removeprefix(ERROR).strip()) else "own"
 
 
 def _key(step: Step) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ from predibot.agents.metered import MeteredModel
 from predibot.agents.prompt import decide_prompt
 from predibot.agents.research import Research
 from predibot.agents.taken import checked_by
-from predibot.contracts import Context, Toolbox
+from predibot.contracts import Context, Toolbox, ToolError
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message, ToolCall
 from predibot.errors import BudgetSpent, ClaimLost, ModelRefused, ModelUnavailable, UsageError, VenueUnavailable
@@ -116,7 +116,7 @@ def test_a_lazy_model_is_taken_at_its_last_step_and_marked() -> None:
 
 
 def test_a_decision_is_taken_without_research_where_none_can_be_had() -> None:
-    broken = research(toolbox(lambda _query: "error: no results", lambda *_: "error: timed out"))
+    broken = research(toolbox(lambda _query: ToolError("no results"), lambda *_: ToolError("timed out")))
     failing: list[Turn] = [[("web_search", {"query": f"rain {n}"}), ("visit_webpage", {"url": f"u{n}"})] for n in "abc"]
     model = ScriptedModel([*failing, GOOD])
     result = run(model, broken)
