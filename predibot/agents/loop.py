@@ -321,8 +321,8 @@ def _unreadable(call: ToolCall, fence: Fence) -> str:
         found = read_json(call.arguments_json)
     except AnswerError as error:
         said = str(error).replace("the answer", "what you gave")
-        # They may repeat what a page said.
-        return f"{call.name} was not called: {said} It began: {fence.inline(call.arguments_json[:200], 200)}"
+        # They may repeat what a page said, and the complaint is stored where no decision's mark may be.
+        return f"{call.name} was not called: {said} It began: {fence.cleared(seen(call.arguments_json))}"
     if isinstance(found, Mapping):
         return ""
     return f"{call.name} was not called: its arguments are {seen(found)}; give one JSON object."
