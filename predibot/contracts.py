@@ -147,7 +147,7 @@ class Toolbox:
 
 
 WEB_SEARCH, VISIT_WEBPAGE = "web_search", "visit_webpage"
-OWN_TOOLS = (WEB_SEARCH, VISIT_WEBPAGE)
+BUILT_IN_TOOLS = (WEB_SEARCH, VISIT_WEBPAGE)
 """The tools that are predibot's own; every other is a file of the user's."""
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urldefrag
 
 from predibot.agents.fence import Fence
 from predibot.contracts import (
-    OWN_TOOLS,
+    BUILT_IN_TOOLS,
     VISIT_WEBPAGE,
     WEB_SEARCH,
     Tool,
@@ -156,7 +156,7 @@ class Research:
         Raises:
             PredibotError: If one of them is none, or cannot be had here.
         """
-        more = {name: toolbox.open(name) for name in names if name not in OWN_TOOLS}
+        more = {name: toolbox.open(name) for name in names if name not in BUILT_IN_TOOLS}
         return cls(toolbox.only(names), fence, min_searches, min_pages, more)
 
     def tools(self) -> Mapping[str, tuple[ToolSchema, Call]]:

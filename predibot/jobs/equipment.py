@@ -16,13 +16,14 @@ from predibot.agents.model import open_model, worst_price
 from predibot.agents.price import Price, require_price
 from predibot.agents.probe import ToolProbe
 from predibot.agents.retry import Retry
-from predibot.contracts import ChatModel, Toolbox, untrusted_mark
+from predibot.contracts import BUILT_IN_TOOLS, WEB_SEARCH, ChatModel, Tool, Toolbox, untrusted_mark
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
-from predibot.domain.terms import ModelTerms
-from predibot.errors import UsageError
+from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
+from predibot.errors import PluginError, UsageError
 from predibot.jobs.history import HistoryBoard
+from predibot.jobs.user_tools import opened_tool, require_replayable, user_search
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.pages import PageFolder
 from predibot.ledger.spending import LedgerAccount
@@ -31,14 +32,16 @@ from predibot.ledger.traces import Trace
 from predibot.plugins import load_strategy
 from predibot.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import search_provider
-from predibot.research.search.provider import replay_complaint
+from predibot.research.search.provider import SearchProvider, replay_complaint
 from predibot.research.search.throttle import PacedProvider
+from predibot.tool_plugins import ToolPlugin, tool_plugin
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 _log = logging.getLogger(__name__)
 
 SANDBOX_MODELS = "sandbox/"
+SANDBOX_SEARCH = "searxng"
 _GRACE_SECONDS = 5.0
 """What is left of a decision's time to store it."""
 
@@ -88,6 +91,7 @@ class Equipment:
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
     _prices: dict[tuple[str, ModelTerms], Price | None] = field(default_factory=dict)
     _budgets: dict[str, Budget] = field(default_factory=dict)
+    _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _histories: HistoryBoard = field(init=False)
@@ -123,10 +127,34 @@ class Equipment:
                 )
             if not _uses_tools(strategy):
                 continue
+            tools = getattr(strategy, "tools", BUILT_IN_TOOLS)
+            self._check_tools(bot, tools)
             # Opened now, so that a missing key is said before anything is spent.
-            complaint = replay_complaint(self._search_providers())
+            complaint = replay_complaint(self._search_providers()) if WEB_SEARCH in tools else None
             if self.is_replay and complaint:
                 raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
+
+    def _check_tools(self, bot: BotSpec, names: Sequence[str]) -> None:
+        for name in names:
+            try:
+                self._tool_plugin(name)
+            except UsageError as error:
+                raise UsageError(f"bot {bot.name!r}: {error}") from None
+
+    def _tool_plugin(self, name: str) -> ToolPlugin | None:
+        """Return a tool of the user's own, None for one of predibot's.
+
+        Raises:
+            UsageError: If there is none of that name, or it cannot be had in a replay.
+        """
+        if name in BUILT_IN_TOOLS:
+            return None
+        with self._lock:
+            if name not in self._plugins:
+                self._plugins[name] = tool_plugin(name)
+        if self.is_replay:
+            require_replayable(self._plugins[name])
+        return self._plugins[name]
 
     def prices(self, bot: BotSpec) -> tuple[Price | None, ...]:
         """Return the dearest the tokens of each of a bot's models can be, None where that is unknown."""
@@ -135,6 +163,8 @@ class Equipment:
     def search_usd(self) -> float | None:
         """Return the most one search can cost, None where that is unknown."""
         costs = [provider.usd_per_call for provider in self._search_providers()]
+        # A call of a user's own tool counts as a search.
+        costs += [plugin.usd_per_call for plugin in self._plugins.values()]
         return None if None in costs else max(costs, default=0.0)
 
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
@@ -219,9 +249,17 @@ class Equipment:
             as_of=before,
         )
         clock = (lambda: now) if self.is_replay else self.clock
+
+        def opened(name: str) -> Tool:
+            plugin = self._tool_plugin(name)
+            if plugin is None:
+                raise PluginError(f"{name!r} is predibot's own; it is a field of the tools")
+            return opened_tool(plugin, now=now, meter=meter, trace=trace)
+
         return Toolbox(
             web_search=make_web_search(self._search_providers(), search, clock, trace, meter=meter),
             visit_webpage=make_visit_webpage(policy, clock, trace, keep=lambda text: self._keep_page(text, trace)),
+            open=opened,
         )
 
     def _search_providers(self) -> Sequence[Any]:
@@ -231,20 +269,27 @@ class Equipment:
             return self._providers
 
     def _opened_providers(self) -> Sequence[Any]:
-        if self.opened.loopback is not None:
-            return [search_provider("searxng", clock=self.clock, base_url=self.opened.loopback.search_url)]
+        opened = list(dict.fromkeys(map(self._provider_name, self.recipe.search.providers)))
+        if self.opened.loopback is not None and opened == [SANDBOX_SEARCH]:
+            return [self._opened_provider(SANDBOX_SEARCH)]
+        seconds = self.recipe.search.seconds_between
+        return [PacedProvider(self._opened_provider(each), seconds, time.monotonic, time.sleep) for each in opened]
+
+    def _provider_name(self, name: str) -> str:
+        """Return who is asked in the place of a provider: in a sandbox its own search, which alone knows its news."""
+        return SANDBOX_SEARCH if self.opened.loopback is not None and name in BUILT_IN_SEARCH else name
+
+    def _opened_provider(self, name: str) -> SearchProvider:
         terms = self.recipe.search
-        opened = [
-            search_provider(
-                name,
-                clock=self.clock,
-                key=self.keys.get(f"{name.upper()}_API_KEY"),
-                base_url=terms.base_urls.get(name),
-                usd_per_call=terms.usd_per_call.get(name),
-            )
-            for name in terms.providers
-        ]
-        return [PacedProvider(each, terms.seconds_between, time.monotonic, time.sleep) for each in opened]
+        if self.opened.loopback is not None and name == SANDBOX_SEARCH:
+            return search_provider(name, clock=self.clock, base_url=self.opened.loopback.search_url)
+        given: dict[str, Any] = {
+            "clock": self.clock,
+            "key": self.keys.get(f"{name.upper()}_API_KEY"),
+            "base_url": terms.base_urls.get(name),
+            "usd_per_call": terms.usd_per_call.get(name),
+        }
+        return search_provider(name, **given) if name in BUILT_IN_SEARCH else user_search(name, given=given)
 
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
         market = event.market(market_id)

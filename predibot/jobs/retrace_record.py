@@ -1,5 +1,6 @@
 """What a trace holds of a decision's models and tools, played back in the place of both."""
 
+import json
 import math
 import re
 from collections import Counter, deque
@@ -11,9 +12,9 @@ from predibot.agents.answer import LoopEnded
 from predibot.agents.budget import Budget
 from predibot.agents.fence import Fence
 from predibot.agents.research import ERROR
-from predibot.contracts import ChatModel, Toolbox, ToolError, ToolResult, ToolText, untrusted_mark
+from predibot.contracts import ChatModel, Tool, Toolbox, ToolError, ToolResult, ToolText, untrusted_mark
 from predibot.domain.budget import Limits
-from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall, Usage
+from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall, ToolSchema, Usage
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
 from predibot.jobs.equipment import Fitting
 from predibot.ledger.traces import Trace
@@ -22,7 +23,7 @@ Step = Mapping[str, Any]
 
 _ASKED = ("model_name", "messages_sent", "tools", "forced_tool", "max_output_tokens")
 _CALLS = ("model", "model_failed")
-_LOOKED_UP = ("search", "page_visited", "page_refused")
+_LOOKED_UP = ("search", "page_visited", "page_refused", "tool_paid")
 _PROBE = ["ping"]
 _REFUSALS = ("ModelRefused", "RequestRefused")
 _MARK = re.compile(r"[0-9a-f]{16,64}")
@@ -52,6 +53,8 @@ class Record:
     """What is played back, written down anew."""
     _replies: deque[Step] = field(default_factory=deque)
     _results: dict[tuple[object, ...], deque[tuple[Step, list[Step]]]] = field(default_factory=dict)
+    _opened: dict[str, Step] = field(default_factory=dict)
+    """Tools of the user's own, by name."""
     _fence: Fence = field(default_factory=lambda: Fence(untrusted_mark()))
 
     def __post_init__(self) -> None:
@@ -62,6 +65,8 @@ class Record:
                 self._replies.append(step)
             elif step["kind"] == "fence" and _MARK.fullmatch(str(step["mark"])):
                 self._fence = Fence(step["mark"])
+            elif step["kind"] == "tool_opened":
+                self._opened[step["name"]] = step
             elif step["kind"] in _LOOKED_UP:
                 before.append(step)
             elif step["kind"] == "tool":
@@ -73,7 +78,7 @@ class Record:
         return Fitting(
             model=self._model,
             calls_tools=self._calls_tools,
-            tools=Toolbox(self._search, self._visit),
+            tools=Toolbox(self._search, self._visit, self._open),
             meter=Budget.of("decision", Limits()),
             trace=self.trace,
             # The prompt is part of no decision; what the model said to it is recorded.
@@ -128,6 +133,14 @@ class Record:
     def _visit(self, url: str, part: int, focus: str | None) -> ToolResult:
         return self._result(("visit_webpage", url, part, focus))
 
+    def _open(self, name: str) -> Tool:
+        step = self._opened.get(name)
+        if step is None:
+            raise NotRecorded(f"the tool {name!r} was not opened")
+        self._write_down(step)
+        schema = ToolSchema(name, step["description"], step["parameters"])
+        return Tool(schema, lambda arguments, _seconds: self._result(_user_key(name, arguments)))
+
     def _result(self, key: tuple[object, ...]) -> ToolResult:
         waiting = self._results.get(key)
         if not waiting:
@@ -175,7 +188,11 @@ def _key(step: Step) -> tuple[object, ...]:
     if step["name"] == "visit_webpage":
         url, part = given.get("url"), given.get("part")
         return (step["name"], url.strip() if isinstance(url, str) else url, part or 1, given.get("focus") or None)
-    return (step["name"], given.get("query")) if step["name"] == "web_search" else (step["name"],)
+    return (step["name"], given.get("query")) if step["name"] == "web_search" else _user_key(step["name"], given)
+
+
+def _user_key(name: str, arguments: Mapping[str, object]) -> tuple[object, ...]:
+    return (name, json.dumps(arguments, sort_keys=True))
 
 
 def _reason(row: Step) -> str:

@@ -84,7 +84,7 @@ def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, flo
             if step.get("lost_tries") and step["cost"]["usd"] != 0.0:
                 # So may each answer that was lost before this one came.
                 costs.append(None)
-        elif step["kind"] == "search":
+        elif step["kind"] in ("search", "tool_paid"):
             costs.append(step["cost_usd"])
         elif step["kind"] == "model_failed" and step["error"] != "ModelRefused" and _may_have_cost(step):
             costs.append(None)
