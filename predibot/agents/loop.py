@@ -9,7 +9,17 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from predibot.agents.answer import FINAL_ANSWER, MAX_REPAIRS, Check, LoopEnded, LoopResult, parse_answer, read_json
+from predibot.agents.answer import (
+    FINAL_ANSWER,
+    MAX_REPAIRS,
+    Check,
+    LoopEnded,
+    LoopResult,
+    abstained,
+    abstention_of,
+    parse_answer,
+    read_json,
+)
 from predibot.agents.complaint import seen
 from predibot.agents.fence import Fence
 from predibot.agents.kept_step import KeptStep
@@ -152,17 +162,22 @@ class Talk:
         Raises:
             AnswerError: If more is to be looked up first, or the answer does not
                 hold and may be mended.
-            LoopEnded: If it may not be mended any more.
+            LoopEnded: If it abstains, or may not be mended any more.
         """
         missing = None if self.submit_only else self.research.missing()
         if missing is not None:
             raise AnswerError(missing)
         try:
-            decision = parse_answer(answer, self.context.subject)
-            self.check(decision)
+            reason = abstention_of(answer)
+            decision = parse_answer(answer, self.context.subject) if reason is None else None
+            if decision is not None:
+                self.check(decision)
         except AnswerError as error:
             self.count_repair(str(error))
             raise
+        if decision is None:
+            self.record("abstained", message=reason)
+            raise LoopEnded(abstained(str(reason)))
         self.decision = decision
         return decision
 
