@@ -85,8 +85,8 @@ def refusal_of(reply: ChatReply) -> str:
 
 
 def _taken(reply: ChatReply, check: Check, context: Context, *, may_abstain: bool) -> LoopResult:
-    if reason := refusal_of(reply):
-        return LoopResult(None, reason)
+    if refusal := refusal_of(reply):
+        return LoopResult(None, refusal)
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
     fenced = _FENCED.match(reply.message.text)

@@ -179,6 +179,30 @@ def test_only_readable_calls_are_ever_sent_back_to_a_provider() -> None:
         assert not message.tool_calls
 
 
+# ---------------------------------------------------------------- abstaining
+
+
+def test_a_model_that_can_say_nothing_abstains_with_its_reason() -> None:
+    trace = Recorded()
+    model = ScriptedModel([*RESEARCHED, ("final_answer", {"abstain": "no source names\na date"})])
+    result = run(model, seen=context(trace=trace))
+    assert (result.decision, result.reason) == (None, "abstained: no source names a date")
+    assert trace.steps[-1] == ("abstained", {"message": "no source names a date"})
+    assert "abstain" in FINAL_ANSWER.parameters["properties"]  # type: ignore[operator]
+
+
+def test_a_model_does_not_abstain_before_it_looked_anything_up() -> None:
+    model = ScriptedModel([("final_answer", {"abstain": "too hard"}), *RESEARCHED, GOOD])
+    assert run(model).decision is not None
+    assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
+
+
+def test_an_abstention_beside_a_decision_comes_back() -> None:
+    model = ScriptedModel([("final_answer", {**answer(), "abstain": ""}), GOOD])
+    assert run(model, no_research()).decision is not None
+    assert "abstain stands beside other fields" in model.told()
+
+
 # ---------------------------------------------------------------- what is no decision
 
 
