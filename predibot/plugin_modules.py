@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from predibot._folders import folders_from_environment
 from predibot.errors import PluginError
+from predibot.spelling import did_you_mean
 
 Origin = Literal["predibot", "PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS", "an installed package"]
 
@@ -70,11 +71,25 @@ def origin_of(path: Path, kind: Literal["strategies", "tools"]) -> Origin:
     return users if str(path.parent) in folders_from_environment(kind) else "predibot"
 
 
-def missing_folders(kind: Literal["strategies", "tools"]) -> str:
-    """Return part of a message that names the user's folders that are none, or no text."""
-    missing = [folder for folder in folders_from_environment(kind) if not Path(folder).is_dir()]
+def unknown_name(name: str, valid: Iterable[str], kind: Literal["strategies", "tools"], package: str) -> str:
+    """Return what helps with an unknown name: the nearest, and a folder of the user's that is none or was not named."""
+    hint = _folder_hint(kind, package)
+    nearest = did_you_mean(name, valid)
+    return f"{nearest}{'' if nearest.endswith('?') else '.'} {hint}" if hint else nearest
+
+
+def _folder_hint(kind: Literal["strategies", "tools"], package: str) -> str:
     variable = f"PREDIBOT_{kind.upper()}"
-    return f". {variable} names what is no folder: {', '.join(missing)}" if missing else ""
+    missing = [folder for folder in folders_from_environment(kind) if not Path(folder).is_dir()]
+    if missing:
+        return f"{variable} names what is no folder: {', '.join(missing)}"
+    here = Path(kind).absolute()
+    is_unnamed = package.startswith("predibot.") and str(here) not in importlib.import_module(package).__path__
+    return (
+        f"The folder {kind}/ here is not looked in unasked; set {variable}={kind}"
+        if is_unnamed and here.is_dir()
+        else ""
+    )
 
 
 def class_name_of(name: str) -> str:

@@ -24,11 +24,11 @@ from predibot.plugin_modules import (
     digest_of,
     forget_modules,
     imported_module,
-    missing_folders,
     module_names,
     origin_of,
     source_file,
     summary_of,
+    unknown_name,
 )
 from predibot.spelling import did_you_mean
 
@@ -246,7 +246,7 @@ def _imported(name: str, package: str) -> ModuleType:
     if f"{package}.{name}" not in sys.modules or name.startswith("_"):
         names = strategy_names(package)
         if name not in names:
-            raise PluginError(f"no strategy {name!r}. {did_you_mean(name, names)}{missing_folders('strategies')}")
+            raise PluginError(f"no strategy {name!r}. {unknown_name(name, names, 'strategies', package)}")
     return imported_module(name, package)
 
 

@@ -24,13 +24,12 @@ from predibot.plugin_modules import (
     digest_of,
     forget_modules,
     imported_module,
-    missing_folders,
     module_names,
     origin_of,
     source_file,
     summary_of,
+    unknown_name,
 )
-from predibot.spelling import did_you_mean
 
 TOOLS = "predibot.tools"
 Kind = Literal["tool", "search"]
@@ -172,7 +171,7 @@ def _nearest(name: str, kind: Kind, package: str) -> str:
     # Only their import tells files of tools and of search providers apart, so it is done for the message alone.
     mine = [info.name for info in tool_infos(package=package) if info.kind == kind]
     valid = {*mine, *(BUILT_IN_TOOLS if kind == "tool" else BUILT_IN_SEARCH)}
-    return f"{did_you_mean(name, valid)}{missing_folders('tools')}"
+    return unknown_name(name, valid, "tools", package)
 
 
 def _words(kind: Kind) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, tool_call
+from tests.jobs.tiny import write_archive
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/tools.md").read_text(encoding="utf-8")
@@ -137,3 +138,49 @@ def test_a_search_provider_of_one_file_is_asked(user: User) -> None:
         document = user.decide(server, "", before='[search]\nproviders = ["own_index", "ddgs"]')
     assert [each["status"] for each in document["decisions"]] == ["recorded"]
     assert "url: https://example.org/rain\n   published: 2025-12-01T00:00Z\n   Of rain." in told(server)
+
+
+def test_a_tool_or_a_provider_that_is_misspelt_is_answered_with_the_nearest(user: User) -> None:
+    with calling() as server:
+        said = user.decide(server, 'tools = ["web_search", "base_rat"]')
+        assert said["error"]["message"] == "bot 'agent': no tool 'base_rat'. Did you mean 'base_rate'?"
+        said = user.decide(server, "", before='[search]\nproviders = ["own_indx"]')
+        assert "line 2: 'providers' in [search] is 'own_indx'. Did you mean 'own_index'?" in said["error"]["message"]
+        assert not server.asked
+
+
+def test_a_replay_refuses_a_tool_that_does_not_keep_to_the_past(user: User) -> None:
+    archive = write_archive(user.folder / "archive")
+    user.write("blind", 'def blind() -> str:\n    """Return what is known today."""\n    return "YES won"\n')
+    where = ("--venue", f"archive:{archive}", "--as-of", "2026-02-13T19:30:00Z", "--events", "1")
+    with calling(("base_rate", {"years": 1})) as server:
+        said = user.decide(server, 'tools = ["base_rate", "blind"]', *where)
+        assert "bot 'agent': tool 'blind' does not say that it keeps to the past" in said["error"]["message"]
+        assert not server.asked
+        said = user.decide(server, 'tools = ["base_rate"]', *where)
+        assert [each["status"] for each in said["decisions"]] == ["recorded"]
+        assert "35% of 1 years" in told(server)
+
+
+def test_a_tool_works_in_processes_of_their_own_and_its_errors_are_told(user: User) -> None:
+    user.write("broken", 'def broken(word: str) -> str:\n    """Return nothing."""\n    return word + 1\n')
+    calls = (("broken", {"word": "x"}), ("broken", {"word": 3}), ("base_rate", {"years": 1}))
+    with calling(*calls) as server:
+        said = user.decide(server, 'tools = ["base_rate", "broken"]', *WORLD, "--executor", "processes:2")
+        assert [each["status"] for each in said["decisions"]] == ["recorded"]
+        assert re.match(r"error: <<untrusted \d+>> broken failed: TypeError: can only concatenate", told(server, 0))
+        assert "broken was not called: word: Input should be a valid string" in told(server, 1)
+        assert "35% of 1 years" in told(server, 2)
+
+
+def test_bots_and_doctor_list_what_the_user_has(user: User) -> None:
+    user.write("torn", "def torn(:\n")
+    listed = json.loads(user.run("bots", "--json").stdout)["tools"]
+    found = {each["name"]: (each["kind"], each["origin"], bool(each["problem"])) for each in listed}
+    assert found["base_rate"] == ("tool", "PREDIBOT_TOOLS", False)
+    assert found["own_index"] == ("search", "PREDIBOT_TOOLS", False)
+    assert found["torn"] == ("tool", "PREDIBOT_TOOLS", True)
+    assert found["web_search"] == ("tool", "predibot", False)
+    doctor = user.run("doctor")
+    assert doctor.returncode == 1
+    assert "torn.py does not load" in " ".join(doctor.stdout.split())

@@ -201,3 +201,13 @@ def test_an_installed_package_adds_both_by_entry_points(
     kinds = {info.name: (info.kind, info.origin) for info in tool_infos(package=plugins.package)}
     assert kinds["own_index"] == ("search", "an installed package")
     assert kinds["polls"] == ("tool", "an installed package")
+
+
+def test_a_folder_beside_the_user_that_was_not_named_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PluginError) as before:
+        tool_plugin("zzz")
+    assert "unasked" not in str(before.value)
+    (tmp_path / "tools").mkdir()
+    with pytest.raises(PluginError, match=r"The folder tools/ here is not looked in unasked; set PREDIBOT_TOOLS=tools"):
+        tool_plugin("zzz")
