@@ -130,8 +130,8 @@ class Equipment:
             tools = getattr(strategy, "tools", BUILT_IN_TOOLS)
             self._check_tools(bot, tools)
             # Opened now, so that a missing key is said before anything is spent.
-            complaint = replay_complaint(self._search_providers()) if WEB_SEARCH in tools else None
-            if self.is_replay and complaint:
+            complaint = replay_complaint(self._search_providers())
+            if self.is_replay and complaint and WEB_SEARCH in tools:
                 raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
 
     def _check_tools(self, bot: BotSpec, names: Sequence[str]) -> None:
@@ -254,7 +254,7 @@ class Equipment:
             plugin = self._tool_plugin(name)
             if plugin is None:
                 raise PluginError(f"{name!r} is predibot's own; it is a field of the tools")
-            return opened_tool(plugin, now=now, meter=meter, trace=trace)
+            return opened_tool(plugin, now=now, meter=meter, trace=trace, hidden=trace.without_secrets)
 
         return Toolbox(
             web_search=make_web_search(self._search_providers(), search, clock, trace, meter=meter),
@@ -289,7 +289,9 @@ class Equipment:
             "base_url": terms.base_urls.get(name),
             "usd_per_call": terms.usd_per_call.get(name),
         }
-        return search_provider(name, **given) if name in BUILT_IN_SEARCH else user_search(name, given=given)
+        if name in BUILT_IN_SEARCH:
+            return search_provider(name, **given)
+        return user_search(name, given=given, hidden=Trace(self.keys.values()).without_secrets)
 
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
         market = event.market(market_id)

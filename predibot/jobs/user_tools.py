@@ -38,7 +38,9 @@ def require_replayable(plugin: ToolPlugin) -> None:
         )
 
 
-def opened_tool(plugin: ToolPlugin, *, now: datetime, meter: Meter, trace: TraceWriter) -> Tool:
+def opened_tool(
+    plugin: ToolPlugin, *, now: datetime, meter: Meter, trace: TraceWriter, hidden: Callable[[str], str]
+) -> Tool:
     """Return a user's tool for one decision.
 
     Each call counts as a search in the limits of the recipe, and costs what the
@@ -49,6 +51,7 @@ def opened_tool(plugin: ToolPlugin, *, now: datetime, meter: Meter, trace: Trace
         now: What it is given as `as_of`.
         meter: Reserved before each call, settled after.
         trace: Where it is written down which tool this was, and what its calls cost.
+        hidden: Takes API keys out of a text, which no model may read either.
     """
     schema = plugin.schema
     trace.record(
@@ -69,7 +72,7 @@ def opened_tool(plugin: ToolPlugin, *, now: datetime, meter: Meter, trace: Trace
         worst = Spending(usd=plugin.usd_per_call, searches=1)
         reservation = meter.reserve(worst)
         try:
-            return _called(schema.name, lambda: plugin.function(**typed), min(CALL_SECONDS, left_seconds))
+            return _called(schema.name, lambda: plugin.function(**typed), min(CALL_SECONDS, left_seconds), hidden)
         finally:
             reservation.settle(worst)
             if plugin.usd_per_call:
@@ -78,21 +81,22 @@ def opened_tool(plugin: ToolPlugin, *, now: datetime, meter: Meter, trace: Trace
     return Tool(schema, call)
 
 
-def _called(name: str, call: Callable[[], object], seconds: float) -> ToolResult:
+def _called(name: str, call: Callable[[], object], seconds: float, hidden: Callable[[str], str]) -> ToolResult:
     """Return what a tool answers, whatever it does."""
     try:
         found = in_time(call, max(0.0, seconds))
     except TimeoutError:
         return ToolError(f"{name} gave no answer in {seconds:.3g} s")
     except (Exception, SystemExit) as error:  # noqa: BLE001 - what a user's code raises is its answer
-        _log.warning("tool %s raised %s: %s", name, type(error).__name__, error)
-        return ToolError(f"{name} failed: {type(error).__name__}: {error}")
-    if isinstance(found, ToolError):
-        return found
+        why = hidden(f"{type(error).__name__}: {error}")
+        _log.warning("tool %s failed: %s", name, why)
+        return ToolError(f"{name} failed: {why}")
+    if isinstance(found, ToolError) and isinstance(found.text, str):
+        return ToolError(hidden(found.text))
     text = found.text if isinstance(found, ToolText) else found
     if not isinstance(text, str):
         return ToolError(f"{name} returned a {type(text).__name__}; a tool returns text")
-    return ToolText(_first_bytes(text))
+    return ToolText(_first_bytes(hidden(text)))
 
 
 def _first_bytes(text: str) -> str:
@@ -109,6 +113,8 @@ class UserSearch:
     name: str
     dates_results: bool
     usd_per_call: float | None
+    hidden: Callable[[str], str]
+    """Takes API keys out of a text."""
 
     def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
         """Return its answer.
@@ -123,20 +129,22 @@ class UserSearch:
         except TimeoutError:
             raise SearchFailed(f"{self.name} gave no answer in {CALL_SECONDS:g} s") from None
         except (Exception, SystemExit) as error:
-            _log.warning("search provider %s raised %s: %s", self.name, type(error).__name__, error)
-            raise SearchFailed(f"{self.name} failed ({type(error).__name__}: {error})") from error
+            why = self.hidden(f"{type(error).__name__}: {error}")
+            _log.warning("search provider %s failed: %s", self.name, why)
+            raise SearchFailed(f"{self.name} failed ({why})") from error
         if problem := _answer_problem(answer):
             raise SearchFailed(f"{self.name} answered {problem}")
         return cast(SearchAnswer, answer)
 
 
-def user_search(name: str, *, given: Mapping[str, object]) -> SearchProvider:
+def user_search(name: str, *, given: Mapping[str, object], hidden: Callable[[str], str]) -> SearchProvider:
     """Return a search provider of the user's own.
 
     Args:
         name: Of its file.
         given: What there is for it, by the name of its argument: `clock`, `key`,
             `base_url`, `usd_per_call`. It gets those that it takes and that are not None.
+        hidden: Takes API keys out of a text.
 
     Raises:
         PluginError: If there is none of that name, it cannot be made, or it says of itself what no provider can.
@@ -155,7 +163,7 @@ def user_search(name: str, *, given: Mapping[str, object]) -> SearchProvider:
         raise PluginError(f"search provider {name!r}: dates_results is {dates!r}; it is True or False")
     if price is not None and not _is_amount(price):
         raise PluginError(f"search provider {name!r}: usd_per_call is {price!r}; it is dollars from 0, or None")
-    return UserSearch(inner, name, dates, price)
+    return UserSearch(inner, name, dates, price, hidden)
 
 
 def _is_amount(value: object) -> bool:

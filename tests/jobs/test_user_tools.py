@@ -19,6 +19,7 @@ from tests.plugins.conftest import Plugins, plugins
 __all__ = ["plugins"]
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
+KEY = "sk-planted-secret"
 HEAD = '"""Mine."""\nfrom datetime import datetime\nfrom predibot.contracts import ToolError, ToolText\n'
 Made = Callable[..., Tool]
 
@@ -36,8 +37,15 @@ def made(plugins: Plugins) -> Made:
         head: str = "",
     ) -> Tool:
         plugins.write("mine", f"{HEAD}{head}\ndef mine({takes}) -> str:\n    'Doc.'\n    {body}\n")
+        written = trace or Trace()
         meter = Budget.of("decision", limits or Limits())
-        return opened_tool(tool_plugin("mine", package=plugins.package), now=NOW, meter=meter, trace=trace or Trace())
+        return opened_tool(
+            tool_plugin("mine", package=plugins.package),
+            now=NOW,
+            meter=meter,
+            trace=written,
+            hidden=written.without_secrets,
+        )
 
     return make
 
@@ -105,6 +113,13 @@ def test_each_call_counts_as_a_search_and_costs_what_the_tool_says(made: Made) -
     assert [step["kind"] for step in trace.steps] == ["tool_opened", "tool_paid", "tool_paid"]
 
 
+@pytest.mark.parametrize("body", ["return '{0}'", "return ToolError('{0}')", "raise ValueError('{0}')"])
+def test_no_key_of_ours_gets_to_a_model_through_a_tool(made: Made, body: str) -> None:
+    trace = Trace((KEY,))
+    result = made(body.format(f"at ?key={KEY}"), trace=trace).call({}, 60.0)
+    assert "at ?key=***" in result.text
+
+
 # ---------------------------------------------------------------- search providers
 
 
@@ -115,7 +130,7 @@ def searched(answer: object) -> SearchAnswer:
                 raise answer
             return answer
 
-    return UserSearch(Provider(), "mine", True, 0.0).search("rain", before=None, count=3)
+    return UserSearch(Provider(), "mine", True, 0.0, Trace((KEY,)).without_secrets).search("rain", before=None, count=3)
 
 
 def found(**changed: object) -> SearchResult:
@@ -148,6 +163,11 @@ def wrong_answers() -> Iterator[object]:
 def test_anything_else_is_a_failure_and_the_next_provider_is_asked(answer: object) -> None:
     with pytest.raises(SearchFailed, match=r"mine (answered|failed)"):
         searched(answer)
+
+
+def test_no_key_of_ours_is_in_a_failure() -> None:
+    with pytest.raises(SearchFailed, match=r"mine failed \(ValueError: at \?key=\*\*\*\)"):
+        searched(ValueError(f"at ?key={KEY}"))
 
 
 def test_a_failure_it_states_itself_is_passed_on() -> None:
