@@ -31,9 +31,7 @@ class Fence:
 
     @classmethod
     def of(cls, context: Context) -> "Fence":
-        """Return the fence of a decision, after keeping its mark in the trace, where a rerun finds it."""
-        if context.trace is not None:
-            context.trace.record("fence", mark=context.untrusted_mark)
+        """Return the fence of a decision."""
         return cls(context.untrusted_mark)
 
     @property

@@ -70,7 +70,7 @@ class Fitting:
     trace: Trace
     history: Callable[[str], tuple[PricePoint, ...]]
     deadline_seconds: float
-    untrusted_mark: str = field(default_factory=untrusted_mark)
+    untrusted_mark: str
 
 
 @dataclass(slots=True)
@@ -169,7 +169,8 @@ class Equipment:
 
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what a bot decides on an event with; for one thread and one decision."""
-        trace = Trace(self.keys.values())
+        mark = untrusted_mark()
+        trace = Trace(self.keys.values(), untrusted_mark=mark)
         budget = Budget(self._account("decision", ""), parent=self._bot_budget(bot.name))
 
         def model(name: str) -> ChatModel:
@@ -186,6 +187,7 @@ class Equipment:
             trace=trace,
             history=lambda market_id: self._history(event, market_id, now),
             deadline_seconds=max(1.0, self.deadline_seconds - _GRACE_SECONDS),
+            untrusted_mark=mark,
         )
 
     def _model(self, name: str, terms: ModelTerms) -> ChatModel:

@@ -59,12 +59,13 @@ class Record:
 
     def __post_init__(self) -> None:
         """Sort the steps by what they answer."""
+        mark = self.steps[0].get("untrusted_mark") if self.steps else None
+        if isinstance(mark, str) and _MARK.fullmatch(mark):
+            self._fence = Fence(mark)
         before: list[Step] = []
         for step in self.steps:
             if step["kind"] in _CALLS and step["tools"] != _PROBE:
                 self._replies.append(step)
-            elif step["kind"] == "fence" and _MARK.fullmatch(str(step["mark"])):
-                self._fence = Fence(step["mark"])
             elif step["kind"] == "tool_opened":
                 self._opened[step["name"]] = step
             elif step["kind"] in _LOOKED_UP:

@@ -14,7 +14,7 @@ LIMIT = "the decision's limit of 1 searches is reached: 1 spent; raise that limi
 
 def searched(result: str, **more: object) -> Record:
     step = {"kind": "tool", "name": "web_search", "arguments": {"query": "rain"}, "result": result, **more}
-    return Record(({"kind": "fence", "mark": MARK}, step), "")
+    return Record(({"kind": "code", "untrusted_mark": MARK}, step), "")
 
 
 def again(record: Record) -> Any:
@@ -29,7 +29,7 @@ def test_a_rerun_has_the_mark_of_its_trace() -> None:
 
 @pytest.mark.parametrize("mark", ["", "x", None, 7, "<<", "a" * 99, f"{MARK}\n"])
 def test_what_is_no_mark_is_replaced_by_a_new_one(mark: object) -> None:
-    drawn = Record(({"kind": "fence", "mark": mark},), "").fitting().untrusted_mark
+    drawn = Record(({"kind": "code", "untrusted_mark": mark},), "").fitting().untrusted_mark
     assert drawn != mark
     assert len(drawn) == 24
 
@@ -70,8 +70,13 @@ def test_a_limit_in_a_trace_of_an_earlier_version_is_reached_again() -> None:
 
 def test_a_tool_of_the_user_answers_from_the_trace() -> None:
     steps = (
-        {"kind": "fence", "mark": MARK},
-        {"kind": "tool_opened", "name": "mine", "description": "Mine.", "parameters": {"type": "object"}},
+        {
+            "kind": "tool_opened",
+            "untrusted_mark": MARK,
+            "name": "mine",
+            "description": "Mine.",
+            "parameters": {"type": "object"},
+        },
         {
             "kind": "tool",
             "name": "mine",

@@ -137,13 +137,7 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() 
     assert budget.spent().usd == pytest.approx(usd)
     assert SECRET not in trace.text
     fitting = Record(tuple(trace.steps), "").fitting()
-    again = context(
-        rain("m1"),
-        meter=fitting.meter,
-        trace=fitting.trace,
-        model=fitting.model,
-        untrusted_mark=fitting.untrusted_mark,
-    )
+    again = context(rain("m1"), meter=fitting.meter, trace=fitting.trace, model=fitting.model)
     assert load_strategy(BACKGROUND).decide(again) == decision
     assert fitting.trace.steps == trace.steps
 
