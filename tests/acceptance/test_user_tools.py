@@ -163,7 +163,8 @@ def test_a_replay_refuses_a_tool_that_does_not_keep_to_the_past(user: User) -> N
 
 
 def test_a_tool_works_in_processes_of_their_own_and_its_errors_are_told(user: User) -> None:
-    user.write("broken", 'def broken(word: str) -> str:\n    """Return nothing."""\n    return word + 1\n')
+    words = '"""Return nothing."""\n    return word + 1\n'
+    user.write("broken", f"from datetime import datetime\ndef broken(word: str, as_of: datetime) -> str:\n    {words}")
     calls = (("broken", {"word": "x"}), ("broken", {"word": 3}), ("base_rate", {"years": 1}))
     with calling(*calls) as server:
         said = user.decide(server, 'tools = ["base_rate", "broken"]', *WORLD, "--executor", "processes:2")
