@@ -1,18 +1,19 @@
 """The protocols between the parts, and the context a strategy decides in."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from predibot.domain.budget import Limits, Spending
-from predibot.domain.chat import ChatReply, ChatRequest
+from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.decision import Abstention, Booking, Decision, Subject
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
-from predibot.errors import ModelRefused
+from predibot.errors import ModelRefused, PluginError
 
 
 class Game(Protocol):
@@ -117,12 +118,68 @@ class TraceWriter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Toolbox:
-    """What an agent may call besides handing in its answer; every answer is text for a model."""
+class ToolText:
+    """What a tool found, in words that are not ours: a model reads them as untrusted text."""
 
-    web_search: Callable[[str], str] | None = None
-    visit_webpage: Callable[[str, int, str | None], str] | None = None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolError:
+    """Why a tool found nothing, in a sentence; it may repeat foreign words, so it is untrusted text too."""
+
+    text: str
+
+
+ToolResult: TypeAlias = ToolText | ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of a user's own, opened for one decision."""
+
+    schema: ToolSchema
+    """As a model is told of it."""
+    call: Callable[[Mapping[str, object], float], ToolResult]
+    """Arguments by name, and the seconds there are; refuses wrong arguments with a ToolError.
+
+    Raises BudgetSpent where the call does not fit the budget any more.
+    """
+
+
+def no_tool(name: str) -> Tool:
+    """Refuse to open a tool: what a context does where nobody set one up."""
+    raise PluginError(f"no tool can be called from here, {name!r} was asked for")
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What an agent may call besides handing in its answer."""
+
+    web_search: Callable[[str], ToolResult] | None = None
+    visit_webpage: Callable[[str, int, str | None], ToolResult] | None = None
     """Address, part from 1, and what to look for, or None."""
+    open: Callable[[str], Tool] = no_tool
+    """Opens a tool of the user's own by its name."""
+
+    def only(self, names: Collection[str]) -> "Toolbox":
+        """Return the box with no other of its two fields than those that are named."""
+        search = self.web_search if WEB_SEARCH in names else None
+        return replace(self, web_search=search, visit_webpage=self.visit_webpage if VISIT_WEBPAGE in names else None)
+
+
+WEB_SEARCH, VISIT_WEBPAGE = "web_search", "visit_webpage"
+BUILT_IN_TOOLS = (WEB_SEARCH, VISIT_WEBPAGE)
+"""The tools that are predibot's own; every other is a file of the user's."""
+
+
+def untrusted_mark() -> str:
+    """Return a new mark for the fence around untrusted text: 24 decimal digits that nobody can know before.
+
+    Digits only, because a digit in any script can be told to be one, and a
+    letter has look-alikes.
+    """
+    return f"{secrets.randbelow(10**24):024d}"
 
 
 def no_history(_market_id: str) -> tuple[PricePoint, ...]:
@@ -165,6 +222,8 @@ class Context:
     """What the bots it declares as members decided on the subject, by bot; None for one that did not."""
     calls_tools: Callable[[str], bool] = calls_any_tools
     """Whether a model, by name, calls tools; asked of it once."""
+    untrusted_mark: str = field(default_factory=untrusted_mark)
+    """The mark of the fence around untrusted text, of this decision alone; a rerun has that of its trace."""
 
 
 ANSWER_TOKENS = 4_096
@@ -217,7 +276,7 @@ class Needs:
     models: tuple[ModelNeed, ...] = ()
     """Names alone are taken too: `Needs(models=("openai/gpt-5",))`. The first is the one the bot is known by."""
     tools: tuple[str, ...] = ()
-    """`web_search` and `visit_webpage`."""
+    """`web_search`, `visit_webpage`, and those of the user's own by the names of their files."""
     history: bool = False
     """Whether it asks for daily prices."""
     news: bool = False
@@ -374,6 +433,11 @@ __all__ = [
     "ResolutionSource",
     "Strategy",
     "Subject",
+    "Tool",
+    "ToolError",
+    "ToolResult",
+    "ToolText",
+    "Toolbox",
     "TraceWriter",
     "Venue",
 ]

@@ -2,46 +2,44 @@
 
 import ast
 import dataclasses
-import hashlib
-import importlib
-import importlib.util
 import inspect
 import itertools
 import json
 import math
-import pkgutil
 import sys
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, Literal, TypeAlias, cast, get_args, get_origin, get_type_hints
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
-from predibot._folders import folders_from_environment
 from predibot.contracts import Needs, Strategy
 from predibot.errors import PluginError
+from predibot.plugin_modules import (
+    FAILURES,
+    Origin,
+    class_name_of,
+    digest_of,
+    forget_modules,
+    imported_module,
+    module_names,
+    origin_of,
+    source_file,
+    summary_of,
+    unknown_name,
+)
 from predibot.spelling import did_you_mean
 
 STRATEGIES = "predibot.strategies"
 Argument: TypeAlias = "str | int | float | bool | tuple[Argument, ...]"
-Origin = Literal["predibot", "PREDIBOT_STRATEGIES"]
-
 _TYPE_WORDS = MappingProxyType(
     {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "nothing"}
 )
 _END_WORDS = MappingProxyType(
     {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 )
-
-# What a plug-in's own code may end in while it is imported or made; told apart
-# from ours by being translated right where that code runs.
-_FAILURES = (
-    ImportError, SyntaxError, NameError, AttributeError, TypeError, ValueError,
-    LookupError, ArithmeticError, AssertionError, OSError, RuntimeError,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +94,7 @@ def strategy_names(package: str = STRATEGIES) -> tuple[str, ...]:
     Args:
         package: The package they are modules of.
     """
-    found = pkgutil.iter_modules(importlib.import_module(package).__path__)
-    return tuple(sorted({m.name for m in found if not m.ispkg and m.name.isidentifier() and m.name[0] != "_"}))
+    return module_names(package)
 
 
 def strategies(package: str = STRATEGIES) -> tuple[StrategyInfo, ...]:
@@ -119,7 +116,7 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None, *, package
     """
     given = dict(arguments or {})
     needs = _needs(_made(name, given, package), name)
-    return StrategySpec(name, frozen_arguments(given), _digest(name, package), needs)
+    return StrategySpec(name, frozen_arguments(given), digest_of(source_file(name, package)), needs)
 
 
 def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
@@ -134,8 +131,7 @@ def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
 
 def forget_strategies(package: str = STRATEGIES) -> None:
     """Have every strategy imported anew when it is next made, so that what one kept in its module is gone."""
-    for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
-        del sys.modules[name]
+    forget_modules(package)
 
 
 def argument_names(name: str, *, package: str = STRATEGIES) -> tuple[str, ...]:
@@ -181,7 +177,7 @@ def _made(name: str, arguments: Mapping[str, object], package: str) -> Strategy:
     }
     try:
         return cast("Strategy", cls(**typed))
-    except _FAILURES as error:
+    except FAILURES as error:
         raise PluginError(f"strategy {name!r} refuses its arguments: {error}") from error
 
 
@@ -191,7 +187,7 @@ def _needs(strategy: Any, name: str) -> Needs:
         return Needs()
     try:
         declared = strategy.needs
-    except _FAILURES as error:
+    except FAILURES as error:
         raise PluginError(f"{name}.py cannot say what it needs: {type(error).__name__}: {error}") from error
     if not isinstance(declared, Needs):
         raise PluginError(
@@ -244,7 +240,7 @@ def _hints(name: str, cls: type[Any]) -> dict[str, Any]:
     """Return the types of a strategy's arguments, with their limits."""
     try:
         return get_type_hints(cls, include_extras=True)
-    except _FAILURES as error:
+    except FAILURES as error:
         raise PluginError(f"{name}.py: a type of {cls.__name__} cannot be read: {error}") from error
 
 
@@ -257,7 +253,7 @@ def _said(error: ValidationError) -> str:
 def _strategy_class(name: str, package: str) -> type[Any]:
     """Return the class a plug-in is; its name is the file's in CamelCase."""
     module = _imported(name, package)
-    class_name = "".join(part.capitalize() for part in name.split("_"))
+    class_name = class_name_of(name)
     cls = getattr(module, class_name, None)
     if not isinstance(cls, type):
         raise PluginError(f"{name}.py has no class {class_name}; a strategy's class is named as its file")
@@ -276,33 +272,12 @@ def _imported(name: str, package: str) -> ModuleType:
     if f"{package}.{name}" not in sys.modules or name.startswith("_"):
         names = strategy_names(package)
         if name not in names:
-            raise PluginError(f"no strategy {name!r}. {did_you_mean(name, names)}{_missing_folders()}")
-    try:
-        return importlib.import_module(f"{package}.{name}")
-    except _FAILURES as error:
-        raise PluginError(f"{name}.py does not load: {type(error).__name__}: {error}") from error
-
-
-def _missing_folders() -> str:
-    missing = [folder for folder in folders_from_environment("strategies") if not Path(folder).is_dir()]
-    return f". PREDIBOT_STRATEGIES names what is no folder: {', '.join(missing)}" if missing else ""
-
-
-def _source(name: str, package: str) -> Path:
-    """Return the file of a plug-in."""
-    spec = importlib.util.find_spec(f"{package}.{name}")
-    if spec is None or spec.origin is None:
-        raise PluginError(f"strategy {name!r} has no file")
-    return Path(spec.origin)
-
-
-def _digest(name: str, package: str) -> str:
-    return hashlib.sha256(_source(name, package).read_bytes()).hexdigest()
+            raise PluginError(f"no strategy {name!r}. {unknown_name(name, names, 'strategies', package)}")
+    return imported_module(name, package)
 
 
 def _info(name: str, package: str) -> StrategyInfo:
-    users = folders_from_environment("strategies")
-    origin: Origin = "PREDIBOT_STRATEGIES" if str(_source(name, package).parent) in users else "predibot"
+    origin = origin_of(source_file(name, package), "strategies")
     try:
         cls = _strategy_class(name, package)
         hints = _hints(name, cls)
@@ -314,15 +289,7 @@ def _info(name: str, package: str) -> StrategyInfo:
         for known in dataclasses.fields(cls)
         if known.init
     )
-    return StrategyInfo(name, _summary(cls), arguments, origin)
-
-
-def _summary(cls: type[Any]) -> str:
-    """Return the first line of a class's docstring, or of its module's where it has only the generated one."""
-    own = inspect.cleandoc(cls.__doc__ or "")
-    if not own or own.startswith(f"{cls.__name__}("):
-        own = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "")
-    return own.partition("\n")[0]
+    return StrategyInfo(name, summary_of(cls), arguments, origin)
 
 
 def _in_words(hint: Any) -> str:

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from predibot.domain.terms import SearchName
 from predibot.games import GAMES, Overstake
 
 _BaseUrl = Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")]
@@ -48,7 +47,7 @@ class SearchTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-    providers: list[SearchName] = Field(default=["ddgs"], min_length=1)
+    providers: list[str] = Field(default=["ddgs"], min_length=1)
     base_urls: dict[str, _BaseUrl] = {}
     usd_per_call: dict[str, Annotated[float, Field(ge=0)]] = {}
     seconds_between: float = Field(default=1.0, ge=0, le=60)

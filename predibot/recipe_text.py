@@ -22,6 +22,7 @@ from predibot.recipe_tables import BotTable, LimitsTable, PriceTable, RecipeTabl
 from predibot.selection import SelectionRules
 from predibot.spelling import did_you_mean, nearest
 from predibot.toml_lines import KeyPath, key_lines
+from predibot.tool_plugins import search_problem
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
 _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -298,6 +299,10 @@ def _terms(table: BotTable) -> ModelTerms:
 
 
 def _search(table: SearchTable, where: _Where) -> SearchTerms:
+    for provider in table.providers:
+        if problem := search_problem(provider):
+            what = f"'providers' in [search] is {provider[:40]!r}. {problem}"
+            raise where.error(("search", "providers"), what)
     for key in ("base_urls", "usd_per_call"):
         for provider in getattr(table, key):
             if provider not in table.providers:

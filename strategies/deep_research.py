@@ -76,7 +76,7 @@ class DeepResearch:
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the report says, or an abstention with the reason."""
         began = time.monotonic()
-        fence = Fence.drawn(context.rng)
+        fence = Fence.of(context)
         request = ChatRequest(
             (Message("user", report_prompt(context, fence, price_blind=self.price_blind)),),
             max_output_tokens=self.report_tokens,

@@ -98,7 +98,7 @@ class Ensemble:
 
     def _sampled(self, context: Context) -> list[Decision | None]:
         """Return what the model answers each time it is asked, with another seed each."""
-        prompt = one_shot_prompt(context, Fence.drawn(context.rng), price_blind=self.price_blind)
+        prompt = one_shot_prompt(context, Fence.of(context), price_blind=self.price_blind)
         ends = context.deadline_seconds / max(1, self.samples)
         return [self._sample(context, prompt, ends) for _ in range(self.samples)]
 

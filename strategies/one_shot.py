@@ -26,6 +26,6 @@ class OneShot:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the model answers, or an abstention with the reason."""
-        prompt = one_shot_prompt(context, Fence.drawn(context.rng), price_blind=self.price_blind)
+        prompt = one_shot_prompt(context, Fence.of(context), price_blind=self.price_blind)
         check = checked_by(context, price_blind=self.price_blind)
         return decided(run_one_shot(context.model(self.model), prompt, check, context))

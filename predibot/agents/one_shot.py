@@ -2,9 +2,18 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from predibot.agents.answer import MAX_REPAIRS, Check, LoopEnded, LoopResult, parse_answer, read_json
+from predibot.agents.answer import (
+    MAX_REPAIRS,
+    Check,
+    LoopEnded,
+    LoopResult,
+    abstained,
+    abstention_of,
+    parse_answer,
+    read_json,
+)
 from predibot.contracts import ANSWER_TOKENS, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent
@@ -85,15 +94,17 @@ def refusal_of(reply: ChatReply) -> str:
 
 
 def _taken(reply: ChatReply, check: Check, context: Context, *, may_abstain: bool) -> LoopResult:
-    if reason := refusal_of(reply):
-        return LoopResult(None, reason)
+    if refusal := refusal_of(reply):
+        return LoopResult(None, refusal)
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
     fenced = _FENCED.match(reply.message.text)
-    answer = read_json(fenced.group(1) if fenced else reply.message.text)
-    if may_abstain and isinstance(answer, Mapping) and answer.keys() == {"abstain"}:
-        return LoopResult(None, f"abstained: {answer['abstain']}"[:MAX_REASON_CHARACTERS])
-    decision = parse_answer(answer, context.subject)
+    text = fenced.group(1) if fenced else reply.message.text
+    reason = abstention_of(read_json(text)) if may_abstain else None
+    if reason is not None:
+        return LoopResult(None, abstained(reason))
+    # As text, so that it is read once: text in text is no object.
+    decision = parse_answer(text, context.subject)
     check(decision)
     return LoopResult(decision, sources=reply.citations)
 

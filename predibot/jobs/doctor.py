@@ -19,6 +19,7 @@ from predibot.errors import PredibotError
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
 from predibot.plugins import strategies
+from predibot.tool_plugins import tool_infos
 
 Verdict = Literal["ok", "warning", "failed"]
 _SECONDS = 5.0
@@ -86,11 +87,11 @@ def _plugins() -> Iterator[Check]:
             if not Path(folder).is_dir():
                 seen = f"PREDIBOT_{kind.upper()} names {folder}, which is no folder. Correct the variable"
                 yield Check(kind, "failed", seen)
-    found = strategies()
-    broken = [info for info in found if info.problem]
-    yield Check("strategies", "ok", ", ".join(info.name for info in found if not info.problem))
-    for info in broken:
-        yield Check("strategies", "failed", f"{info.name}: {info.problem}")
+    for kind, found in (("strategies", strategies()), ("tools", tool_infos())):
+        yield Check(kind, "ok", ", ".join(info.name for info in found if not info.problem))
+        for info in found:
+            if info.problem:
+                yield Check(kind, "failed", f"{info.name}: {info.problem}")
 
 
 def _hosts(settings: Settings) -> Sequence[Check]:

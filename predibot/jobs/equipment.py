@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,14 +16,23 @@ from predibot.agents.model import open_model, worst_price
 from predibot.agents.price import Price, require_price
 from predibot.agents.probe import ToolProbe
 from predibot.agents.retry import Retry
-from predibot.contracts import ChatModel, ModelNeed, Toolbox
+from predibot.contracts import (
+    BUILT_IN_TOOLS,
+    WEB_SEARCH,
+    ChatModel,
+    ModelNeed,
+    Tool,
+    Toolbox,
+    untrusted_mark,
+)
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
-from predibot.domain.terms import ModelTerms
-from predibot.errors import UsageError
+from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
+from predibot.errors import PluginError, UsageError
 from predibot.jobs.history import HistoryBoard
 from predibot.jobs.opened_models import OpenedModels
+from predibot.jobs.user_tools import opened_tool, require_replayable, user_search
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.pages import PageFolder
 from predibot.ledger.spending import Holder, LedgerAccount
@@ -31,16 +40,16 @@ from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
 from predibot.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import search_provider
-from predibot.research.search.provider import replay_complaint
+from predibot.research.search.provider import SearchProvider, replay_complaint
 from predibot.research.search.throttle import PacedProvider
-from predibot.spelling import did_you_mean
+from predibot.tool_plugins import ToolPlugin, tool_plugin
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 _log = logging.getLogger(__name__)
 
 SANDBOX_MODELS = "sandbox/"
-_TOOLS = tuple(each.name for each in fields(Toolbox))
+SANDBOX_SEARCH = "searxng"
 _GRACE_SECONDS = 5.0
 """What is left of a decision's time to store it."""
 
@@ -56,6 +65,7 @@ class Fitting:
     trace: Trace
     history: Callable[[str], tuple[PricePoint, ...]]
     deadline_seconds: float
+    untrusted_mark: str
 
     @property
     def opened_models(self) -> tuple[str, ...]:
@@ -86,6 +96,7 @@ class Equipment:
     _accounts: dict[str, Account] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     """Of all budgets: who waits for room is told when somebody settles."""
+    _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _histories: HistoryBoard = field(init=False)
@@ -108,22 +119,28 @@ class Equipment:
         for bot in bots:
             for need in bot.needs.models:
                 self._check_model(bot, need)
-            self._check_view(bot)
-            if "web_search" in bot.needs.tools:
+            if bot.needs.news:
+                raise UsageError(
+                    f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
+                )
+            self._check_tools(bot)
+            if WEB_SEARCH in bot.needs.tools:
                 self._check_search(bot)
 
     def price(self, bot: BotSpec, model: str) -> Price | None:
         """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
         return self._price(model, bot.terms, shared=len({need.name for need in bot.needs.models}) > 1)
 
-    def search_usd(self) -> float | None:
-        """Return the most one search can cost, None where that is unknown."""
-        costs = [provider.usd_per_call for provider in self._search_providers()]
+    def search_usd(self, tools: Collection[str]) -> float | None:
+        """Return the most one search, or a call of a user's own tool, can cost; None where that is unknown."""
+        costs = [provider.usd_per_call for provider in self._search_providers()] if WEB_SEARCH in tools else []
+        costs += [plugin.usd_per_call for name in tools if (plugin := self._tool_plugin(name)) is not None]
         return None if None in costs else max(costs, default=0.0)
 
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what a bot decides on an event with; for one thread and one decision."""
-        trace = Trace(self.keys.values())
+        mark = untrusted_mark()
+        trace = Trace(self.keys.values(), untrusted_mark=mark)
         deadline_seconds = max(1.0, self.deadline_seconds - _GRACE_SECONDS)
         budget = self._budget(bot.name, deadline_seconds)
 
@@ -145,6 +162,7 @@ class Equipment:
             trace=trace,
             history=lambda market_id: self._history(event, market_id, now),
             deadline_seconds=deadline_seconds,
+            untrusted_mark=mark,
         )
 
     def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
@@ -164,15 +182,28 @@ class Equipment:
     def _require_price(self, bot: BotSpec, model: str) -> None:
         require_price(bot.name, model, self.price(bot, model), self.recipe.limits.values())
 
-    def _check_view(self, bot: BotSpec) -> None:
-        """Refuse a bot that needs what nobody can give it."""
-        if bot.needs.news:
-            raise UsageError(
-                f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
-            )
+    def _check_tools(self, bot: BotSpec) -> None:
+        """Refuse tools that are none, or that would see the future."""
         for name in bot.needs.tools:
-            if name not in _TOOLS:
-                raise UsageError(f"bot {bot.name!r} needs a tool {name!r}. {did_you_mean(name, _TOOLS)}")
+            try:
+                self._tool_plugin(name)
+            except UsageError as error:
+                raise UsageError(f"bot {bot.name!r}: {error}") from None
+
+    def _tool_plugin(self, name: str) -> ToolPlugin | None:
+        """Return a tool of the user's own, None for one of predibot's.
+
+        Raises:
+            UsageError: If there is none of that name, or it cannot be had in a replay.
+        """
+        if name in BUILT_IN_TOOLS:
+            return None
+        with self._lock:
+            if name not in self._plugins:
+                self._plugins[name] = tool_plugin(name)
+        if self.is_replay:
+            require_replayable(self._plugins[name])
+        return self._plugins[name]
 
     def _check_search(self, bot: BotSpec) -> None:
         """Refuse searches that could not be held to a limit, or that would see the future."""
@@ -259,13 +290,20 @@ class Equipment:
             as_of=before,
         )
         clock = (lambda: now) if self.is_replay else self.clock
-        makers: Mapping[str, Callable[[], Any]] = {
-            "web_search": lambda: make_web_search(self._search_providers(), search, clock, trace, meter=meter),
-            "visit_webpage": lambda: make_visit_webpage(
-                policy, clock, trace, keep=lambda text: self._keep_page(text, trace)
-            ),
-        }
-        return Toolbox(**{name: make() for name, make in makers.items() if name in names})
+
+        def opened(name: str) -> Tool:
+            plugin = self._tool_plugin(name)
+            if plugin is None:
+                raise PluginError(f"{name!r} is predibot's own; it is a field of the tools")
+            if name not in names:
+                raise PluginError(f"tool {name!r} is not declared; the strategy's needs name the tools it opens")
+            return opened_tool(plugin, now=now, meter=meter, trace=trace, hidden=trace.without_secrets)
+
+        return Toolbox(
+            web_search=make_web_search(self._search_providers(), search, clock, trace, meter=meter),
+            visit_webpage=make_visit_webpage(policy, clock, trace, keep=lambda text: self._keep_page(text, trace)),
+            open=opened,
+        ).only(names)
 
     def _search_providers(self) -> Sequence[Any]:
         with self._lock:
@@ -274,20 +312,29 @@ class Equipment:
             return self._providers
 
     def _opened_providers(self) -> Sequence[Any]:
-        if self.opened.loopback is not None:
-            return [search_provider("searxng", clock=self.clock, base_url=self.opened.loopback.search_url)]
+        opened = list(dict.fromkeys(map(self._provider_name, self.recipe.search.providers)))
+        if self.opened.loopback is not None and opened == [SANDBOX_SEARCH]:
+            return [self._opened_provider(SANDBOX_SEARCH)]
+        seconds = self.recipe.search.seconds_between
+        return [PacedProvider(self._opened_provider(each), seconds, time.monotonic, time.sleep) for each in opened]
+
+    def _provider_name(self, name: str) -> str:
+        """Return who is asked in the place of a provider: in a sandbox its own search, which alone knows its news."""
+        return SANDBOX_SEARCH if self.opened.loopback is not None and name in BUILT_IN_SEARCH else name
+
+    def _opened_provider(self, name: str) -> SearchProvider:
         terms = self.recipe.search
-        opened = [
-            search_provider(
-                name,
-                clock=self.clock,
-                key=self.keys.get(f"{name.upper()}_API_KEY"),
-                base_url=terms.base_urls.get(name),
-                usd_per_call=terms.usd_per_call.get(name),
-            )
-            for name in terms.providers
-        ]
-        return [PacedProvider(each, terms.seconds_between, time.monotonic, time.sleep) for each in opened]
+        if self.opened.loopback is not None and name == SANDBOX_SEARCH:
+            return search_provider(name, clock=self.clock, base_url=self.opened.loopback.search_url)
+        given: dict[str, Any] = {
+            "clock": self.clock,
+            "key": self.keys.get(f"{name.upper()}_API_KEY"),
+            "base_url": terms.base_urls.get(name),
+            "usd_per_call": terms.usd_per_call.get(name),
+        }
+        if name in BUILT_IN_SEARCH:
+            return search_provider(name, **given)
+        return user_search(name, given=given, hidden=Trace(self.keys.values()).without_secrets)
 
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
         market = event.market(market_id)

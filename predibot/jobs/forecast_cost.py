@@ -102,7 +102,7 @@ def _bot_cost(bot: BotSpec, recipe: Recipe, events: Sequence[Event], equipment: 
     known = {name: price for name, price in prices.items() if price is not None}
     if unpriced := [name for name in prices if name not in known]:
         return BotCost(bot.name, len(events), None, f"the price of {', '.join(unpriced)} is unknown")
-    search_usd = equipment.search_usd() if "web_search" in needs.tools else 0.0
+    search_usd = equipment.search_usd(needs.tools)
     if search_usd is None:
         return BotCost(bot.name, len(events), None, "the price of its searches is unknown")
     each = [_decision_cost(bot, recipe, event, known, search_usd) for event in events]

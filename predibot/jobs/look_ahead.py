@@ -19,6 +19,7 @@ from predibot.ledger.decision_rows import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
 from predibot.plugins import forget_strategies
 from predibot.recipe import BotSpec, Recipe
+from predibot.tool_plugins import forget_tools
 
 SAMPLE = 20
 """How many decisions are made again where nobody says how many."""
@@ -92,6 +93,7 @@ class _Place:
         request = replace(self.request, recipe=replace(self.request.recipe, bots=bots))
         # One that remembers what it read during the replay would read nothing now.
         forget_strategies()
+        forget_tools()
         with opened, scratch_ledger() as (scratch, traces):
             report = decide(
                 request,

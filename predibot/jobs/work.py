@@ -35,6 +35,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.traces import TraceFolder, cost_of_steps
 from predibot.plugins import StrategySpec, load_strategy
 from predibot.recipe import BotSpec
+from predibot.venues.polymarket_parse import stored_without_results
 
 if TYPE_CHECKING:
     # Its tools and clients cost half a second, which only runs that need them pay.
@@ -185,7 +186,7 @@ def _decided(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | Non
 def _context(job: DecideJob, bench: Bench, shown: Event, fitting: "Fitting | None") -> Context:
     context = Context(
         now=bench.instant(),
-        subject=shown,
+        subject=replace(shown, payload=stored_without_results(shown.payload)),
         game=bench.game,
         rng=seeded(*job.seed_parts),
         venue=bench.venue.name,

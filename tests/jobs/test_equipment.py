@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from predibot.config import Settings
-from predibot.contracts import ModelNeed, Needs
+from predibot.contracts import ModelNeed, Needs, ToolText
 from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import BudgetSpent, PluginError, UsageError
@@ -202,10 +202,10 @@ def read_a_page(fitting: Fitting, opened: OpenVenue) -> str:
     title = opened.venue.events(opened.now).events[0].title
     assert fitting.tools.web_search is not None
     assert fitting.tools.visit_webpage is not None
-    for url in re.findall(r"http://\S+", fitting.tools.web_search(title)):
+    for url in re.findall(r"http://\S+", fitting.tools.web_search(title).text):
         said = fitting.tools.visit_webpage(url, 1, None)
-        if not said.startswith("error:"):
-            return said
+        if isinstance(said, ToolText):
+            return said.text
     raise AssertionError("no page could be read")
 
 
