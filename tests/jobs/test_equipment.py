@@ -159,7 +159,7 @@ def test_a_limit_in_steps_leaves_the_dearest_calls(opened: OpenVenue) -> None:
     ("needs", "said"),
     [
         (Needs(news=True), "needs news, which game 'dollar_per_event' does not show"),
-        (Needs(tools=("websearch",)), "needs a tool 'websearch'. Did you mean 'web_search'?"),
+        (Needs(tools=("websearch",)), "no tool 'websearch'. Did you mean 'web_search'?"),
         (Needs(models=(ModelNeed("acme/deep", max_searches=None),)), "has a model that searches by itself"),
     ],
 )
