@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from predibot.agents.complaint import complaints_of, joined, listed, seen
 from predibot.domain.chat import ToolSchema
-from predibot.domain.decision import Decision, MarketDecision
+from predibot.domain.decision import Decision, MarketDecision, ReasonKind
 from predibot.domain.event import Event
 from predibot.errors import AnswerError
 
@@ -69,6 +69,8 @@ class LoopResult:
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     """Addresses that the model says it read by itself."""
+    kind: ReasonKind = "bot"
+    """Of the reason."""
 
 
 class _Wire(BaseModel):

@@ -84,7 +84,8 @@ def run_tools(
 def ended_with(ended: LoopEnded | BudgetSpent) -> LoopResult:
     """Return that there is no decision, and why."""
     nothing = "; nothing was handed in" if isinstance(ended, BudgetSpent) else ""
-    return LoopResult(None, cut(f"{ended}{nothing}", MAX_REASON_CHARACTERS))
+    for_budget = isinstance(ended.__cause__ or ended, BudgetSpent)
+    return LoopResult(None, cut(f"{ended}{nothing}", MAX_REASON_CHARACTERS), kind="budget" if for_budget else "bot")
 
 
 @dataclass(slots=True)

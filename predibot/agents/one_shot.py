@@ -56,7 +56,7 @@ def run_one_shot(
         try:
             reply = model.chat(request, deadline_seconds=left_seconds)
         except BudgetSpent as error:
-            return LoopResult(None, f"{error}; nothing was handed in{_after(complaint)}")
+            return LoopResult(None, f"{error}; nothing was handed in{_after(complaint)}", kind="budget")
         except LoopEnded as ended:
             return LoopResult(None, str(ended))
         try:

@@ -13,7 +13,7 @@ from predibot.jobs.venues import OpenVenue
 from predibot.jobs.watch import Watch, unwatched
 from predibot.jobs.work import Bench
 from predibot.ledger.catalogue import catalogue
-from predibot.ledger.claims import Claimant
+from predibot.ledger.claims import Claimant, Retry
 from predibot.ledger.owner import is_gone, new_owner
 from predibot.ledger.runs import StoredRun
 from predibot.ledger.store import Store
@@ -35,6 +35,8 @@ class Workplace:
     equipment: "Equipment | None" = None
     watch: Watch = unwatched
     traces: TraceFolder = field(default_factory=TraceFolder)
+    retry: frozenset[Retry] = frozenset()
+    """What is tried again because the user asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def make_bench(
         run_at=run.as_of,
         events={event.id: event for event in events},
         catalogue=known,
-        claimant=Claimant(new_owner(), lease, began_at, is_gone),
+        claimant=Claimant(new_owner(), lease, began_at, is_gone, workplace.retry),
         clock=clock,
         board=QuoteBoard(opened.venue, clock),
         bots={bot.name: bot for bot in recipe.bots},
