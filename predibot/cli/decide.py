@@ -159,7 +159,7 @@ def _show_plan(
     with output.progress(verbose=verbose) as listener:
         choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
     if opened.may_recover:
-        choice.check_readable()
+        choice.check_readable(live=opened.venue.live)
     view = selection_view(choice, opened)
     cost = run_cost(recipe, choice.selection.selected, equipment)
     names = [bot.name for bot in recipe.bots]

@@ -40,17 +40,20 @@ class Choice:
             )
         return (*notes, *_skip_notes(self.skipped))
 
-    def check_readable(self) -> None:
+    def check_readable(self, *, live: bool) -> None:
         """Refuse a choice that says more about the venue's state than about its events.
 
         Frozen, it would be played for the whole slot, whatever the venue says a minute later.
+
+        Args:
+            live: Whether the venue is real, so that a list without any event is its fault.
 
         Raises:
             VenueChanged: If too many events could not be read, or none was chosen while something could not.
             VenueUnavailable: If the venue listed nothing.
         """
         events = self.listed + sum(skip.kind == "event" for skip in self.skipped)
-        if not events:
+        if live and not events:
             raise VenueUnavailable("the venue lists no event at all. No run is made; try again later")
         unreadable = len(self.unreadable)
         if unreadable > MAX_UNREADABLE_SHARE * events:

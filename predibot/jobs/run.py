@@ -127,7 +127,7 @@ def _plan(
     recipe = request.recipe
     choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
     if opened.may_recover:
-        choice.check_readable()
+        choice.check_readable(live=opened.venue.live)
     return RunPlan(
         key=key,
         recipe=recipe.name,
