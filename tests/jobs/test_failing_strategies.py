@@ -89,7 +89,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Program:
 def decided(probed: Program) -> Any:
     """Return the document of a call in which every probe decided on two events."""
     began = time.monotonic()
-    document = document_of(probed.decide("--bots", ",".join(PROBES), "--events", "2"))
+    document = document_of(probed.decide("--bots", ",".join(PROBES), "--events", "2"), code=3)
     assert time.monotonic() - began < 30
     return document
 
@@ -125,7 +125,7 @@ def test_what_no_database_can_store_is_replaced(probed: Program, decided: Any) -
 def test_a_later_call_retries_what_failed_and_leaves_the_rest(probed: Program, decided: Any) -> None:
     names = "raises,overstakes,abstains,good"
     before = {(row["bot"], row["event_id"]): row["status"] for row in decided["decisions"]}
-    document = document_of(probed.decide("--bots", names, "--events", "2"))
+    document = document_of(probed.decide("--bots", names, "--events", "2"), code=3)
     for row in document["decisions"]:
         expected = "failed" if before[row["bot"], row["event_id"]] == "failed" else "skipped"
         assert row["status"] == expected
