@@ -48,6 +48,7 @@ PROBES = {
     "nan": "return say(context, float('nan'))",
     "silent": "return Decision(())",
     "abstains": "return Abstention('I know nothing of this')",
+    "moody": "return Abstention('I do not feel like it', 'mood')",
     "unstorable": "return say(context, 0.1, rationale='a\\x00b\\ud800c')",
     "unreachable": "raise VenueUnavailable('my own source is down')",
     "good": "return say(context, 0.1)",
@@ -68,6 +69,7 @@ EXPECTED = {
     "nan": ("refused", "the bet is nan"),
     "silent": ("refused", "is missing; add its probability"),
     "abstains": ("abstained", "I know nothing of this"),
+    "moody": ("failed", "it is one of bot, budget, members"),
     "unstorable": ("recorded", ""),
     "unreachable": ("failed", "my own source is down"),
     "good": ("recorded", ""),
@@ -131,6 +133,13 @@ def test_a_later_call_retries_what_failed_and_leaves_the_rest(probed: Program, d
         assert row["status"] == expected
     assert attempts_of(probed, "raises") == [1, 1, 2, 2]
     assert attempts_of(probed, "overstakes") == [1, 1]
+
+
+def test_a_bot_that_abstains_of_its_own_accord_is_not_asked_again(probed: Program, decided: Any) -> None:
+    document = document_of(probed.decide("--bots", "abstains,good", "--events", "2", "--retry", "failed,abstained"))
+    assert {row["reason_kind"] for row in document["decisions"] if row["bot"] == "abstains"} == {"bot"}
+    assert document["totals"]["skipped"] == 4
+    assert attempts_of(probed, "abstains") == [1, 1]
 
 
 def attempts_of(program: Program, bot: str) -> list[int]:
