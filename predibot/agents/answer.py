@@ -59,6 +59,11 @@ Check = Callable[[Decision], None]
 class LoopEnded(Exception):
     """Leaves the talk with a model without a decision; the text says why."""
 
+    def __init__(self, reason: str, kind: ReasonKind = "bot") -> None:
+        """Keep the reason and its kind."""
+        super().__init__(reason)
+        self.kind = kind
+
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
