@@ -49,24 +49,22 @@ class Choice:
             live: Whether the venue is real, so that a list without any event is its fault.
 
         Raises:
-            VenueChanged: If too many events could not be read, or none was chosen while something could not.
+            VenueChanged: If more than `MAX_UNREADABLE_SHARE` of the events could not be read, or none was chosen
+                while something could not.
             VenueUnavailable: If the venue listed nothing.
         """
         events = self.listed + sum(skip.kind == "event" for skip in self.skipped)
         if live and not events:
             raise VenueUnavailable("the venue lists no event at all. No run is made; try again later")
-        unreadable = len(self.unreadable)
-        if unreadable > MAX_UNREADABLE_SHARE * events:
-            most = f"{MAX_UNREADABLE_SHARE:.0%} are accepted"
-        elif not self.selection.selected and (unreadable or self.skipped):
-            most = "none of the others keeps the rules"
+        reasons = self.unreadable or tuple(f"{skip.kind} {skip.reason}" for skip in self.skipped)
+        if len(self.unreadable) > MAX_UNREADABLE_SHARE * events:
+            what = f"{len(self.unreadable)} of the {events} events that the venue lists could not be read"
+        elif reasons and not self.selection.selected:
+            what = f"none of the {events} events that the venue lists was chosen, and not all could be read"
         else:
             return
-        reasons = self.unreadable or tuple(skip.reason for skip in self.skipped)
-        raise VenueChanged(
-            f"{unreadable} of the {events} events that the venue lists could not be read, and {most}: "
-            f"{_counted(reasons)}. No run is made; try again later, or update predibot if it stays so"
-        )
+        again = "No run is made; try again later, or update predibot if it stays so"
+        raise VenueChanged(f"{what}: {_counted(reasons)}. {again}")
 
 
 def choose(

@@ -61,7 +61,9 @@ def open_run(
     slot_at = floor_to(opened.now, request.recipe.every)
     with store.read() as connection:
         held = runs_of_slot(connection, request.recipe.name, slot_at)
-    fitting = [run for run in held if _fits(run, request, opened)]
+    fitting = sorted(
+        (run for run in held if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
+    )
     if fitting and not request.new_run:
         return _resumed(store, fitting[-1], request, opened)
     # Where the slot's own key is free, because its run was voided, it is taken again.
@@ -181,7 +183,10 @@ def _conflict(run: StoredRun, request: RunRequest, opened: OpenVenue) -> str:
     event_id = run.overrides.get("event")
     if request.event_id != event_id:
         found.append(f"--event is {request.event_id or 'absent'}, was {event_id or 'absent'}")
+    go_on = "Ask for the same again to go on with it"
+    if found and all(each.startswith("limits.") for each in found):
+        go_on += ", or add --retry failed,abstained to go on within these limits"
     return (
         f"run {run.key} was made otherwise: {'; '.join(found) or 'the same rules were given in another way'}. "
-        "Ask for the same again to go on with it, or add --new-run to make another beside it"
+        f"{go_on}, or add --new-run to make another beside it"
     )

@@ -150,6 +150,8 @@ def test_an_abstention_for_want_of_budget_is_told_and_can_be_retried_with_more(
     raised = recipe(provider, "[limits.run]\nsteps = 5")
     conflict = predibot("decide", raised, *WORLD, "--json")
     assert (conflict.code, conflict.document["error"]["kind"], conflict.document["exit_code"]) == (1, "RunConflict", 1)
+    assert "limits.run.steps is 5, was 1. Ask for the same again" in conflict.document["error"]["message"]
+    assert "add --retry failed,abstained to go on within these limits" in conflict.document["error"]["message"]
     again = predibot("decide", raised, *WORLD, "--json", "--retry", "abstained").document
     assert [again["totals"][status] for status in ("recorded", "skipped")] == [1, 3]
     assert any("goes on with other limits: limits.run.steps is 5, was 1" in note for note in again["notes"])
