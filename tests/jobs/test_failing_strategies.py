@@ -1,6 +1,5 @@
 """Strategies that fail: each ends in a row that says what happened, and none takes another with it."""
 
-import time
 from typing import Any
 
 import pytest
@@ -90,10 +89,8 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Program:
 @pytest.fixture(scope="module")
 def decided(probed: Program) -> Any:
     """Return the document of a call in which every probe decided on two events."""
-    began = time.monotonic()
-    document = document_of(probed.decide("--bots", ",".join(PROBES), "--events", "2"), code=3)
-    assert time.monotonic() - began < 30
-    return document
+    # Well below the ten minutes for which one of them hangs.
+    return document_of(probed.decide("--bots", ",".join(PROBES), "--events", "2"), seconds=240.0, code=3)
 
 
 @pytest.mark.parametrize("name", PROBES)
