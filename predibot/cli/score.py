@@ -147,5 +147,6 @@ def _refuse(error: "FileRefused", *, as_json: bool) -> NoReturn:
             output.say(line)
         raise error
     told = {"kind": error.kind, "message": str(error)}
-    output.print_document({"error": told, "bad_rows": bad_row_documents(error.bad_rows, error.place)})
+    document = {"error": told, "bad_rows": bad_row_documents(error.bad_rows, error.place)}
+    output.print_document(document, exit_code=FAILED)
     raise typer.Exit(FAILED)

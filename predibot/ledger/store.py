@@ -25,6 +25,9 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         """Wrap an engine whose tables are current; use `Store.open`."""
         self._engine = engine
+        self._file = sqlite_file(engine.url)
+        self._opened: tuple[int, int] | None = None
+        """Device and number of the file that is open; None while it is being made, and for a server."""
 
     @classmethod
     def open(cls, address: str, *, create: bool = True) -> Self:
@@ -46,6 +49,7 @@ class Store:
         store = cls(_engine(url))
         try:
             store._make_current()
+            store._opened = store._on_disk()
         except BaseException:
             store.close()
             raise
@@ -59,15 +63,18 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Run one transaction that may write; all of it is stored, or nothing."""
+        self._check_in_place()
         with self._translated(), self._engine.connect() as connection:
             if connection.dialect.name == "sqlite":
                 connection = connection.execution_options(predibot_begin="BEGIN IMMEDIATE")
             with connection.begin():
                 yield connection
+        self._check_in_place()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Run one transaction that sees a single state of the ledger."""
+        self._check_in_place()
         with self._translated(), self._engine.connect() as connection:
             if connection.dialect.name == "postgresql":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
@@ -82,9 +89,31 @@ class Store:
         """Return the store itself."""
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Close the store."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close the store.
+
+        Raises:
+            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there.
+        """
         self.close()
+        if kind is None:
+            self._check_in_place()
+
+    def _on_disk(self) -> tuple[int, int] | None:
+        """Return device and number of the file at the ledger's path now; None for none, and for a server."""
+        try:
+            found = self._file.stat() if self._file is not None else None
+        except OSError:
+            return None
+        return None if found is None else (found.st_dev, found.st_ino)
+
+    def _check_in_place(self) -> None:
+        """Refuse to go on where the file was removed: SQLite itself would write on, into a file without a name."""
+        if self._opened is not None and self._on_disk() != self._opened:
+            raise LedgerUnusable(
+                f"the ledger {self.address} was removed, moved or replaced while it was in use; what was recorded "
+                "since is not in it. Put the file back if it was moved, and run the same command again"
+            )
 
     def _make_current(self) -> None:
         # Most openings find the tables current, and do not wait for whoever is writing.
