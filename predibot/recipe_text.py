@@ -30,6 +30,10 @@ _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+"
 _WITH_MORE = ("archive:", "sandbox:")
 """Venues that take a folder or options."""
 _BASE_URL = "is an address that begins with http:// or https://, without user name, '?' or '#'; mend it"
+_CREDENTIAL = (
+    "'credential' in [[bots]] is no variable's name; put the key into the environment, as ACME_API_KEY for example, "
+    "and write that name"
+)
 _PRICE = "write dollars, 0 for a local model, or {input = 1.25, output = 10}"
 _NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
 
@@ -144,6 +148,9 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
     """Return where one of pydantic's complaints is, and the same in our words."""
     path: KeyPath = details["loc"]
     key, place = path[-1], _place(path)
+    if path[0] == "bots" and path[2:3] == ("credential",):
+        # What stands there may be the key itself.
+        return path[:3], _CREDENTIAL
     if "price_usd_per_million_tokens" in path:
         stated = str(data["bots"][path[1]][path[2]])[:40]
         return path[:3], f"{path[2]!r} {place} is {stated!r}; {_PRICE}"

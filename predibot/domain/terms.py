@@ -1,11 +1,14 @@
 """Terms: what a recipe says about a bot's model, and about searching."""
 
+import re
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
 ClientName = Literal["light", "litellm"]
 SearchName = Literal["ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper"]
+KEY_NAME = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
+"""The variables of the environment that are taken for API keys."""
 OWN_INSTANCE: frozenset[SearchName] = frozenset({"searxng"})
 """Providers without an address of their own: the user runs one."""
 
@@ -19,7 +22,7 @@ class ModelTerms:
     client: ClientName = "light"
     """What talks to `base_url`."""
     credential: str | None = None
-    """The setting that holds the key for `base_url`; nothing is sent where it is None."""
+    """The variable that holds the key; without it a `base_url` is sent none."""
     input_usd_per_million_tokens: float | None = None
     output_usd_per_million_tokens: float | None = None
     usd_per_search: float | None = None

@@ -11,8 +11,9 @@ from typing import Any
 from predibot.agents.account import Account, MemoryAccount
 from predibot.agents.background import works_in_background
 from predibot.agents.budget import Budget
+from predibot.agents.key import ApiKeys, Key, host_of
 from predibot.agents.metered import MeteredModel
-from predibot.agents.model import open_model, worst_price
+from predibot.agents.model import Destination, model_destination, open_model, worst_price
 from predibot.agents.price import Price, require_price
 from predibot.agents.probe import ToolProbe
 from predibot.agents.retry import Retry
@@ -21,7 +22,7 @@ from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
 from predibot.domain.terms import ModelTerms
-from predibot.errors import UsageError
+from predibot.errors import ModelRefused, UsageError
 from predibot.jobs.history import HistoryBoard
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.pages import PageFolder
@@ -30,7 +31,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
 from predibot.plugins import load_strategy
 from predibot.recipe import BotSpec, Recipe
-from predibot.research.search.open_provider import search_provider
+from predibot.research.search.open_provider import own_url, search_provider
 from predibot.research.search.provider import replay_complaint
 from predibot.research.search.throttle import PacedProvider
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
@@ -75,8 +76,8 @@ class Equipment:
 
     recipe: Recipe
     opened: OpenVenue
-    keys: Mapping[str, str]
-    """API keys by name; none of their values may appear anywhere."""
+    keys: ApiKeys
+    """None of their values may appear anywhere, nor go to a host that only the recipe names."""
     run_key: str
     deadline_seconds: float
     clock: Callable[[], datetime]
@@ -113,6 +114,7 @@ class Equipment:
                     f"bot {bot.name!r}: model {bot.model!r} searches by itself and writes reports. "
                     "Give it strategy = 'deep_research', or take another model"
                 )
+            self._require_keys(bot)
             for name in _models_of(bot):
                 require_price(bot.name, self._price(name, bot.terms), self.recipe.limits.values())
             if self.is_replay and getattr(strategy, "searches_itself", False):
@@ -122,10 +124,67 @@ class Equipment:
                 )
             if not _uses_tools(strategy):
                 continue
+            # In the sandbox too, whose searches stay within: what is refused there is refused everywhere.
+            for provider in self.recipe.search.providers:
+                self._search_key(provider)
             # Opened now, so that a missing key is said before anything is spent.
             complaint = replay_complaint(self._search_providers())
             if self.is_replay and complaint:
                 raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
+
+    def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
+        """Return where each of a bot's models is asked, and with which key.
+
+        Raises:
+            UsageError: If a key is not set that the recipe names, or may not go there.
+            ModelRefused: If nobody knows whose model it is, or its key cannot be one.
+        """
+        return {
+            name: model_destination(
+                name,
+                keys=self.keys,
+                base_url=self._base_url(name, bot.terms),
+                key_name=bot.terms.credential,
+                client=bot.terms.client,
+            )
+            for name in _models_of(bot)
+        }
+
+    def _require_keys(self, bot: BotSpec) -> None:
+        """Refuse a bot whose key is not there, or would go where it must not."""
+        try:
+            self.model_destinations(bot)
+        except (UsageError, ModelRefused) as error:
+            raise UsageError(f"bot {bot.name!r}: {error}") from None
+
+    def search_destinations(self) -> Mapping[str, Destination]:
+        """Return where each search provider of the recipe is asked, and with which key; none where no bot searches.
+
+        Raises:
+            UsageError: If a key may not go where the recipe sends it, or cannot be one.
+        """
+        if not any(_uses_tools(load_strategy(bot.strategy)) for bot in self.recipe.bots):
+            return {}
+        if self.opened.loopback is not None:
+            return {"searxng": Destination(host_of(self.opened.loopback.search_url), None, key_is_set=False)}
+        return {name: self._search_destination(name) for name in self.recipe.search.providers}
+
+    def _search_destination(self, name: str) -> Destination:
+        url = self.recipe.search.base_urls.get(name) or own_url(name)
+        key = self._search_key(name)
+        key_name = None if own_url(name) is None else _search_key_name(name)
+        return Destination("many" if url is None else host_of(url), key_name, key is not None)
+
+    def _search_key(self, name: str) -> Key | None:
+        """Return the key of a search provider, for the address it is asked at."""
+        own = own_url(name)
+        if own is None:
+            return None
+        url = self.recipe.search.base_urls.get(name, own)
+        try:
+            return self.keys.find((_search_key_name(name),), url, own_url=own)
+        except (UsageError, ModelRefused) as error:
+            raise UsageError(f"search provider {name!r}: {error}") from None
 
     def prices(self, bot: BotSpec) -> tuple[Price | None, ...]:
         """Return the dearest the tokens of each of a bot's models can be, None where that is unknown."""
@@ -138,7 +197,7 @@ class Equipment:
 
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what a bot decides on an event with; for one thread and one decision."""
-        trace = Trace(self.keys.values())
+        trace = Trace(self.keys.secrets())
         budget = Budget(self._account("decision", ""), parent=self._bot_budget(bot.name))
 
         def model(name: str) -> ChatModel:
@@ -233,15 +292,16 @@ class Equipment:
         if self.opened.loopback is not None:
             return [search_provider("searxng", clock=self.clock, base_url=self.opened.loopback.search_url)]
         terms = self.recipe.search
+        keys = {name: self._search_key(name) for name in terms.providers}
         opened = [
             search_provider(
                 name,
                 clock=self.clock,
-                key=self.keys.get(f"{name.upper()}_API_KEY"),
+                key=None if key is None else key.value,
                 base_url=terms.base_urls.get(name),
                 usd_per_call=terms.usd_per_call.get(name),
             )
-            for name in terms.providers
+            for name, key in keys.items()
         ]
         return [PacedProvider(each, terms.seconds_between, time.monotonic, time.sleep) for each in opened]
 
@@ -253,6 +313,10 @@ class Equipment:
 def _models_of(bot: BotSpec) -> list[str]:
     names = (bot.strategy.arguments.get(each) for each in ("model", "extract_model"))
     return [name for name in names if isinstance(name, str) and name]
+
+
+def _search_key_name(provider: str) -> str:
+    return f"{provider.upper()}_API_KEY"
 
 
 def _uses_tools(strategy: object) -> bool:
