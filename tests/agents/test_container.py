@@ -85,7 +85,7 @@ FORGED = 'import os\ncall = b\'{{"call": "web_search", "arguments": {{}}}}\\n\'\
 )
 def test_code_that_fills_its_pipe_ends_in_time(more: str) -> None:
     with opened({"result": "x" * 10_000}) as container:
-        with pytest.raises(CodeFailed, match="did not end in time|the container ended"):
+        with pytest.raises(CodeFailed, match=r"did not end in time|the container ended"):
             in_time(lambda: container.run(FORGED.format(more=more), deadline_seconds=2.0), 60.0)
         assert container.run("print('again')", deadline_seconds=30.0) == "again\n"
 
