@@ -118,8 +118,8 @@ class _Where:
 
 def _toml(found: RecipeText) -> dict[str, Any]:
     if long := _LONG_KEY.search(found.text):
-        line = found.text.count("\n", 0, long.start()) + 1
-        raise RecipeError(f"{found.label}, line {line}: a key has more than {_MAX_KEY_PARTS} parts. Write one or two")
+        at = found.text.count("\n", 0, long.start()) + 1
+        raise RecipeError(f"{found.label}, line {at}: a key has more than {_MAX_KEY_PARTS} parts. Write one or two")
     try:
         return tomllib.loads(found.text)
     except tomllib.TOMLDecodeError as error:

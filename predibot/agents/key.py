@@ -176,9 +176,10 @@ class ApiKeys:
     def place_of(self, provider: str) -> str:
         """Return where one of litellm's providers is asked, as messages name it."""
         prefix = provider.upper().replace("-", "_")
-        base = self.bases.get(f"{prefix}_BASE_URL") or self.bases.get(f"{prefix}_API_BASE")
-        if base:
-            return host_of(base)
+        for variable in (f"{prefix}_BASE_URL", f"{prefix}_API_BASE"):
+            if base := self.bases.get(variable):
+                # Some are hosts without a scheme; whatever it is, litellm makes of it what it does.
+                return host_of(base) if "://" in base else f"the address in {variable}"
         return _OWN_HOSTS.get(provider, (f"the host litellm has for {provider}",))[0]
 
     def _require_set(self, name: str) -> None:

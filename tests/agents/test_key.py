@@ -91,8 +91,9 @@ def test_no_client_takes_a_key_to_a_recipes_host(name: str, client: ClientName, 
 
 
 def test_the_operators_own_address_of_a_provider_is_shown() -> None:
-    keys = ApiKeys({}, bases={"OPENAI_API_BASE": "https://gateway.corp:8443/openai"})
+    keys = ApiKeys({}, bases={"OPENAI_API_BASE": "https://gateway.corp:8443/openai", "OLLAMA_API_BASE": "box:11434"})
     assert (keys.place_of("openai"), keys.place_of("groq")) == ("gateway.corp:8443", "api.groq.com")
+    assert keys.place_of("ollama") == "the address in OLLAMA_API_BASE"
 
 
 def test_every_search_provider_with_a_key_has_a_host_of_its_own() -> None:
