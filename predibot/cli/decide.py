@@ -171,6 +171,7 @@ def _show_plan(
     from predibot.jobs.decide import equipped
     from predibot.jobs.forecast_cost import run_cost
     from predibot.reports.decided import selection_view
+    from predibot.reports.destinations import all_asked, asked_documents, print_asked
     from predibot.reports.forecast_cost import cost_document, print_cost
     from predibot.reports.terminal import print_selection
 
@@ -182,13 +183,15 @@ def _show_plan(
         choice.check_readable(live=opened.venue.live)
     view = selection_view(choice, opened)
     cost = run_cost(recipe, choice.selection.selected, equipment)
+    asked = all_asked(recipe, equipment)
     names = [bot.name for bot in recipe.bots]
     count = len(names) * len(view.selected)
     if as_json:
         plan = {"bots": names, "would_decide": count, "dry_run": True, "worst_case": cost_document(cost)}
-        output.print_document({**view.document(), **plan}, exit_code=DONE)
+        output.print_document({**view.document(), **plan, "asks": asked_documents(asked)}, exit_code=DONE)
         return
     console = output.report_console()
     print_selection(console, view, every=every)
     print_cost(console, cost)
+    print_asked(console, asked)
     console.print(f"would decide: {', '.join(names)} on {len(view.selected)} events, {count} decisions; nothing stored")

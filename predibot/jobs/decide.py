@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from predibot.config import Settings, api_keys
+from predibot.config import Settings, api_bases, api_keys
 from predibot.contracts import ProgressListener
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
@@ -198,12 +198,13 @@ def equipped(
     if not any(bot.needs.equipment for bot in recipe.bots):
         return None
     # Clients and tools cost half a second, which only runs that need them pay.
+    from predibot.agents.key import ApiKeys
     from predibot.jobs.equipment import Equipment
 
     equipment = Equipment(
         recipe=recipe,
         opened=opened,
-        keys=api_keys(),
+        keys=ApiKeys(api_keys(), settings.key_hosts, api_bases()),
         run_key="",
         deadline_seconds=settings.decision_deadline_seconds,
         clock=clock,
