@@ -90,7 +90,7 @@ def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> N
     for model, report, whole in (("o4-mini", "$9.40", "$9.90"), ("o3", "$46.20", "$46.70")):
         text = f'[[bots]]\nstrategy = "deep_research"\nmodel = "openai/{model}-deep-research"\n'
         recipe = parse_recipe(RecipeText(text + 'extract_model = "openai/gpt-5-mini"\n', "d.toml", "d"))
-        cost = run_cost(recipe, [event], Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW))
+        cost = run_cost(recipe, [event], Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW))
         assert f"1 call of openai/{model}-deep-research for at most {report} and 4 calls of" in cost.bots[0].basis
         assert cost.usd == pytest.approx(float(whole[1:]), abs=0.05)
         assert report in page
@@ -102,7 +102,7 @@ def needing(opened: OpenVenue, needs: Needs, more: str = "", *, limits: str = ""
     recipe = parse_recipe(RecipeText(f'{limits}\n[[bots]]\nstrategy = "random_bet"\n{more}', "n.toml", "n"))
     (bot,) = recipe.bots
     recipe = replace(recipe, bots=(replace(bot, strategy=replace(bot.strategy, needs=needs)),))
-    return Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW)
+    return Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
 
 
 def cost_of(equipment: Equipment) -> RunCost:
@@ -234,7 +234,7 @@ def test_at_midnight_the_budget_of_another_day_begins_and_the_runs_goes_on(
     instants = [datetime(2026, 3, 1, 23, 59, tzinfo=UTC)]
     with Store.open(f"sqlite:///{tmp_path}/l.db") as store:
         equipment = Equipment(
-            recipe, opened, {}, "run", 600.0, lambda: instants[-1], store=store if is_stored else None
+            recipe, opened, ApiKeys(), "run", 600.0, lambda: instants[-1], store=store if is_stored else None
         )  # fmt: skip
 
         def spend() -> Fitting:
@@ -260,7 +260,7 @@ def test_at_midnight_the_budget_of_another_day_begins_and_the_runs_goes_on(
 def test_bots_share_the_accounts_of_their_run_and_wait_for_each_other(opened: OpenVenue) -> None:
     text = RECIPE + RECIPE.replace('name = "sharp"', 'name = "other"') + "[limits.run]\nsteps = 1\n"
     recipe = parse_recipe(RecipeText(text, "sharp.toml", "sharp"))
-    equipment = Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW)
+    equipment = Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
     event = opened.venue.events(opened.now).events[0]
     here, there = (equipment.fit(bot, event, opened.now).meter for bot in recipe.bots)
     held = here.reserve(Spending(steps=1))
@@ -299,6 +299,6 @@ def test_a_search_key_goes_to_its_provider_or_where_the_operator_says(opened: Op
     with pytest.raises(
         UsageError, match=r"'brave': BRAVE_API_KEY may not be sent to brave\.corp:9443: it belongs to api"
     ):
-        searching(opened, brave, ApiKeys(values)).search_usd()
+        searching(opened, brave, ApiKeys(values)).search_usd(("web_search",))
     bound = ApiKeys(values, {"BRAVE_API_KEY": ("brave.corp:9443",)})
-    assert searching(opened, brave, bound).search_usd() is None
+    assert searching(opened, brave, bound).search_usd(("web_search",)) is None
