@@ -29,7 +29,7 @@ _JSON_LD = re.compile(r"<script\b[^>]{0,200}?application/ld\+json[^>]{0,200}>", 
 _ARTICLE = re.compile(r"article|posting|report|webpage|review", re.IGNORECASE)
 _MAX_JSON_LD = 20
 _MAX_DEPTH = 6
-_FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+_FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
