@@ -47,7 +47,7 @@ class ParserLimits:
     """Of one process, libraries and all."""
     data_bytes: int = 200 * 2**20
     """The same without libraries, where the kernel holds a process to it; large readable pages take 180 MB."""
-    kept_bytes: int = 150 * 2**20
+    kept_bytes: int = 100 * 2**20
     """A process that has grown beyond this is not used again."""
     pages: int = 500
     """After so many a process is not used again."""
