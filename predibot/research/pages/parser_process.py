@@ -28,8 +28,8 @@ _PROGRAM = (
 )
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """Some Pythons do not start without; nothing else of the environment is any parser's business, keys least of all."""
-_GRACE_SECONDS = 1.0
-"""A parser that looks at its time itself may hand in what it has."""
+_GRACE_SHARE = 0.05
+"""Of its time, beyond its end: in it a parser that looks at the time itself hands in what it has."""
 _WATCH_SECONDS = 0.05
 _SAID_BYTES = 10_000
 _SAID_CHARACTERS = 200
@@ -104,7 +104,7 @@ class ParserProcess:
         self._await_ready(deadline)
         self._pages += 1
         question = replace(source, seconds=deadline.at - deadline.monotonic())
-        ends = Deadline(deadline.seconds, deadline.at + _GRACE_SECONDS, deadline.monotonic)
+        ends = Deadline(deadline.seconds, deadline.at + _GRACE_SHARE * deadline.seconds, deadline.monotonic)
         try:
             for piece in packed(question.fields()):
                 self._write(piece, ends)
