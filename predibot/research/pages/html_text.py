@@ -108,7 +108,8 @@ def _by_trafilatura(html: str, url: str) -> str:
         tree = load_html(html)
         if tree is None:
             return ""
-        for element in tree.xpath("//body//*[@hidden or @style]"):
+        # The innermost first: else whole subtrees are moved once for each element around them.
+        for element in reversed(tree.xpath("//body//*[@hidden or @style]")):
             if _is_hidden(element.attrib):
                 element.drop_tree()
         return extract(tree, url=url, include_comments=False, include_tables=True) or ""
@@ -131,7 +132,7 @@ def all_blocks(html: str) -> Iterator[str]:
     soup = _soup(html)
     if soup is None:
         return
-    for tag in (soup.body or soup).find_all(True):
+    for tag in reversed((soup.body or soup).find_all(True)):
         if tag.name in _NEVER_TEXT or _is_hidden(tag.attrs):
             tag.extract()
     root = soup.find("article") or soup.find("main") or soup.body or soup

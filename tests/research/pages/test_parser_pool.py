@@ -19,10 +19,11 @@ from predibot.research.pages.errors import PageUnavailable, PageUnreadable
 from predibot.research.pages.parser_messages import Source
 from predibot.research.pages.parser_pool import ParserPool
 from predibot.research.pages.parser_process import ParserLimits
+from tests.research.pages.hostile_pages import HOSTILE
 
 ROOT = Path(__file__).parents[3]
 ORDINARY = Source("text/html", None, "http://a.example/", 0.0, b"<title>News</title><p>The vote is on Tuesday.</p>")
-ENDLESS = replace(ORDINARY, body=b"<body>" + b"<div hidden>" * 20_000)
+ENDLESS = replace(ORDINARY, body=HOSTILE["a tag with 280,000 attributes"]().body)
 """Keeps a parser busy for minutes."""
 
 
@@ -213,6 +214,8 @@ from predibot.research.pages.parser_messages import Source
 from predibot.research.pages.parser_pool import PARSERS
 import psutil
 
+ENDLESS = b"<a " + b" ".join(b"a%d=1" % n for n in range(280_000)) + b">"
+
 def read(body, seconds=60.0):
     source = Source("text/html", None, "http://a.example/", 0.0, body)
     try:
@@ -253,7 +256,7 @@ def test_pages_are_read_where_all_standard_streams_are_closed(tmp_path: Path) ->
     assert (tmp_path / "said").read_text() == "The vote is on Tuesday."
 
 
-BUSY = (READ_ONE, "print(psutil.Process().children()[0].pid, flush=True)", "read(b'<div hidden>' * 20_000, 600.0)")
+BUSY = (READ_ONE, "print(psutil.Process().children()[0].pid, flush=True)", "read(ENDLESS, 600.0)")
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
