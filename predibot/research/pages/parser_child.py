@@ -26,7 +26,7 @@ _LIBRARIES = ("bs4", "htmldate", "lxml.html", "pypdf", "trafilatura")
 _SHARED_BYTES = 256 * 2**20
 """Of address space beside data: the libraries, which are shared with other processes."""
 _NO_MORE_THAN = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT_NOFILE": 32}
-"""No files are written and no programs started; a few are read, by imports inside of libraries."""
+"""No files are written and no processes started; a few files are read, by imports inside of libraries."""
 
 
 def serve(data_bytes: int) -> None:
@@ -46,7 +46,7 @@ def serve(data_bytes: int) -> None:
     _limit_all(data_bytes)
     _write(answers, (READY,))
     while (source := _next(questions)) is not None:
-        _limit("RLIMIT_CPU", _cpu_seconds() + math.ceil(source.seconds) + 1, for_good=False)
+        _limit("RLIMIT_CPU", _cpu_seconds() + max(0, math.ceil(source.seconds)) + 1, for_good=False)
         with _ended_with_the_parent(questions):
             answer = _answer(source)
         _write(answers, answer)

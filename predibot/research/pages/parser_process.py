@@ -26,7 +26,7 @@ _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[2:]; "
     "from predibot.research.pages.parser_child import serve; serve(int(sys.argv[1]))"
 )
-_OUR_FOLDER = Path(__file__).parents[3]
+_OUR_FOLDER = str(Path(__file__).parents[3])
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """Some Pythons do not start without; nothing else of the environment is any parser's business, keys least of all."""
 _GRACE_SHARE = 0.05
@@ -68,7 +68,7 @@ class ParserProcess:
         self._is_ready = False
         self._ran_out_of_memory = False
         # Where this process finds what it imports, and where it did before it changed its folder.
-        path = [str(Path(folder).absolute()) for folder in (*sys.path, _OUR_FOLDER)]
+        path = [str(Path(folder).absolute()) for folder in [*sys.path, _OUR_FOLDER]]
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, str(limits.data_bytes), *path],

@@ -31,6 +31,17 @@ def soon(seconds: float = 60.0) -> Deadline:
     return Deadline.after(seconds, time.monotonic)
 
 
+def noticed(seconds: float) -> tuple[Deadline, threading.Event]:
+    """Return a deadline, and what is set as soon as it is looked at: when a parser is about to get the page."""
+    looked = threading.Event()
+
+    def clock() -> float:
+        looked.set()
+        return time.monotonic()
+
+    return Deadline(seconds, time.monotonic() + seconds, clock), looked
+
+
 def text_by(pool: ParserPool, source: Source = ORDINARY) -> str:
     return pool.parse(source, soon()).text
 
@@ -122,15 +133,11 @@ def test_many_threads_share_four_parsers(pool: ParserPool, children: Children) -
 
 
 def test_the_wait_for_a_parser_counts_as_time_for_reading() -> None:
-    pool, taken = pool_of(processes=1), threading.Event()
+    pool = pool_of(processes=1)
     text_by(pool)
-
-    def clock() -> float:
-        taken.set()
-        return time.monotonic()
-
+    deadline, taken = noticed(4.0)
     with ThreadPoolExecutor(1) as other:
-        busy = other.submit(pool.parse, ENDLESS, Deadline(4.0, time.monotonic() + 4.0, clock))
+        busy = other.submit(pool.parse, ENDLESS, deadline)
         taken.wait()
         with pytest.raises(PageUnavailable, match=r"all 1 parsers were busy for 0\.2 s; try again"):
             pool.parse(ORDINARY, soon(0.2))
@@ -152,7 +159,6 @@ def test_a_parser_that_dies_over_a_page_is_a_sentence(pool: ParserPool, children
     (parser,) = children()
 
     def clock() -> float:
-        # Asked when the parser is about to get the page.
         parser.kill()
         return time.monotonic()
 
@@ -173,14 +179,9 @@ def test_a_closed_pool_has_no_parsers_and_starts_none(pool: ParserPool, children
 
 def test_closing_ends_parsers_that_are_at_work(pool: ParserPool, children: Children) -> None:
     text_by(pool)
-    begun = threading.Event()
-
-    def clock() -> float:
-        begun.set()
-        return time.monotonic()
-
+    deadline, begun = noticed(60.0)
     with ThreadPoolExecutor(1) as other:
-        busy = other.submit(pool.parse, ENDLESS, Deadline(60.0, time.monotonic() + 60.0, clock))
+        busy = other.submit(pool.parse, ENDLESS, deadline)
         begun.wait()
         pool.close()
         assert isinstance(busy.exception(), PageUnreadable)
