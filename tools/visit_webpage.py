@@ -2,7 +2,6 @@
 
 import hashlib
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
@@ -13,6 +12,7 @@ from predibot.research.pages.chunks import focused_parts, mentions, parts_of
 from predibot.research.pages.errors import AddressRefused, PageError, PageTooLate, PageUnavailable, PageUnreadable
 from predibot.research.pages.fetch import FetchPolicy, Page, SafeFetcher, utc_now
 from predibot.research.pages.html_text import main_text
+from predibot.research.pages.parser_pool import PARSERS, ParserPool
 from predibot.research.pages.read import Reading, reading_of
 from predibot.research.search.blocked_domains import blocked_domains
 
@@ -57,6 +57,7 @@ def make_visit_webpage(
     *,
     fetch: Callable[[str], Page] | None = None,
     keep: Callable[[str], str] | None = None,
+    parsers: ParserPool = PARSERS,
 ) -> VisitWebpage:
     """Return an agent's tool for reading web pages.
 
@@ -73,9 +74,10 @@ def make_visit_webpage(
         fetch: Replaces the fetcher that the policy would make.
         keep: Keeps the whole text of a page that is shown, and returns the
             SHA-256 it is found by; None keeps nothing.
+        parsers: The child processes that read what was fetched.
     """
     held_to = policy or FetchPolicy(blocked_domains=blocked_domains())
-    visitor = _Visitor(held_to, fetch or SafeFetcher(held_to, now=clock).fetch, trace, keep or text_digest)
+    visitor = _Visitor(held_to, fetch or SafeFetcher(held_to, now=clock).fetch, trace, keep or text_digest, parsers)
 
     def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> ToolResult:
         """Return the main text of a web page.
@@ -99,11 +101,13 @@ class _Visitor:
         fetch: Callable[[str], Page],
         trace: TraceWriter | None,
         keep: Callable[[str], str],
+        parsers: ParserPool,
     ) -> None:
         self._policy = policy
         self._fetch = fetch
         self._trace = trace
         self._keep = keep
+        self._parsers = parsers
         self._readings: OrderedDict[str, Reading] = OrderedDict()
         # Agents call several tools of one turn at once.
         self._lock = threading.Lock()
@@ -127,7 +131,9 @@ class _Visitor:
         with self._lock:
             known = self._readings.get(url)
         if known is None:
-            known = reading_of(self._fetch(url), time.monotonic)
+            # It starts while the page is being fetched.
+            self._parsers.warm()
+            known = reading_of(self._fetch(url), self._parsers)
             _require_past(known, self._policy.as_of)
         with self._lock:
             self._readings[url] = known

@@ -45,8 +45,7 @@ class Deadline:
 def in_time(call: Callable[[], T], seconds: float) -> T:
     """Return what a call returns, or stop waiting for it.
 
-    For what cannot be interrupted: a name look-up, a parser at work on a
-    hostile file. The thread that is left behind is a daemon and ends with the
+    For what cannot be interrupted, such as a name look-up. The thread that is left behind is a daemon and ends with the
     call or the program.
 
     Raises:

@@ -6,13 +6,16 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from predibot.tools.visit_webpage import make_visit_webpage, visit_webpage
 
 from predibot.research.pages.fetch import FetchPolicy, Page
 from predibot.tools import visit_webpage as module
+from tests.research.pages.hostile_pages import HOSTILE
 from tests.research.pages.pdf_files import pdf_of
+from tests.research.pages.visits import visited
 from tests.research.web_world import World, by_host, reply, running
 from tests.tools.told import told
 
@@ -169,6 +172,19 @@ def test_the_default_tool_raises_nothing(url: object) -> None:
     assert said.startswith("error: ")
     assert said.endswith(".")
     assert "\n" not in said
+
+
+NAMED = (
+    "Flate over ASCII85, of z", "a tag with 280,000 attributes", "20,000 nested hidden elements",
+    "short names of colons", "3,000,000 operators",
+)  # fmt: skip
+
+
+def test_a_visit_to_a_hostile_page_is_a_sentence_costs_300_mb_at_most_and_leaves_nothing(tmp_path: Path) -> None:
+    visits = visited({name: HOSTILE[name]() for name in NAMED}, tmp_path, seconds=5).values()
+    assert all(visit["said"].startswith("error: ") for visit in visits), visits
+    assert [(visit["threads_left"], visit["children_left"]) for visit in visits] == [(0, 0)] * len(NAMED)
+    assert all(visit["resident_mb"] + visit["child_mb"] <= 300 for visit in visits), visits
 
 
 @pytest.fixture

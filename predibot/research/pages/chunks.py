@@ -151,8 +151,12 @@ def mentions(text: str, focus: str) -> bool:
 
 def _scores(passages: Sequence[str], wanted: set[str]) -> list[float]:
     """Return the BM25 score of each passage."""
-    counts = [Counter(_terms(passage)) for passage in passages]
-    lengths = [count.total() for count in counts]
+    counts, lengths, nothing = [], [], Counter[str]()
+    for passage in passages:
+        terms = list(_terms(passage))
+        lengths.append(len(terms))
+        # Most have none of them, and there can be a quarter of a million.
+        counts.append(Counter(term for term in terms if term in wanted) or nothing)
     mean_length = max(1.0, sum(lengths) / max(1, len(lengths)))
     found_in = {term: sum(term in count for count in counts) for term in sorted(wanted)}
     rarity = {term: math.log(1.0 + (len(passages) - n + 0.5) / (n + 0.5)) for term, n in found_in.items()}

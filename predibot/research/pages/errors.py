@@ -11,6 +11,8 @@ PageError
 A message is a plain sentence without a trailing full stop; an agent reads it after `error:`.
 """
 
+from enum import StrEnum
+
 from predibot.errors import PredibotError
 
 
@@ -32,3 +34,13 @@ class PageUnreadable(PageError):
 
 class PageTooLate(PageError):
     """In a replay: the page is newer than the replayed instant, or cannot prove that it is not."""
+
+
+class Unreadable(StrEnum):
+    """Why there is no text in what came: all that a parser, which reads untrusted bytes, can say of it."""
+
+    NO_TEXT = "the page holds no text; take another source"
+    BROKEN_PDF = "the PDF is broken; take another source"
+    LOCKED_PDF = "the PDF is locked with a password; take another source"
+    PICTURES = "the PDF holds pictures of pages and no text; take another source"
+    TOO_MUCH_MEMORY = "reading the page takes too much memory; take another source"

@@ -23,7 +23,7 @@ _BLOCKS = frozenset({
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0", re.IGNORECASE)
 # Control characters but tab and line end, and what is invisible or turns the reading direction:
 # no page needs them, and hostile ones hide instructions in them.
-_INVISIBLE = re.compile(
+INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
@@ -33,8 +33,7 @@ _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>")
 
 # What lxml, trafilatura and its helpers end in on pages nobody wrote by hand.
 _FAILURES = (
-    ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError,
-    SyntaxError,
+    ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError, RecursionError, SyntaxError,
 )  # fmt: skip
 
 
@@ -79,7 +78,7 @@ def page_title(html: str) -> str:
 
 def cleaned(text: str) -> str:
     """Return a text without invisible characters and needless blanks."""
-    visible = _INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    visible = INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return _BLANK_LINES.sub("\n", "\n".join(_BLANKS.sub(" ", line).strip() for line in visible.split("\n"))).strip()
 
 
@@ -109,7 +108,8 @@ def _by_trafilatura(html: str, url: str) -> str:
         tree = load_html(html)
         if tree is None:
             return ""
-        for element in tree.xpath("//body//*[@hidden or @style]"):
+        # The innermost first: else whole subtrees are moved once for each element around them.
+        for element in reversed(tree.xpath("//body//*[@hidden or @style]")):
             if _is_hidden(element.attrib):
                 element.drop_tree()
         return extract(tree, url=url, include_comments=False, include_tables=True) or ""
@@ -132,7 +132,7 @@ def all_blocks(html: str) -> Iterator[str]:
     soup = _soup(html)
     if soup is None:
         return
-    for tag in (soup.body or soup).find_all(True):
+    for tag in reversed((soup.body or soup).find_all(True)):
         if tag.name in _NEVER_TEXT or _is_hidden(tag.attrs):
             tag.extract()
     root = soup.find("article") or soup.find("main") or soup.body or soup

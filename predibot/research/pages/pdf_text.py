@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 
 from predibot.research.deadline import Deadline
-from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.errors import PageUnreadable, Unreadable
 from predibot.research.pages.html_text import cleaned, hush
 
 MAX_PAGES = 100
@@ -23,7 +23,7 @@ def pdf_text(body: bytes, deadline: Deadline) -> str:
 
     Raises:
         PageUnreadable: If it is no PDF, is locked, or holds no text.
-        PageUnavailable: If the deadline passed before the first page was read.
+        MemoryError: If that takes more than there may be.
     """
     # Costs 0.2 s to import, and few pages are PDF.
     from pypdf.errors import PyPdfError
@@ -32,14 +32,14 @@ def pdf_text(body: bytes, deadline: Deadline) -> str:
     # What pypdf ends in on broken files beside its own errors.
     failures = (
         PyPdfError, ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError,
-        RecursionError, NotImplementedError, OSError, MemoryError, ImportError,
+        RecursionError, NotImplementedError, OSError, ImportError,
     )  # fmt: skip
     try:
         text = "\n".join(_page_texts(body, deadline))
     except failures as error:
-        raise PageUnreadable("the PDF is broken; take another source") from error
+        raise PageUnreadable(Unreadable.BROKEN_PDF) from error
     if not text.strip():
-        raise PageUnreadable("the PDF holds pictures of pages and no text; take another source")
+        raise PageUnreadable(Unreadable.PICTURES)
     return text
 
 
@@ -49,7 +49,7 @@ def _page_texts(body: bytes, deadline: Deadline) -> Iterator[str]:
 
     reader = PdfReader(io.BytesIO(body))
     if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
-        raise PageUnreadable("the PDF is locked with a password; take another source")
+        raise PageUnreadable(Unreadable.LOCKED_PDF)
     characters = 0
     for number, page in enumerate(reader.pages):
         late = number > 0 and deadline.monotonic() > deadline.at

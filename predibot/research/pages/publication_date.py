@@ -24,12 +24,12 @@ _PUBLISHED = frozenset({
 })  # fmt: skip
 _MODIFIED = frozenset({"article:modified_time", "og:updated_time", "datemodified", "last-modified", "dcterms.modified"})
 _META = re.compile(r"<(?:meta|time)\b[^>]{1,600}>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _JSON_LD = re.compile(r"<script\b[^>]{0,200}?application/ld\+json[^>]{0,200}>", re.IGNORECASE)
 _ARTICLE = re.compile(r"article|posting|report|webpage|review", re.IGNORECASE)
 _MAX_JSON_LD = 20
 _MAX_DEPTH = 6
-_FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+_FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)

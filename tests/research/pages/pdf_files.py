@@ -18,11 +18,19 @@ def pdf_of(texts: Sequence[str]) -> bytes:
             " /Resources << /Font << /F1 3 0 R >> >> >>"
         )
         objects.append(f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream")
-    body = b"%PDF-1.4\n"
+    return pdf_file(objects)
+
+
+def pdf_file(objects: Sequence[str | bytes]) -> bytes:
+    """Return a PDF of objects, the first of which is its catalog, with their table."""
+    body = bytearray(b"%PDF-1.4\n")
     places = []
     for number, written in enumerate(objects, start=1):
         places.append(len(body))
-        body += f"{number} 0 obj\n{written}\nendobj\n".encode()
+        body += b"%d 0 obj\n%s\nendobj\n" % (number, written if isinstance(written, bytes) else written.encode())
     table = "".join(f"{place:010d} 00000 n \n" for place in places)
     tail = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-    return body + f"{tail}trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n".encode()
+    return (
+        bytes(body)
+        + f"{tail}trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n".encode()
+    )

@@ -1,0 +1,134 @@
+"""The child process that parses pages: it answers one question after the other, and is held to limits."""
+
+import fcntl
+import math
+import os
+import resource
+import select
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+
+from predibot.research.pages.errors import PageUnreadable, Unreadable
+from predibot.research.pages.parse import parsed
+from predibot.research.pages.parser_messages import (
+    MAX_QUESTION_BYTES,
+    READY,
+    Source,
+    packed,
+    read_fields,
+    refusal_fields,
+)
+
+_LIBRARIES = ("bs4", "htmldate", "lxml.html", "pypdf", "trafilatura")
+_SHARED_BYTES = 256 * 2**20
+"""Of address space beside data: the libraries, which are shared with other processes."""
+_NO_MORE_THAN = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0, "RLIMIT_NOFILE": 32}
+"""No files are written and no processes started; a few files are read, by imports inside of libraries."""
+
+
+def serve(data_bytes: int) -> None:
+    """Answer what comes on standard input, until that is closed.
+
+    Args:
+        data_bytes: Of memory, everything but libraries.
+    """
+    # Whatever prints shall not do so into an answer.
+    questions, answers = os.dup(0), os.dup(1)
+    # 0.4 s, while the page is still being fetched, and before a limit can break them.
+    for library in _LIBRARIES:
+        import_module(library)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    _limit_all(data_bytes)
+    _write(answers, (READY,))
+    while (source := _next(questions)) is not None:
+        _limit("RLIMIT_CPU", _cpu_seconds() + max(0, math.ceil(source.seconds)) + 1, for_good=False)
+        with _ended_with_the_parent(questions):
+            answer = _answer(source)
+        _write(answers, answer)
+
+
+def _answer(source: Source) -> Sequence[bytes]:
+    """Return what is said of a page; what no library should raise ends the process, which is an answer too."""
+    try:
+        return parsed(source).fields()
+    except PageUnreadable as error:
+        return refusal_fields(Unreadable(str(error)))
+    except MemoryError:
+        return refusal_fields(Unreadable.TOO_MUCH_MEMORY)
+
+
+def _limit_all(data_bytes: int) -> None:
+    """Give up what parsing does not need."""
+    sys.dont_write_bytecode = True
+    _limit("RLIMIT_DATA", data_bytes)
+    _limit("RLIMIT_AS", data_bytes + _SHARED_BYTES)
+    for name, most in _NO_MORE_THAN.items():
+        _limit(name, most)
+
+
+def _limit(name: str, most: int, *, for_good: bool = True) -> None:
+    """Set a limit, not above what this process is held to already."""
+    kind = getattr(resource, name)
+    _, hard = resource.getrlimit(kind)
+    value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    # macOS refuses some, and holds nobody to others: there the parent's own watch is all there is.
+    with suppress(OSError, ValueError):
+        resource.setrlimit(kind, (value, value if for_good else hard))
+
+
+def _cpu_seconds() -> int:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return math.ceil(used.ru_utime + used.ru_stime)
+
+
+@contextmanager
+def _ended_with_the_parent(questions: int) -> Iterator[None]:
+    """Have the kernel end this process where the parent ends: a parser deep in C hears of it in no other way.
+
+    Not by `PR_SET_PDEATHSIG`, which means the *thread* that started us. On
+    macOS the signal does nothing, and the limit of CPU ends what hangs.
+    """
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    quiet = fcntl.fcntl(questions, fcntl.F_GETFL)
+    fcntl.fcntl(questions, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(questions, fcntl.F_SETFL, quiet | os.O_ASYNC)
+    # It may have ended just before.
+    watch = select.poll()
+    watch.register(questions, 0)
+    if watch.poll(0):
+        raise SystemExit
+    try:
+        yield
+    finally:
+        fcntl.fcntl(questions, fcntl.F_SETFL, quiet)
+
+
+def _next(questions: int) -> Source | None:
+    """Return the next page, or None if there is no parent any more."""
+
+    def read(count: int) -> bytes:
+        parts = []
+        while count > 0:
+            part = os.read(questions, count)
+            if not part:
+                raise EOFError
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    try:
+        return Source.of(read_fields(read, max_bytes=MAX_QUESTION_BYTES))
+    except EOFError:
+        return None
+
+
+def _write(answers: int, fields: Sequence[bytes]) -> None:
+    for piece in packed(fields):
+        view = memoryview(piece)
+        while view:
+            view = view[os.write(answers, view) :]

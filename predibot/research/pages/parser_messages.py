@@ -1,0 +1,136 @@
+"""What a page's parser is asked and answers: plain fields of bytes, checked on arrival."""
+
+import re
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self, cast, get_args
+
+from predibot.research.pages.errors import Unreadable
+from predibot.research.pages.html_text import INVISIBLE
+from predibot.research.pages.publication_date import Confidence, Dated, PageDate
+
+MAX_TEXT_CHARACTERS = 500_000
+"""Of a page; no agent can afford to read more, and cutting it into parts takes seconds."""
+MAX_TITLE_CHARACTERS = 1_000
+MAX_NOTE_CHARACTERS = 100
+"""The line at the end of a text that was cut."""
+MAX_QUESTION_BYTES = 64_000_000
+"""More than any policy lets be fetched."""
+MAX_ANSWER_BYTES = 4 * (MAX_TEXT_CHARACTERS + MAX_TITLE_CHARACTERS) + 10_000
+READY = b"ready"
+_MAX_FIELDS = 8
+_DATE = re.compile(r"\d{1,4}-\d\d-\d\d(T\d\d:\d\dZ)?", re.ASCII)
+_LENGTH = struct.Struct(">I")
+
+Read = Callable[[int], bytes]
+"""Returns exactly so many bytes, or raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A fetched page as its parser gets it."""
+
+    content_type: str
+    charset: str | None
+    """As the header says it."""
+    url: str
+    seconds: float
+    """What is left of the time for reading it; after that the parser is killed."""
+    body: bytes
+
+    def fields(self) -> tuple[bytes, ...]:
+        """Return it as fields."""
+        texts = (self.content_type, self.charset or "", self.url, repr(self.seconds))
+        return (*(text.encode() for text in texts), self.body)
+
+    @classmethod
+    def of(cls, fields: Sequence[bytes]) -> Self:
+        """Return a source from its fields."""
+        content_type, charset, url, seconds = (field.decode() for field in fields[:4])
+        return cls(content_type, charset or None, url, float(seconds), fields[4])
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A page as text, with its title and the date that its own content gives."""
+
+    title: str
+    text: str
+    """A paragraph a line, without control characters."""
+    date: PageDate
+
+    def fields(self) -> tuple[bytes, ...]:
+        """Return it as fields."""
+        date = self.date
+        dates = (*_date_fields(date.published), *_date_fields(date.modified))
+        return tuple(field.encode() for field in ("parsed", self.title, self.text, date.confidence, *dates))
+
+
+def answer_of(fields: Sequence[bytes]) -> "Parsed | Unreadable":
+    """Return what a parser answers.
+
+    Raises:
+        ValueError: If it is nothing that an honest parser answers.
+    """
+    kind, *said = (field.decode() for field in fields)
+    if kind == "unreadable" and len(said) == 1 and said[0] in Unreadable.__members__:
+        return Unreadable[said[0]]
+    if kind != "parsed" or len(said) != 7:
+        raise ValueError("neither a page nor why there is none")
+    title, text, confidence, *dates = said
+    if len(title) > MAX_TITLE_CHARACTERS or not 0 < len(text) <= MAX_TEXT_CHARACTERS + MAX_NOTE_CHARACTERS:
+        raise ValueError("more text than a page has, or none")
+    if INVISIBLE.search(text) or INVISIBLE.search(title) or "\n" in title:
+        raise ValueError("characters that a page does not have")
+    return Parsed(title, text, PageDate(_dated(*dates[:2]), _dated(*dates[2:]), _confidence(confidence)))
+
+
+def refusal_fields(reason: Unreadable) -> tuple[bytes, ...]:
+    """Return as fields why a page cannot be read."""
+    return b"unreadable", reason.name.encode()
+
+
+def packed(fields: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of fields: how many there are, how long each is, then each."""
+    yield b"".join(_LENGTH.pack(number) for number in (len(fields), *map(len, fields)))
+    yield from fields
+
+
+def read_fields(read: Read, *, max_bytes: int) -> tuple[bytes, ...]:
+    """Return the fields that were packed.
+
+    Args:
+        read: Where from.
+        max_bytes: Of all together; nothing is read of more.
+
+    Raises:
+        ValueError: If there are more, or more bytes, than there can be.
+    """
+    (count,) = _LENGTH.unpack(read(_LENGTH.size))
+    if not 0 < count <= _MAX_FIELDS:
+        raise ValueError(f"{count} fields")
+    lengths = [_LENGTH.unpack(read(_LENGTH.size))[0] for _ in range(count)]
+    if sum(lengths) > max_bytes:
+        raise ValueError(f"{sum(lengths)} bytes")
+    return tuple(read(length) for length in lengths)
+
+
+def _date_fields(date: Dated | None) -> tuple[str, str]:
+    return ("", "") if date is None else (date.text, date.latest_at.isoformat())
+
+
+def _dated(text: str, latest_at: str) -> Dated | None:
+    if not text and not latest_at:
+        return None
+    at = datetime.fromisoformat(latest_at)
+    if at.tzinfo is None or not _DATE.fullmatch(text):
+        raise ValueError("no date that a page has")
+    return Dated(text, at)
+
+
+def _confidence(text: str) -> Confidence:
+    if text not in get_args(Confidence):
+        raise ValueError("no confidence that there is")
+    return cast(Confidence, text)

@@ -1,0 +1,205 @@
+"""A parser seen from its parent: a child process that is asked, watched, and killed when it does not answer."""
+
+import os
+import select
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from predibot.research.deadline import Deadline
+from predibot.research.pages.errors import PageUnavailable, PageUnreadable, Unreadable
+from predibot.research.pages.parser_messages import (
+    MAX_ANSWER_BYTES,
+    READY,
+    Parsed,
+    Source,
+    answer_of,
+    packed,
+    read_fields,
+)
+
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[2:]; "
+    "from predibot.research.pages.parser_child import serve; serve(int(sys.argv[1]))"
+)
+_OUR_FOLDER = str(Path(__file__).parents[3])
+_LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
+"""Some Pythons do not start without; nothing else of the environment is any parser's business, keys least of all."""
+_GRACE_SHARE = 0.05
+"""Of its time, beyond its end: in it a parser that looks at the time itself hands in what it has."""
+_WATCH_SECONDS = 0.05
+_SAID_BYTES = 10_000
+_SAID_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ParserLimits:
+    """What parsers may use."""
+
+    processes: int = 4
+    """At once; further pages wait for one, within the time for reading."""
+    seconds: float = 20.0
+    """For turning one page into text; real ones take a tenth of a second."""
+    resident_bytes: int = 240 * 2**20
+    """Of one process, libraries and all."""
+    data_bytes: int = 200 * 2**20
+    """The same without libraries, where the kernel holds a process to it; large readable pages take 180 MB."""
+    kept_bytes: int = 100 * 2**20
+    """A process that has grown beyond this is not used again."""
+    pages: int = 500
+    """After so many a process is not used again."""
+
+
+class ParserProcess:
+    """One child process; for one thread at a time, except for `kill`."""
+
+    def __init__(self, limits: ParserLimits) -> None:
+        """Start it; some tenths of a second go by before it can do anything.
+
+        Raises:
+            PageUnavailable: If the system starts no more processes.
+        """
+        self._limits = limits
+        self._pages = 0
+        self._is_ready = False
+        self._ran_out_of_memory = False
+        # Where this process finds what it imports, and where it did before it changed its folder.
+        path = [str(Path(folder).absolute()) for folder in [*sys.path, _OUR_FOLDER]]
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, str(limits.data_bytes), *path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                env=_environment(),
+                cwd="/",
+                # Ctrl-C and its like are for the parent alone, whose end is that of its children too.
+                process_group=0,
+            )
+        except OSError as error:
+            raise PageUnavailable(f"no parser can be started ({error.strerror or error}); try again later") from error
+        # A parser that does not read shall not hold up who writes to it.
+        os.set_blocking(self._pipe("stdin").fileno(), False)
+
+    def is_alive(self) -> bool:
+        """Return whether it runs."""
+        return self._process.poll() is None
+
+    def is_fit(self) -> bool:
+        """Return whether it can be used again: it is not too old, and has not grown too large."""
+        if self._ran_out_of_memory or self._pages >= self._limits.pages:
+            return False
+        return self._resident_bytes() <= self._limits.kept_bytes
+
+    def answer(self, source: Source, deadline: Deadline) -> Parsed | Unreadable:
+        """Return what it makes of a page. Where this raises, the process is not fit for another.
+
+        Raises:
+            PageUnreadable: If the page takes too much time or memory, or breaks the parser.
+            PageUnavailable: If the parser does not start.
+        """
+        self._await_ready(deadline)
+        self._pages += 1
+        question = replace(source, seconds=deadline.at - deadline.monotonic())
+        ends = Deadline(deadline.seconds, deadline.at + _GRACE_SHARE * deadline.seconds, deadline.monotonic)
+        try:
+            for piece in packed(question.fields()):
+                self._write(piece, ends)
+            answer = answer_of(self._fields(ends))
+        except TimeoutError as error:
+            raise PageUnreadable(
+                f"reading the page takes more than {deadline.seconds:g} s; take another source"
+            ) from error
+        except (EOFError, OSError, ValueError) as error:
+            raise PageUnreadable("reading the page breaks the parser; take another source") from error
+        self._ran_out_of_memory = answer is Unreadable.TOO_MUCH_MEMORY
+        return answer
+
+    def kill(self) -> None:
+        """End it at once; its pipes stay, for a thread may be reading from them."""
+        self._process.kill()
+        self._process.wait()
+
+    def end(self) -> None:
+        """End it at once, and leave nothing behind."""
+        self.kill()
+        self._close()
+
+    def disown(self) -> None:
+        """Let it be, for it is the child of another process."""
+        self._process.returncode = 0
+        self._close()
+
+    def _close(self) -> None:
+        for name in ("stdin", "stdout", "stderr"):
+            self._pipe(name).close()
+
+    def _await_ready(self, deadline: Deadline) -> None:
+        if self._is_ready:
+            return
+        try:
+            self._is_ready = self._fields(deadline) == (READY,)
+        except TimeoutError as error:
+            raise PageUnavailable(f"no parser was ready within {deadline.seconds:g} s; try again later") from error
+        except (EOFError, ValueError):
+            self._is_ready = False
+        if not self._is_ready:
+            self.kill()
+            said = self._pipe("stderr").read(_SAID_BYTES).decode(errors="replace").split("\n")
+            why = next((line for line in reversed(said) if line.strip()), "it says nothing")
+            raise PageUnavailable(f"no parser starts here ({why[:_SAID_CHARACTERS]}); install predibot anew")
+
+    def _fields(self, ends: Deadline) -> tuple[bytes, ...]:
+        return read_fields(lambda count: self._read(count, ends), max_bytes=MAX_ANSWER_BYTES)
+
+    def _read(self, count: int, ends: Deadline) -> bytes:
+        pipe = self._pipe("stdout").fileno()
+        read = bytearray()
+        while len(read) < count:
+            self._wait_for(pipe, select.POLLIN, ends)
+            part = os.read(pipe, count - len(read))
+            if not part:
+                raise EOFError
+            read += part
+        return bytes(read)
+
+    def _write(self, piece: bytes, ends: Deadline) -> None:
+        pipe = self._pipe("stdin").fileno()
+        left = memoryview(piece)
+        while left:
+            self._wait_for(pipe, select.POLLOUT, ends)
+            left = left[os.write(pipe, left) :]
+
+    def _wait_for(self, pipe: int, event: int, ends: Deadline) -> None:
+        """Wait until a pipe is ready, and see how large the parser becomes meanwhile."""
+        # `select` takes no numbers above 1,023, which a process with many agents has.
+        ready = select.poll()
+        ready.register(pipe, event)
+        while (left_seconds := ends.at - ends.monotonic()) > 0.0:
+            if ready.poll(1_000 * min(left_seconds, _WATCH_SECONDS)):
+                return
+            if self._resident_bytes() > self._limits.resident_bytes:
+                raise PageUnreadable(Unreadable.TOO_MUCH_MEMORY)
+        raise TimeoutError
+
+    def _resident_bytes(self) -> int:
+        try:
+            return int(psutil.Process(self._process.pid).memory_info().rss)
+        except psutil.Error:
+            return 0
+
+    def _pipe(self, name: str) -> IO[bytes]:
+        pipe: IO[bytes] = getattr(self._process, name)
+        return pipe
+
+
+def _environment() -> dict[str, str]:
+    """Return what a parser has of the environment."""
+    # No setting of ours, and nobody could hand it in who does not read it here.
+    variables = os.environ  # noqa: TID251
+    return {name: variables[name] for name in _LOADER_VARIABLES if name in variables}

@@ -1,0 +1,83 @@
+"""Parsing in a child: the same text as here, and of hostile pages an end, whatever they try."""
+
+import gzip
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from predibot.research.deadline import Deadline
+from predibot.research.pages.errors import PageUnreadable
+from predibot.research.pages.parse import parsed
+from predibot.research.pages.parser_messages import Parsed, Source
+from predibot.research.pages.parser_pool import ParserPool
+from tests.research.pages.hostile_pages import HOSTILE
+from tests.research.pages.pdf_files import pdf_of
+
+SECONDS = 0.5
+"""Enough for an ordinary page, and short of what most hostile ones want."""
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ParserPool]:
+    made = ParserPool()
+    yield made
+    made.close()
+
+
+def by(pool: ParserPool, source: Source, seconds: float = 60.0) -> Parsed:
+    return pool.parse(source, Deadline.after(seconds, time.monotonic))
+
+
+def test_a_child_reads_recorded_pages_as_this_process_does(pool: ParserPool, shared_data: Path) -> None:
+    folder = shared_data / "web_pages"
+    truth = json.loads((folder / "ground-truth.json").read_text(encoding="utf-8"))
+    for name, said in truth.items():
+        body = gzip.decompress((folder / "html" / f"{name}.html.gz").read_bytes())
+        source = Source("text/html", None, said["url"], 60.0, body)
+        assert by(pool, source) == parsed(source)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "charset", "body"),
+    [
+        ("application/pdf", None, pdf_of(["Turnout was 61 percent.", "Counted by hand."])),
+        ("text/plain", "koi8-r", "выборы".encode("koi8-r")),
+        ("text/html", None, "<title>選挙</title><p>選挙 on 0001-01-01".encode()),
+        ("text/html", None, b"<meta property='article:published_time' content='0001-01-01T00:00:00'><p>a"),
+    ],
+)
+def test_a_child_reads_every_type_as_this_process_does(
+    pool: ParserPool, content_type: str, charset: str | None, body: bytes
+) -> None:
+    source = Source(content_type, charset, "http://a.example/2026/02/13/vote", 60.0, body)
+    assert by(pool, source) == parsed(source)
+
+
+def test_of_a_pdf_that_takes_too_long_the_pages_read_so_far_are_shown() -> None:
+    late = Source("application/pdf", None, "http://a.example/", -1.0, pdf_of(["first", "second"]))
+    assert parsed(late).text == "first\n[the text ends here, after 1 of 2 pages]"
+
+
+def test_a_title_is_cut_where_no_title_goes_on() -> None:
+    source = Source("text/html", None, "http://a.example/", 60.0, b"<title>" + b"vote " * 10_000 + b"</title><p>a")
+    assert len(parsed(source).title) == 1_000
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_page_ends_within_its_time_and_leaves_nothing_behind(pool: ParserPool, name: str) -> None:
+    hostile = HOSTILE[name]()
+    # A parser is there, so that all the time is the page's.
+    assert by(pool, Source("text/plain", None, "http://a.example/", 60.0, b"ready")).text == "ready"
+    threads = threading.enumerate()
+    source = Source(hostile.content_type, hostile.charset, "http://a.example/", SECONDS, hostile.body)
+    try:
+        read = by(pool, source, SECONDS)
+    except PageUnreadable as error:
+        assert str(error).endswith("; take another source")
+    else:
+        assert 0 < len(read.text) < 501_000
+    assert threading.enumerate() == threads
