@@ -61,8 +61,7 @@ def make_bench(
     opened, recipe, clock = workplace.opened, workplace.recipe, workplace.clock
     if workplace.equipment is not None:
         workplace.equipment.run_key = run.key
-    with store.read() as connection:
-        known = catalogue(connection, run.id)
+    known = store.run_read(lambda connection: catalogue(connection, run.id))
     lease = timedelta(seconds=workplace.settings.lease_seconds)
     return Bench(
         store=store,

@@ -37,8 +37,9 @@ class Heartbeat:
     def _beat(self) -> None:
         while not self._stopped.wait(self._lease.total_seconds() / _BEATS_A_LEASE):
             try:
-                with self._store.write() as connection:
-                    renew(connection, self._owner, lease=self._lease, now=self._clock())
+                self._store.run_write(
+                    lambda connection: renew(connection, self._owner, lease=self._lease, now=self._clock())
+                )
             except LedgerError as error:
                 # Two more beats follow before a lease ends; a ledger that is gone shows in the work itself.
                 _log.warning("could not renew claims: %s", error)

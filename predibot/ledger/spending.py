@@ -49,12 +49,15 @@ class LedgerAccount:
             LedgerUnusable: If the ledger cannot be written.
         """
         added = Exact.of(amount)
-        with self._store.write() as connection:
+
+        def add(connection: Connection) -> bool:
             total = self._held(connection).plus(added)
-            if not total.within(self._limits):
-                return False
-            self._put(connection, total)
-            return True
+            if total.within(self._limits):
+                self._put(connection, total)
+                return True
+            return False
+
+        return self._store.run_write(add, durable=True)
 
     def replace(self, added: Spending, by: Spending) -> None:
         """Take back what was added before and add the truth instead, whatever the limits say.
@@ -64,8 +67,9 @@ class LedgerAccount:
             LedgerUnusable: If the ledger cannot be written.
         """
         before, after = Exact.of(added), Exact.of(by)
-        with self._store.write() as connection:
-            self._put(connection, self._held(connection).minus(before).plus(after))
+        self._store.run_write(
+            lambda connection: self._put(connection, self._held(connection).minus(before).plus(after)), durable=True
+        )
 
     def spent(self) -> Spending:
         """Return what is spent and set aside, by everybody.
@@ -73,8 +77,8 @@ class LedgerAccount:
         Raises:
             LedgerUnusable: If the ledger cannot be read.
         """
-        with self._store.read() as connection:
-            row = connection.execute(select(*_AMOUNTS).where(spending.c.account == self._key)).mappings().first()
+        query = select(*_AMOUNTS).where(spending.c.account == self._key)
+        row = self._store.run_read(lambda connection: connection.execute(query).mappings().first())
         return (Exact(**row) if row else Exact()).spending()
 
     def _held(self, connection: Connection) -> Exact:
