@@ -37,6 +37,7 @@ class Store:
         self._engine = engine
         # A server that was never reached is told at once; it may be the address that is wrong.
         self._reconnect_seconds = 0.0
+        self._closed = False
 
     @classmethod
     def open(cls, address: str, *, create: bool = True, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -79,7 +80,7 @@ class Store:
                 file keeps other transactions whole, but may lose the last of them; PostgreSQL keeps all of them.
         """
         with (
-            self._translated(),
+            self._in_use(),
             self._patiently(self._engine.connect) as connection,
             _writing(connection, durable=durable) as transaction,
         ):
@@ -89,7 +90,7 @@ class Store:
     def read(self) -> Iterator[Connection]:
         """Run one transaction that sees a single state of the ledger."""
         with (
-            self._translated(),
+            self._in_use(),
             self._patiently(self._engine.connect) as connection,
             _reading(connection) as transaction,
         ):
@@ -110,7 +111,7 @@ class Store:
             with self._engine.connect() as connection, _writing(connection, durable=durable) as transaction:
                 return work(transaction)
 
-        with self._translated():
+        with self._in_use():
             return self._patiently(once)
 
     def run_read(self, work: Callable[[Connection], T]) -> T:
@@ -120,12 +121,13 @@ class Store:
             with self._engine.connect() as connection, _reading(connection) as transaction:
                 return work(transaction)
 
-        with self._translated():
+        with self._in_use():
             return self._patiently(once)
 
     def close(self) -> None:
-        """Let go of every connection."""
-        self._engine.dispose()
+        """Let go of every connection; those that another thread is using go when it is done."""
+        self._closed = True
+        self._engine.pool.dispose()
 
     def __enter__(self) -> Self:
         """Return the store itself."""
@@ -142,7 +144,7 @@ class Store:
                 return
         file = sqlite_file(self._engine.url)
         if file is not None:
-            with self._translated():
+            with self._in_use():
                 _write_ahead(file)
         with self.write() as connection:
             make_current(connection)
@@ -165,7 +167,10 @@ class Store:
             pause = min(2.0 * pause, _LONGEST_PAUSE_SECONDS)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _in_use(self) -> Iterator[None]:
+        """Tell a database's errors in our words, and leave nothing open where the store was closed meanwhile."""
+        if self._closed:
+            raise LedgerUnusable(f"the ledger {self.address} was closed; nothing more can be done with it")
         try:
             yield
         except (IntegrityError, DataError):
@@ -173,6 +178,9 @@ class Store:
             raise
         except (DBAPIError, NoConnection, sqlite3.Error) as error:
             raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
+        finally:
+            if self._closed:
+                self._engine.pool.dispose()
 
 
 @contextmanager
