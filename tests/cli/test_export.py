@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,13 @@ TABLES = {
     *("runs", "events", "markets", "decisions", "forecasts", "bets", "fills"),
     *("sources", "observations", "resolutions"),
 }
+
+PAGE = Path(__file__).parents[2] / "docs" / "ledger.md"
+
+
+def test_the_page_on_the_ledger_lists_every_table() -> None:
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert {name for row in rows for name in re.findall("`([a-z]+)`", row.split("|")[1])} == TABLES
 
 
 @pytest.fixture
