@@ -33,6 +33,8 @@ class Settings(BaseSettings):
     clob_url: Url = AnyHttpUrl("https://clob.polymarket.com")
     call_deadline_seconds: float = Field(default=60.0, gt=0)
     """All tries of one call to a venue together."""
+    list_deadline_seconds: float = Field(default=60.0, gt=0)
+    """All pages of a venue's list of events together."""
     decision_deadline_seconds: float = Field(default=600.0, gt=0)
     """After this a bot's thread is abandoned and its decision recorded as failed."""
     lease_seconds: float = Field(default=60.0, gt=0)

@@ -1,18 +1,19 @@
 """The protocols between the parts, and the context a strategy decides in."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from predibot.domain.budget import Limits, Spending
-from predibot.domain.chat import ChatReply, ChatRequest
+from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.decision import Abstention, Booking, Decision, Subject
 from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
-from predibot.errors import ModelRefused
+from predibot.errors import ModelRefused, PluginError
 
 
 class Game(Protocol):
@@ -59,14 +60,24 @@ class ChatModel(Protocol):
 class Meter(Protocol):
     """What a piece of work may still spend; reserved before, settled after."""
 
-    def reserve(self, worst: Spending) -> "Reservation":
+    def reserve(self, worst: Spending, *, wait_seconds: float | None = None) -> "Reservation":
         """Set the worst case aside, at every level at once, or nothing at all.
 
         Of seconds nothing is set aside: whoever waits takes no time from others.
 
+        Args:
+            worst: The most that may be spent.
+            wait_seconds: How long others may be waited for who have set aside what is
+                left, where that is less than the decision has.
+
         Raises:
-            BudgetSpent: If it does not fit any more, or no second is left; the message names the limit.
+            BudgetSpent: If what is settled leaves no room, or no second is left; the message names the limit.
+            ModelUnavailable: If others had set aside what is left for as long as one could wait.
         """
+        ...
+
+    def keep(self, amount: Spending) -> "KeptReservation":
+        """Set an amount aside for a later step, which nobody else may have, as `reserve` does."""
         ...
 
     def spent(self) -> Spending:
@@ -86,6 +97,18 @@ class Reservation(Protocol):
         ...
 
 
+class KeptReservation(Reservation, Protocol):
+    """An amount that is set aside for a later step."""
+
+    def offer(self) -> None:
+        """Let the next reservation of the same meter have it."""
+        ...
+
+    def release(self) -> None:
+        """Give it back, if it was not used."""
+        ...
+
+
 class TraceWriter(Protocol):
     """Where everything an agent says, calls and is told is written down."""
 
@@ -95,12 +118,68 @@ class TraceWriter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Toolbox:
-    """What an agent may call besides handing in its answer; every answer is text for a model."""
+class ToolText:
+    """What a tool found, in words that are not ours: a model reads them as untrusted text."""
 
-    web_search: Callable[[str], str] | None = None
-    visit_webpage: Callable[[str, int, str | None], str] | None = None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolError:
+    """Why a tool found nothing, in a sentence; it may repeat foreign words, so it is untrusted text too."""
+
+    text: str
+
+
+ToolResult: TypeAlias = ToolText | ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of a user's own, opened for one decision."""
+
+    schema: ToolSchema
+    """As a model is told of it."""
+    call: Callable[[Mapping[str, object], float], ToolResult]
+    """Arguments by name, and the seconds there are; refuses wrong arguments with a ToolError.
+
+    Raises BudgetSpent where the call does not fit the budget any more.
+    """
+
+
+def no_tool(name: str) -> Tool:
+    """Refuse to open a tool: what a context does where nobody set one up."""
+    raise PluginError(f"no tool can be called from here, {name!r} was asked for")
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What an agent may call besides handing in its answer."""
+
+    web_search: Callable[[str], ToolResult] | None = None
+    visit_webpage: Callable[[str, int, str | None], ToolResult] | None = None
     """Address, part from 1, and what to look for, or None."""
+    open: Callable[[str], Tool] = no_tool
+    """Opens a tool of the user's own by its name."""
+
+    def only(self, names: Collection[str]) -> "Toolbox":
+        """Return the box with no other of its two fields than those that are named."""
+        search = self.web_search if WEB_SEARCH in names else None
+        return replace(self, web_search=search, visit_webpage=self.visit_webpage if VISIT_WEBPAGE in names else None)
+
+
+WEB_SEARCH, VISIT_WEBPAGE = "web_search", "visit_webpage"
+BUILT_IN_TOOLS = (WEB_SEARCH, VISIT_WEBPAGE)
+"""The tools that are predibot's own; every other is a file of the user's."""
+
+
+def untrusted_mark() -> str:
+    """Return a new mark for the fence around untrusted text: 24 decimal digits that nobody can know before.
+
+    Digits only, because a digit in any script can be told to be one, and a
+    letter has look-alikes.
+    """
+    return f"{secrets.randbelow(10**24):024d}"
 
 
 def no_history(_market_id: str) -> tuple[PricePoint, ...]:
@@ -131,7 +210,7 @@ class Context:
     venue: str = ""
     """Whose instruments these are."""
     model: Callable[[str], ChatModel] = no_model
-    """Models by name, metered by the bot's budget."""
+    """Models by name, those it declares; priced, metered by the bot's budget and traced."""
     tools: Toolbox = Toolbox()
     meter: Meter | None = None
     trace: TraceWriter | None = None
@@ -140,13 +219,93 @@ class Context:
     deadline_seconds: float = 600.0
     """How long the decision may take."""
     members: Mapping[str, Decision | None] = field(default_factory=dict)
-    """What other bots of the recipe decided on the subject, by bot; None for one that did not."""
+    """What the bots it declares as members decided on the subject, by bot; None for one that did not."""
     calls_tools: Callable[[str], bool] = calls_any_tools
     """Whether a model, by name, calls tools; asked of it once."""
+    untrusted_mark: str = field(default_factory=untrusted_mark)
+    """The mark of the fence around untrusted text, of this decision alone; a rerun has that of its trace."""
+
+
+ANSWER_TOKENS = 4_096
+"""How long an answer may be where nobody says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNeed:
+    """One conversation with a model, and the most it takes in one decision; named twice, there are two.
+
+    A model is opened only where it is declared. The other fields are what
+    `decide --dry-run` reckons with; limits hold whatever they say.
+    """
+
+    name: str
+    """As litellm names it, such as `openai/gpt-5`."""
+    calls: int | None = None
+    """The most calls; None where the strategy sets no end to them, so that only limits do."""
+    input_tokens: int = 0
+    """What it reads besides instructions, event and its own earlier answers, such as a report."""
+    output_tokens: int = ANSWER_TOKENS
+    """The most one answer may have, thinking included."""
+    tools: bool = False
+    """Whether it calls the strategy's tools, and reads what they return."""
+    max_searches: int | None = 0
+    """How often a call may search the web by itself: 0 is never, None as often as it likes."""
+
+    def __post_init__(self) -> None:
+        """Refuse what describes no conversation."""
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ValueError(f"a model is declared by its name, such as 'openai/gpt-5'; got {self.name!r}")
+        least = {"calls": 1, "input_tokens": 0, "output_tokens": 1, "max_searches": 0}
+        for field_name, lowest in least.items():
+            count = getattr(self, field_name)
+            if count is None and field_name in ("calls", "max_searches"):
+                continue
+            if not isinstance(count, int) or count < lowest:
+                raise ValueError(f"{field_name} of model {self.name!r} is {count!r}; it is a number from {lowest} on")
+
+    @property
+    def searches_itself(self) -> bool:
+        """Return whether it looks things up by itself, which nobody can keep from the future."""
+        return self.max_searches != 0
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a strategy decides with besides the event; what it does not declare it is not given."""
+
+    models: tuple[ModelNeed, ...] = ()
+    """Names alone are taken too: `Needs(models=("openai/gpt-5",))`. The first is the one the bot is known by."""
+    tools: tuple[str, ...] = ()
+    """`web_search`, `visit_webpage`, and those of the user's own by the names of their files."""
+    history: bool = False
+    """Whether it asks for daily prices."""
+    news: bool = False
+    """Whether its view must show news."""
+    members: tuple[str, ...] = ()
+    """The bots of the recipe whose decisions it pools; they decide before it."""
+
+    def __post_init__(self) -> None:
+        """Take names for models, and refuse text where several names belong."""
+        for field_name in ("models", "tools", "members"):
+            given = getattr(self, field_name)
+            if isinstance(given, str):
+                raise TypeError(f"{field_name} is a tuple of names, with a comma after a single one; got {given!r}")
+            object.__setattr__(self, field_name, tuple(given))
+        models = (each if isinstance(each, ModelNeed) else ModelNeed(each) for each in self.models)
+        object.__setattr__(self, "models", tuple(models))
+
+    @property
+    def equipment(self) -> bool:
+        """Return whether a worker has to set anything up for it."""
+        return bool(self.models or self.tools or self.history or self.news)
 
 
 class Strategy(Protocol):
-    """Code that turns an event into a decision."""
+    """Code that turns an event into a decision.
+
+    One that needs more than the event says so with `needs`, an attribute or a
+    property that is a `Needs`; one without has no models, tools, history or members.
+    """
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what to do about the context's event."""
@@ -262,7 +421,10 @@ __all__ = [
     "Context",
     "EventSource",
     "Game",
+    "KeptReservation",
     "Meter",
+    "ModelNeed",
+    "Needs",
     "PriceSource",
     "Progress",
     "ProgressListener",
@@ -271,6 +433,11 @@ __all__ = [
     "ResolutionSource",
     "Strategy",
     "Subject",
+    "Tool",
+    "ToolError",
+    "ToolResult",
+    "ToolText",
+    "Toolbox",
     "TraceWriter",
     "Venue",
 ]

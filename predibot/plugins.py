@@ -2,39 +2,44 @@
 
 import ast
 import dataclasses
-import hashlib
-import importlib
-import importlib.util
 import inspect
 import itertools
 import json
 import math
-import pkgutil
 import sys
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, Literal, TypeAlias, cast, get_args, get_origin, get_type_hints
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
-from predibot._folders import folders_from_environment
-from predibot.contracts import Strategy
+from predibot.contracts import Needs, Strategy
 from predibot.errors import PluginError
+from predibot.plugin_modules import (
+    FAILURES,
+    Origin,
+    class_name_of,
+    digest_of,
+    forget_modules,
+    imported_module,
+    module_names,
+    origin_of,
+    source_file,
+    summary_of,
+    unknown_name,
+)
 from predibot.spelling import did_you_mean
 
 STRATEGIES = "predibot.strategies"
 Argument: TypeAlias = "str | int | float | bool | tuple[Argument, ...]"
-Origin = Literal["predibot", "PREDIBOT_STRATEGIES"]
-
-# What a plug-in's own code may end in while it is imported or made; told apart
-# from ours by being translated right where that code runs.
-_FAILURES = (
-    ImportError, SyntaxError, NameError, AttributeError, TypeError, ValueError,
-    LookupError, ArithmeticError, AssertionError, OSError, RuntimeError,
-)  # fmt: skip
+_TYPE_WORDS = MappingProxyType(
+    {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "nothing"}
+)
+_END_WORDS = MappingProxyType(
+    {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class StrategySpec:
     """Those that were given; the others have their defaults."""
     source_sha256: str = ""
     """Digest of the plug-in's file when the spec was made."""
+    needs: Needs = field(default_factory=Needs, compare=False)
+    """What the strategy declared when the spec was made; it follows from the rest, so nothing compares or stores it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +61,9 @@ class ArgumentInfo:
 
     name: str
     type: str
+    """What it takes, in words, such as `whole number from 1 to 100`."""
     default: str | None
-    """None where it must be given."""
+    """As a recipe would write it; None where it must be given."""
     doc: str
 
 
@@ -86,8 +94,7 @@ def strategy_names(package: str = STRATEGIES) -> tuple[str, ...]:
     Args:
         package: The package they are modules of.
     """
-    found = pkgutil.iter_modules(importlib.import_module(package).__path__)
-    return tuple(sorted({m.name for m in found if not m.ispkg and m.name.isidentifier() and m.name[0] != "_"}))
+    return module_names(package)
 
 
 def strategies(package: str = STRATEGIES) -> tuple[StrategyInfo, ...]:
@@ -104,12 +111,12 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None, *, package
         package: The package it is a module of.
 
     Raises:
-        PluginError: If there is no such strategy, it does not load, or it
-            does not take these arguments.
+        PluginError: If there is no such strategy, it does not load, it does
+            not take these arguments, or what it declares as its needs is none.
     """
     given = dict(arguments or {})
-    _made(name, given, package)
-    return StrategySpec(name, frozen_arguments(given), _digest(name, package))
+    needs = _needs(_made(name, given, package), name)
+    return StrategySpec(name, frozen_arguments(given), digest_of(source_file(name, package)), needs)
 
 
 def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
@@ -124,8 +131,7 @@ def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
 
 def forget_strategies(package: str = STRATEGIES) -> None:
     """Have every strategy imported anew when it is next made, so that what one kept in its module is gone."""
-    for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
-        del sys.modules[name]
+    forget_modules(package)
 
 
 def argument_names(name: str, *, package: str = STRATEGIES) -> tuple[str, ...]:
@@ -171,8 +177,23 @@ def _made(name: str, arguments: Mapping[str, object], package: str) -> Strategy:
     }
     try:
         return cast("Strategy", cls(**typed))
-    except _FAILURES as error:
+    except FAILURES as error:
         raise PluginError(f"strategy {name!r} refuses its arguments: {error}") from error
+
+
+def _needs(strategy: Any, name: str) -> Needs:
+    """Return what a strategy declares that it needs; nothing where it declares nothing."""
+    if inspect.getattr_static(strategy, "needs", None) is None:
+        return Needs()
+    try:
+        declared = strategy.needs
+    except FAILURES as error:
+        raise PluginError(f"{name}.py cannot say what it needs: {type(error).__name__}: {error}") from error
+    if not isinstance(declared, Needs):
+        raise PluginError(
+            f"{name}.py: needs is a {type(declared).__name__}; make it a property that returns Needs(...)"
+        )
+    return declared
 
 
 def frozen_arguments(arguments: Mapping[str, object]) -> dict[str, Argument]:
@@ -219,7 +240,7 @@ def _hints(name: str, cls: type[Any]) -> dict[str, Any]:
     """Return the types of a strategy's arguments, with their limits."""
     try:
         return get_type_hints(cls, include_extras=True)
-    except _FAILURES as error:
+    except FAILURES as error:
         raise PluginError(f"{name}.py: a type of {cls.__name__} cannot be read: {error}") from error
 
 
@@ -232,13 +253,15 @@ def _said(error: ValidationError) -> str:
 def _strategy_class(name: str, package: str) -> type[Any]:
     """Return the class a plug-in is; its name is the file's in CamelCase."""
     module = _imported(name, package)
-    class_name = "".join(part.capitalize() for part in name.split("_"))
+    class_name = class_name_of(name)
     cls = getattr(module, class_name, None)
     if not isinstance(cls, type):
         raise PluginError(f"{name}.py has no class {class_name}; a strategy's class is named as its file")
     parameters = getattr(cls, "__dataclass_params__", None)
     if parameters is None or not parameters.frozen:
         raise PluginError(f"{name}.py: {class_name} is no frozen dataclass; write @dataclass(frozen=True, slots=True)")
+    if any(known.name == "needs" for known in dataclasses.fields(cls)):
+        raise PluginError(f"{name}.py: a recipe could set the field needs; leave out its type, or make it a property")
     if not callable(getattr(cls, "decide", None)):
         raise PluginError(f"{name}.py: {class_name} cannot decide; give it a method decide(self, context)")
     return cls
@@ -249,33 +272,12 @@ def _imported(name: str, package: str) -> ModuleType:
     if f"{package}.{name}" not in sys.modules or name.startswith("_"):
         names = strategy_names(package)
         if name not in names:
-            raise PluginError(f"no strategy {name!r}. {did_you_mean(name, names)}{_missing_folders()}")
-    try:
-        return importlib.import_module(f"{package}.{name}")
-    except _FAILURES as error:
-        raise PluginError(f"{name}.py does not load: {type(error).__name__}: {error}") from error
-
-
-def _missing_folders() -> str:
-    missing = [folder for folder in folders_from_environment("strategies") if not Path(folder).is_dir()]
-    return f". PREDIBOT_STRATEGIES names what is no folder: {', '.join(missing)}" if missing else ""
-
-
-def _source(name: str, package: str) -> Path:
-    """Return the file of a plug-in."""
-    spec = importlib.util.find_spec(f"{package}.{name}")
-    if spec is None or spec.origin is None:
-        raise PluginError(f"strategy {name!r} has no file")
-    return Path(spec.origin)
-
-
-def _digest(name: str, package: str) -> str:
-    return hashlib.sha256(_source(name, package).read_bytes()).hexdigest()
+            raise PluginError(f"no strategy {name!r}. {unknown_name(name, names, 'strategies', package)}")
+    return imported_module(name, package)
 
 
 def _info(name: str, package: str) -> StrategyInfo:
-    users = folders_from_environment("strategies")
-    origin: Origin = "PREDIBOT_STRATEGIES" if str(_source(name, package).parent) in users else "predibot"
+    origin = origin_of(source_file(name, package), "strategies")
     try:
         cls = _strategy_class(name, package)
         hints = _hints(name, cls)
@@ -283,28 +285,43 @@ def _info(name: str, package: str) -> StrategyInfo:
         return StrategyInfo(name, "", (), origin, problem=str(error))
     docs = _argument_docs(cls)
     arguments = tuple(
-        ArgumentInfo(
-            known.name, inspect.formatannotation(hints[known.name]), _default_of(known), docs.get(known.name, "")
-        )
+        ArgumentInfo(known.name, _in_words(hints[known.name]), _default_of(known), docs.get(known.name, ""))
         for known in dataclasses.fields(cls)
         if known.init
     )
-    return StrategyInfo(name, _summary(cls), arguments, origin)
+    return StrategyInfo(name, summary_of(cls), arguments, origin)
 
 
-def _summary(cls: type[Any]) -> str:
-    """Return the first line of a class's docstring, or of its module's where it has only the generated one."""
-    own = inspect.cleandoc(cls.__doc__ or "")
-    if not own or own.startswith(f"{cls.__name__}("):
-        own = inspect.cleandoc(inspect.getmodule(cls).__doc__ or "")
-    return own.partition("\n")[0]
+def _in_words(hint: Any) -> str:
+    """Return what an argument of a type takes, such as `whole number from 1 to 100`."""
+    try:
+        return _schema_in_words(_adapter(hint).json_schema())
+    except (PluginError, PydanticUserError):
+        return inspect.formatannotation(hint)
+
+
+def _schema_in_words(schema: Mapping[str, Any]) -> str:
+    """Return what a JSON schema allows, in words."""
+    if "enum" in schema or "const" in schema:
+        return f"one of {', '.join(map(str, schema.get('enum', [schema.get('const')])))}"
+    if "anyOf" in schema:
+        return " or ".join(_schema_in_words(each) for each in schema["anyOf"])
+    if schema.get("type") == "array":
+        return f"list, each {_schema_in_words(schema.get('items', {}))}"
+    word = _TYPE_WORDS.get(schema.get("type", ""), "value")
+    if "minimum" in schema and "maximum" in schema:
+        return f"{word} from {schema['minimum']:g} to {schema['maximum']:g}"
+    ends = ", ".join(f"{words} {schema[key]:g}" for key, words in _END_WORDS.items() if key in schema)
+    return f"{word} {ends}".rstrip()
 
 
 def _default_of(known: "dataclasses.Field[Any]") -> str | None:
-    """Return the default of a field as text, or None where it has none."""
+    """Return the default of a field as a recipe would write it, or None where it has none."""
     if known.default is not dataclasses.MISSING:
-        return repr(known.default)
-    return repr(known.default_factory()) if known.default_factory is not dataclasses.MISSING else None
+        return json.dumps(known.default, default=str)
+    if known.default_factory is not dataclasses.MISSING:
+        return json.dumps(known.default_factory(), default=str)
+    return None
 
 
 def _argument_docs(cls: type[Any]) -> dict[str, str]:

@@ -5,10 +5,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from predibot.contracts import Needs
 from predibot.crypto import CryptoWords
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.terms import ModelTerms, SearchTerms
@@ -32,16 +33,19 @@ class BotSpec:
     """What the recipe says of the models it talks to."""
 
     @property
+    def needs(self) -> Needs:
+        """Return what its strategy declares."""
+        return self.strategy.needs
+
+    @property
     def model(self) -> str | None:
-        """Return the model it is about, or None for a bot without one."""
-        model = self.strategy.arguments.get("model")
-        return model if isinstance(model, str) and model else None
+        """Return the model it is known by, the first of those its strategy declares; None for a bot without one."""
+        return next((need.name for need in self.needs.models), None)
 
     @property
     def members(self) -> tuple[str, ...]:
         """Return the bots whose decisions it waits for."""
-        members = self.strategy.arguments.get("members", ())
-        return tuple(str(name) for name in members) if isinstance(members, tuple) else ()
+        return self.needs.members
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, text: str, *, source: str = "the stored recipe") -> "Recipe":
-        """Return the recipe that `as_json` wrote; nothing is checked against the plug-ins of today."""
+        """Return the recipe that `as_json` wrote; no plug-in of today is asked, so its bots declare no needs."""
         data = json.loads(text)
         return cls(
             name=data["name"],
@@ -106,6 +110,7 @@ class Recipe:
         events: int | None = None,
         min_volume_24h_usd: float | None = None,
         max_markets: int | None = None,
+        min_hours_left: float | Literal["any"] | None = None,
         bots: Sequence[str] | None = None,
     ) -> "Recipe":
         """Return the recipe with what the command line says instead; None leaves a rule as it is.
@@ -114,6 +119,7 @@ class Recipe:
             events: How many events are played.
             min_volume_24h_usd: What an event must have traded in a day.
             max_markets: How many markets of an event are played; 0 means all.
+            min_hours_left: How many hours before its end an event may be played last; `any` means also after it.
             bots: Names of the recipe's bots or of strategies, in the order
                 wanted. A strategy's name stands for a bot with its default
                 arguments; the recipe's name wins.
@@ -123,6 +129,7 @@ class Recipe:
         """
         rules: dict[str, Any] = {"events": events, "max_markets": max_markets}
         rules["min_volume_24h_usd"] = None if min_volume_24h_usd is None else float(min_volume_24h_usd)
+        rules["min_hours_left"] = float(min_hours_left) if isinstance(min_hours_left, int) else min_hours_left
         try:
             selection = replace(self.selection, **{name: value for name, value in rules.items() if value is not None})
         except ValueError as error:
@@ -177,7 +184,10 @@ def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
     return {
         "ends_within_days": rules.ends_within_days,
+        "min_hours_left": rules.min_hours_left,
         "exclude": list(rules.exclude),
+        "include": list(rules.include),
+        "per_category": rules.per_category,
         "min_volume_24h_usd": rules.min_volume_24h_usd,
         "rank_by": rules.rank_by,
         "max_markets": rules.max_markets,
@@ -187,9 +197,12 @@ def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
 
 
 def _rules_of(data: Mapping[str, Any]) -> SelectionRules:
+    """Return the rules that `_rules_as_data` wrote; before one was about it, events past their end were played."""
     words = CryptoWords({word: frozenset(others) for word, others in data["crypto_words"].items()})
-    rules = {name: value for name, value in data.items() if name != "crypto_words"}
-    return SelectionRules(crypto=words, **{**rules, "exclude": tuple(rules["exclude"])})
+    rules: dict[str, Any] = {"min_hours_left": "any", **data}
+    del rules["crypto_words"]
+    rules.update({name: tuple(rules[name]) for name in ("exclude", "include") if name in rules})
+    return SelectionRules(crypto=words, **rules)
 
 
 def _canonical(data: Mapping[str, Any]) -> str:

@@ -5,11 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from predibot.domain.terms import SearchName
 from predibot.games import GAMES, Overstake
 
 _BaseUrl = Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")]
 """Without user name or query: keys are for the environment."""
+_Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+"""A category or a tag, by label or slug."""
 
 
 class SelectionTable(BaseModel):
@@ -18,7 +19,10 @@ class SelectionTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     ends_within_days: float = Field(default=0.0, ge=0, le=36_500)
-    exclude: list[Literal["crypto"]] = []
+    min_hours_left: Annotated[float, Field(ge=0, le=876_000)] | Literal["any"] = 0.0
+    exclude: list[_Word] = []
+    include: list[_Word] = []
+    per_category: int = Field(default=0, ge=0)
     min_volume_24h_usd: float = Field(default=0.0, ge=0)
     rank_by: Literal["volume_1wk"] = "volume_1wk"
     max_markets: int = Field(default=0, ge=0)
@@ -43,7 +47,7 @@ class SearchTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-    providers: list[SearchName] = Field(default=["ddgs"], min_length=1)
+    providers: list[str] = Field(default=["ddgs"], min_length=1)
     base_urls: dict[str, _BaseUrl] = {}
     usd_per_call: dict[str, Annotated[float, Field(ge=0)]] = {}
     seconds_between: float = Field(default=1.0, ge=0, le=60)

@@ -22,6 +22,7 @@ from predibot.recipe_tables import BotTable, LimitsTable, PriceTable, RecipeTabl
 from predibot.selection import SelectionRules
 from predibot.spelling import did_you_mean, nearest
 from predibot.toml_lines import KeyPath, key_lines
+from predibot.tool_plugins import search_problem
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
 _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -147,6 +148,12 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
     if "price_usd_per_million_tokens" in path:
         stated = str(data["bots"][path[1]][path[2]])[:40]
         return path[:3], f"{path[2]!r} {place} is {stated!r}; {_PRICE}"
+    if "min_hours_left" in path:
+        stated = repr(data["selection"]["min_hours_left"])[:40]
+        return path[:2], f"'min_hours_left' {place} is {stated}; write hours, 0 or more, or \"any\""
+    if path[:1] == ("selection",) and path[1] in ("exclude", "include") and len(path) > 2:
+        seen = repr(details["input"])[:40]
+        return path, f"{path[1]!r} {place} has {seen}; name categories or tags, each a text of 1 to 200 characters"
     if details["type"] == "string_pattern_mismatch":
         return path, f"{key!r} {place} {_BASE_URL}"
     if key == "[key]":
@@ -191,7 +198,7 @@ def _place(path: KeyPath) -> str:
 def _unknown_key(key: str, place: str, valid: Iterable[str]) -> str:
     """Return that a key is unknown, and what was probably meant: a like one here, or the same elsewhere."""
     elsewhere = [other for other, keys in _KEYS.items() if other != place and key in keys]
-    if elsewhere and nearest(key, valid) is None:
+    if elsewhere and nearest(key, valid, likeness=0.8) is None:
         return f"{key!r} does not belong {place}; it belongs {' or '.join(elsewhere)}"
     if nearest(key, valid) is None:
         for other, keys in _KEYS.items():
@@ -230,12 +237,15 @@ def _every(text: str, where: _Where) -> timedelta:
 
 def _rules(table: SelectionTable, where: _Where) -> SelectionRules:
     stated = table.model_dump(exclude_unset=True, exclude={"crypto_words"})
-    if "exclude" in stated:
-        stated["exclude"] = tuple(stated["exclude"])
+    stated.update({name: tuple(stated[name]) for name in ("exclude", "include") if name in stated})
     try:
-        return SelectionRules(crypto=packaged_crypto_words().extended(table.crypto_words), **stated)
+        crypto = packaged_crypto_words().extended(table.crypto_words)
     except ValueError as error:
         raise where.error(("selection", "crypto_words"), f"{error}. Write the words apart") from None
+    try:
+        return SelectionRules(crypto=crypto, **stated)
+    except ValueError as error:
+        raise where.error(("selection", "include"), str(error)) from None
 
 
 def _bots(tables: list[BotTable], where: _Where) -> tuple[BotSpec, ...]:
@@ -289,6 +299,10 @@ def _terms(table: BotTable) -> ModelTerms:
 
 
 def _search(table: SearchTable, where: _Where) -> SearchTerms:
+    for provider in table.providers:
+        if problem := search_problem(provider):
+            what = f"'providers' in [search] is {provider[:40]!r}. {problem}"
+            raise where.error(("search", "providers"), what)
     for key in ("base_urls", "usd_per_call"):
         for provider in getattr(table, key):
             if provider not in table.providers:

@@ -5,16 +5,20 @@ fails is the reason given for passing it over.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from predibot.crypto import CryptoWords, crypto_grounds
+from predibot.domain.category import category_of
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market
 
 MAX_QUOTE_AGE = timedelta(hours=24)
-EXCLUDABLE = ("crypto",)
+CRYPTO = "crypto"
+"""The one subject that is known by more than tags: by the words of `CryptoWords`."""
 RANKINGS = ("volume_1wk",)
 
 
@@ -24,7 +28,14 @@ class SelectionRules:
 
     crypto: CryptoWords
     ends_within_days: float = 60.0
-    exclude: tuple[str, ...] = ("crypto",)
+    min_hours_left: float | Literal["any"] = 1.0
+    """Until the end of an event; `any` plays those too that ended and still trade."""
+    exclude: tuple[str, ...] = (CRYPTO,)
+    """Crypto, and categories and tags by label or slug."""
+    include: tuple[str, ...] = ()
+    """The same: an event has one of them. Empty, it need not."""
+    per_category: int = 0
+    """Events of one category; 0 means all. One without a category is not counted."""
     min_volume_24h_usd: float = 1000.0
     rank_by: str = "volume_1wk"
     max_markets: int = 20
@@ -37,12 +48,22 @@ class SelectionRules:
             raise ValueError(f"ends_within_days is {self.ends_within_days!r}; it is a number of days, 0 or more")
         if not (math.isfinite(self.min_volume_24h_usd) and self.min_volume_24h_usd >= 0):
             raise ValueError(f"min_volume_24h_usd is {self.min_volume_24h_usd!r}; it is dollars, 0 or more")
+        if isinstance(self.min_hours_left, str):
+            if self.min_hours_left != "any":
+                raise ValueError(f"min_hours_left is {self.min_hours_left!r}; it is hours, 0 or more, or 'any'")
+        elif not (math.isfinite(self.min_hours_left) and self.min_hours_left >= 0):
+            raise ValueError(f"min_hours_left is {self.min_hours_left!r}; it is hours, 0 or more, or 'any'")
+        for name in ("exclude", "include"):
+            if not all(word.strip() for word in getattr(self, name)):
+                raise ValueError(f"{name} has an empty word; name a category or a tag by its label or slug")
+        if both := {word.casefold() for word in self.exclude} & {word.casefold() for word in self.include}:
+            raise ValueError(f"exclude and include both have {min(both)!r}; take it out of one of them")
+        if self.per_category < 0:
+            raise ValueError(f"per_category is {self.per_category}; it is 1 or more, or 0 for all")
         if self.max_markets < 0:
             raise ValueError(f"max_markets is {self.max_markets}; it is 1 or more, or 0 for all")
         if self.events < 1:
             raise ValueError(f"events is {self.events}; a run plays at least 1")
-        if unknown := set(self.exclude) - set(EXCLUDABLE):
-            raise ValueError(f"exclude has {min(unknown)!r}; it may have {', '.join(EXCLUDABLE)}")
         if self.rank_by not in RANKINGS:
             raise ValueError(f"rank_by is {self.rank_by!r}; it may be {', '.join(RANKINGS)}")
 
@@ -95,8 +116,11 @@ def select(
             candidates.append(event)
         else:
             passed_over.append(PassedOver(event.id, event.title, *failed))
-    passed_over += _below_the_cut(candidates, rules.events)
+    candidates, crowded = _capped(candidates, rules.per_category if only_event_id is None else 0)
+    passed_over += [*crowded, *_below_the_cut(candidates, rules.events)]
     chosen = candidates[: rules.events]
+    if only_event_id is None:
+        notes += _notes_on_words(listed, rules)
     for event in chosen:
         notes += _notes_on_markets(event, drops[event.id], rules.max_markets)
     if only_event_id is None and len(chosen) < rules.events:
@@ -155,7 +179,7 @@ def _once_each(events: Sequence[Event]) -> tuple[list[Event], list[str]]:
 def _notes_on_named(event_id: str, *, found: bool) -> list[str]:
     if not found:
         return [f"event {event_id} is not among the events of the venue"]
-    waived = "ends_within_days, exclude, min_volume_24h_usd and rank_by"
+    waived = "ends_within_days, min_hours_left, exclude, include, per_category, min_volume_24h_usd and rank_by"
     return [f"event {event_id} was asked for by name, so {waived} were waived"]
 
 
@@ -197,7 +221,9 @@ def _first_failed_rule(
     if not named:
         checks += [
             ("ends_within_days", lambda: _ends_too_late(event, rules, as_of)),
+            ("min_hours_left", lambda: _ends_too_soon(event, rules, as_of)),
             ("exclude", lambda: _excluded(event, rules)),
+            ("include", lambda: _not_included(event, rules)),
             ("min_volume_24h_usd", lambda: _too_quiet(event, rules)),
         ]
     results = ((rule, check()) for rule, check in checks)
@@ -217,8 +243,7 @@ def _not_open(event: Event) -> str | None:
 
 
 def _ends_too_late(event: Event, rules: SelectionRules, as_of: datetime) -> str | None:
-    markets_close_at = [market.closes_at for market in event.markets if market.closes_at is not None]
-    ends_at = event.closes_at or max(markets_close_at, default=None)
+    ends_at = _end_of(event)
     if ends_at is None:
         return "it has no end"
     days = (ends_at - as_of) / timedelta(days=1)
@@ -229,11 +254,70 @@ def _ends_too_late(event: Event, rules: SelectionRules, as_of: datetime) -> str 
     )
 
 
-def _excluded(event: Event, rules: SelectionRules) -> str | None:
-    if "crypto" not in rules.exclude:
+def _ends_too_soon(event: Event, rules: SelectionRules, as_of: datetime) -> str | None:
+    ends_at = _end_of(event)
+    if ends_at is None or isinstance(rules.min_hours_left, str):
         return None
-    grounds = crypto_grounds(event, rules.crypto)
-    return None if grounds is None else f"crypto, by {grounds}"
+    hours = (ends_at - as_of) / timedelta(hours=1)
+    if hours >= rules.min_hours_left:
+        return None
+    when = f"{hours:.1f} hours from now" if hours >= 0.0 else f"{-hours:.1f} hours ago"
+    return f"its end is {format_instant(ends_at)}, {when}; at least {rules.min_hours_left:g} hours must be left"
+
+
+def _end_of(event: Event) -> datetime | None:
+    """Return the event's own end, else the latest of its markets'."""
+    return event.closes_at or max((market.closes_at for market in event.markets if market.closes_at), default=None)
+
+
+def _excluded(event: Event, rules: SelectionRules) -> str | None:
+    found = next(((word, grounds) for word in rules.exclude if (grounds := _grounds(event, word, rules.crypto))), None)
+    return None if found is None else f"{found[0]}, by {found[1]}"
+
+
+def _not_included(event: Event, rules: SelectionRules) -> str | None:
+    if not rules.include or any(_grounds(event, word, rules.crypto) for word in rules.include):
+        return None
+    return f"neither its category nor a tag is one of: {', '.join(rules.include)}"
+
+
+def _grounds(event: Event, word: str, crypto: CryptoWords) -> str | None:
+    """Return what makes an event one of a word of `exclude` or `include`, or None."""
+    if word.casefold() == CRYPTO and (found := crypto_grounds(event, crypto)):
+        return found
+    for tag in event.tags:
+        if word.casefold() in (tag.label.casefold(), tag.slug.casefold()):
+            return f"its tag {tag.label or tag.slug!r}"
+    category = category_of(event.tags)
+    if category is not None and word.casefold() == category.casefold():
+        return f"its category {category!r}"
+    return None
+
+
+def _capped(candidates: Sequence[Event], per_category: int) -> tuple[list[Event], list[PassedOver]]:
+    """Return the most traded of each category, and the others with the reason why not."""
+    if not per_category:
+        return list(candidates), []
+    kept: list[Event] = []
+    crowded: list[PassedOver] = []
+    seen: Counter[str] = Counter()
+    for event in candidates:
+        category = category_of(event.tags)
+        if category is None or seen[category] < per_category:
+            kept.append(event)
+        else:
+            reason = f"{per_category} more traded events of the category {category!r} are played"
+            crowded.append(PassedOver(event.id, event.title, "per_category", reason))
+        seen.update([category] if category is not None else [])
+    return kept, crowded
+
+
+def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[str]:
+    """Yield the words of `exclude` and `include` that no event has: one may be misspelt."""
+    for name, words in (("exclude", rules.exclude), ("include", rules.include)):
+        for word in words:
+            if word.casefold() != CRYPTO and not any(_grounds(event, word, rules.crypto) for event in listed):
+                yield f"{name} names {word!r}, which is no category and no tag of the {len(listed)} events listed"
 
 
 def _too_quiet(event: Event, rules: SelectionRules) -> str | None:

@@ -4,15 +4,20 @@ import difflib
 from collections.abc import Iterable
 
 
-def nearest(word: str, valid: Iterable[str]) -> str | None:
+def nearest(word: str, valid: Iterable[str], *, likeness: float = 0.6) -> str | None:
     """Return the valid word that looks most like a wrong one, or None where none does.
+
+    Args:
+        word: The wrong one.
+        valid: Those there are.
+        likeness: How much alike they must be at least, in [0, 1].
 
     Examples:
         >>> nearest("stratgy", ["name", "strategy"])
         'strategy'
     """
     by_folded = {candidate.casefold(): candidate for candidate in sorted(valid)}
-    found = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    found = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=likeness)
     return by_folded[found[0]] if found else None
 
 

@@ -11,9 +11,9 @@ from predibot.agents.container import docker_problem, docker_spec
 from predibot.agents.fence import Fence
 from predibot.agents.loop import LoopLimits
 from predibot.agents.prompt import decide_prompt
-from predibot.agents.research import Research
+from predibot.agents.research import Research, research_needs
 from predibot.agents.taken import checked_by, decided
-from predibot.contracts import Context
+from predibot.contracts import BUILT_IN_TOOLS, Context, Needs
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import PluginError
 
@@ -34,6 +34,8 @@ class CodeAgent:
     """Different searches that must return something before an answer is taken."""
     min_pages: Annotated[int, Field(ge=0, le=20)] = 2
     """Pages that must have been read before an answer is taken."""
+    tools: tuple[str, ...] = BUILT_IN_TOOLS
+    """What it may call besides handing in its answer; those of your own by the names of their files."""
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
 
@@ -46,10 +48,17 @@ class CodeAgent:
         if problem := docker_problem(self.image):
             raise PluginError(f"{why}, and {problem}; mend that, {instead}")
 
+    @property
+    def needs(self) -> Needs:
+        """Return its model and the tools it may call."""
+        return research_needs(self.model, self.max_steps, self.tools)
+
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""
-        fence = Fence.drawn(context.rng)
-        research = Research(context.tools, fence, self.min_searches, self.min_pages)
+        fence = Fence.of(context)
+        research = Research.with_tools(
+            context.tools, self.tools, fence, min_searches=self.min_searches, min_pages=self.min_pages
+        )
         prompt = decide_prompt(
             context, fence, price_blind=self.price_blind, min_searches=self.min_searches, min_pages=self.min_pages
         )

@@ -10,10 +10,10 @@ from pydantic import Field
 from predibot.agents.background import works_in_background
 from predibot.agents.fence import Fence
 from predibot.agents.kept_step import KeptStep
-from predibot.agents.one_shot import refusal_of, run_one_shot
+from predibot.agents.one_shot import one_shot_need, refusal_of, run_one_shot
 from predibot.agents.prompt import extract_prompt, report_prompt
 from predibot.agents.taken import checked_by, decided
-from predibot.contracts import Context
+from predibot.contracts import Context, ModelNeed, Needs
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import BudgetSpent, PluginError
@@ -21,6 +21,8 @@ from predibot.errors import BudgetSpent, PluginError
 MAX_REPORT_TOKENS = 16_000
 MAX_BACKGROUND_TOKENS = 100_000
 """Of a report that is written in the background: what the model thinks on the way is counted with it."""
+TOKEN_BYTES = 4
+"""Of a report's token; another model may count one for every byte."""
 EXTRACT_SHARE = 0.1
 """Of the time: so much is kept for reading the report, which would be paid for in vain."""
 _ELSEWHERE = re.compile(r"((openai|azure|gemini|vertex_ai)/|(?!.*/)|perplexity/preset/).*deep-research")
@@ -40,9 +42,6 @@ class DeepResearch:
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
 
-    searches_itself = True
-    """Such a model cannot be kept from the future, so a replay refuses it."""
-
     def __post_init__(self) -> None:
         """Refuse a model that cannot be asked the way models are asked here."""
         if _ELSEWHERE.match(self.model) and not works_in_background(self.model):
@@ -58,6 +57,18 @@ class DeepResearch:
             )
 
     @property
+    def needs(self) -> Needs:
+        """Return the model that searches and writes, and the one that reads what it wrote."""
+        writer = ModelNeed(self.model, calls=1, output_tokens=self.report_tokens, max_searches=self._most_searches)
+        reader = one_shot_need(self.extract_model, input_tokens=TOKEN_BYTES * self.report_tokens)
+        return Needs(models=(writer, reader), history=not self.price_blind)
+
+    @property
+    def _most_searches(self) -> int | None:
+        """Return how often the model is told that it may search, None for one that cannot be told."""
+        return self.max_searches if works_in_background(self.model) else None
+
+    @property
     def report_tokens(self) -> int:
         """Return how long a report may be, in tokens."""
         return MAX_BACKGROUND_TOKENS if works_in_background(self.model) else MAX_REPORT_TOKENS
@@ -65,11 +76,11 @@ class DeepResearch:
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the report says, or an abstention with the reason."""
         began = time.monotonic()
-        fence = Fence.drawn(context.rng)
+        fence = Fence.of(context)
         request = ChatRequest(
             (Message("user", report_prompt(context, fence, price_blind=self.price_blind)),),
             max_output_tokens=self.report_tokens,
-            max_searches=self.max_searches if works_in_background(self.model) else None,
+            max_searches=self._most_searches,
         )
         writing_seconds = (1.0 - EXTRACT_SHARE) * context.deadline_seconds
         try:

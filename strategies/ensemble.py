@@ -10,10 +10,10 @@ import numpy as np
 from pydantic import Field
 
 from predibot.agents.fence import Fence
-from predibot.agents.one_shot import run_one_shot
+from predibot.agents.one_shot import one_shot_need, run_one_shot
 from predibot.agents.prompt import one_shot_prompt
 from predibot.agents.taken import checked_by, decided
-from predibot.contracts import Context
+from predibot.contracts import Context, Needs
 from predibot.domain.decision import Abstention, Decision, MarketDecision
 from predibot.domain.event import Event
 from predibot.domain.sizing import SizingRule, bets_usd
@@ -57,6 +57,13 @@ class Ensemble:
         if self.extremising != 1.0 and self.pool != "log_odds":
             raise PluginError("strategy 'ensemble': extremising goes with pool = 'log_odds' only")
 
+    @property
+    def needs(self) -> Needs:
+        """Return the members it pools, or its model, a conversation for each sample."""
+        if self.members:
+            return Needs(members=self.members)
+        return Needs(models=(one_shot_need(self.model),) * self.samples, history=not self.price_blind)
+
     def decide(self, context: Context) -> Decision | Abstention:
         """Return the pooled forecasts with bets on them, or an abstention where too few succeeded."""
         said = [context.members.get(name) for name in self.members] if self.members else self._sampled(context)
@@ -91,7 +98,7 @@ class Ensemble:
 
     def _sampled(self, context: Context) -> list[Decision | None]:
         """Return what the model answers each time it is asked, with another seed each."""
-        prompt = one_shot_prompt(context, Fence.drawn(context.rng), price_blind=self.price_blind)
+        prompt = one_shot_prompt(context, Fence.of(context), price_blind=self.price_blind)
         ends = context.deadline_seconds / max(1, self.samples)
         return [self._sample(context, prompt, ends) for _ in range(self.samples)]
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from predibot.agents.fence import Fence
-from predibot.agents.one_shot import run_one_shot
+from predibot.agents.one_shot import one_shot_need, run_one_shot
 from predibot.agents.prompt import one_shot_prompt
 from predibot.agents.taken import checked_by, decided
-from predibot.contracts import Context
+from predibot.contracts import Context, Needs
 from predibot.domain.decision import Abstention, Decision
 
 
@@ -19,8 +19,13 @@ class OneShot:
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
 
+    @property
+    def needs(self) -> Needs:
+        """Return its model, asked once."""
+        return Needs(models=(one_shot_need(self.model),), history=not self.price_blind)
+
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the model answers, or an abstention with the reason."""
-        prompt = one_shot_prompt(context, Fence.drawn(context.rng), price_blind=self.price_blind)
+        prompt = one_shot_prompt(context, Fence.of(context), price_blind=self.price_blind)
         check = checked_by(context, price_blind=self.price_blind)
         return decided(run_one_shot(context.model(self.model), prompt, check, context))

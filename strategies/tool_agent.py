@@ -10,9 +10,9 @@ from predibot.agents.fence import Fence
 from predibot.agents.loop import LoopLimits, run_tools
 from predibot.agents.one_shot import run_one_shot
 from predibot.agents.prompt import decide_prompt, one_shot_prompt
-from predibot.agents.research import Research
+from predibot.agents.research import Research, research_needs
 from predibot.agents.taken import checked_by, decided
-from predibot.contracts import Context
+from predibot.contracts import BUILT_IN_TOOLS, Context, Needs
 from predibot.domain.decision import Abstention, Decision
 
 NO_TOOLS_NOTE = "one_shot: the model calls no tools"
@@ -30,15 +30,24 @@ class ToolAgent:
     """Different searches that must return something before an answer is taken."""
     min_pages: Annotated[int, Field(ge=0, le=20)] = 2
     """Pages that must have been read before an answer is taken."""
+    tools: tuple[str, ...] = BUILT_IN_TOOLS
+    """What it may call besides handing in its answer; those of your own by the names of their files."""
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
 
+    @property
+    def needs(self) -> Needs:
+        """Return its model and the tools it may call."""
+        return research_needs(self.model, self.max_steps, self.tools)
+
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""
-        fence = Fence.drawn(context.rng)
+        fence = Fence.of(context)
         if not context.calls_tools(self.model):
             return decided(self._without_tools(context, fence))
-        research = Research(context.tools, fence, self.min_searches, self.min_pages)
+        research = Research.with_tools(
+            context.tools, self.tools, fence, min_searches=self.min_searches, min_pages=self.min_pages
+        )
         prompt = decide_prompt(
             context, fence, price_blind=self.price_blind, min_searches=self.min_searches, min_pages=self.min_pages
         )

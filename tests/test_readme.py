@@ -11,6 +11,7 @@ import pytest
 
 from predibot.errors import RecipeError
 from predibot.recipe_text import RecipeText, parse_recipe
+from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -87,6 +88,33 @@ def test_the_strategy_of_its_page_plays_and_has_15_lines(tmp_path: Path) -> None
         tmp_path, "decide", "--venue", "sandbox", "--bots", "onlooker", "--json", PREDIBOT_STRATEGIES=str(tmp_path)
     )
     assert {each["status"] for each in json.loads(said)["decisions"]} == {"recorded"}
+
+
+class _Percent(ChatServer):
+    """Says a number for every question of a prompt, another one for each model."""
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and answer it."""
+        super().next(asked)
+        questions = asked.body["messages"][0]["content"].splitlines()[1:]
+        return completion("\n".join("20" if asked.body["model"] == "local/one" else "40" for _ in questions))
+
+
+def test_the_strategy_with_models_of_its_page_plays(tmp_path: Path) -> None:
+    page = (ROOT / "docs/strategies.md").read_text(encoding="utf-8")
+    (strategy,) = re.findall(r"^```py\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    (tmp_path / "judged.py").write_text(strategy, encoding="utf-8")
+    with chat_server(completion()) as server:
+        server.__class__ = _Percent
+        (tmp_path / "r.toml").write_text(
+            '[limits.run]\nusd = 0.5\n[[bots]]\nstrategy = "judged"\nmodel = "local/one"\njudge_model = "local/two"\n'
+            f'base_url = "{server.base_url}"\nprice_usd_per_million_tokens = 1\n'
+        )
+        more = ("--venue", "sandbox:events=20", "--events", "2", "--json")
+        said = json.loads(run(tmp_path, "decide", "r.toml", *more, PREDIBOT_STRATEGIES=str(tmp_path)))
+    assert {each["status"] for each in said["decisions"]} == {"recorded"}
+    assert {bet["probability"] for each in said["decisions"] for bet in each["bets"]} == {0.3}
+    assert {asked.body["model"] for asked in server.asked} == {"local/one", "local/two"}
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)#:]+)\)", README))

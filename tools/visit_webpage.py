@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
 
-from predibot.contracts import TraceWriter
+from predibot.contracts import ToolError, ToolResult, ToolText, TraceWriter
 from predibot.domain.clock import format_instant
 from predibot.research.pages.chunks import focused_parts, mentions, parts_of
 from predibot.research.pages.errors import AddressRefused, PageError, PageTooLate, PageUnavailable, PageUnreadable
@@ -36,10 +36,10 @@ TITLE_CHARACTERS = 160
 URL_CHARACTERS = 240
 FOCUS_CHARACTERS = 500
 
-VisitWebpage = Callable[[str, int, str | None], str]
+VisitWebpage = Callable[[str, int, str | None], ToolResult]
 
 
-def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> str:
+def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> ToolResult:
     """Return the main text of a web page.
 
     Args:
@@ -61,7 +61,7 @@ def make_visit_webpage(
     """Return an agent's tool for reading web pages.
 
     The tool raises nothing that a page or an address can cause: such an answer
-    is one sentence after `error:`. It writes down `page_visited` for each page
+    is a `ToolError` of one sentence. It writes down `page_visited` for each page
     it shows, with the digests of its text and of what was fetched, and
     `page_refused` for each it does not, with the kind of the error;
     `PageTooLate` is what a replay counts.
@@ -77,7 +77,7 @@ def make_visit_webpage(
     held_to = policy or FetchPolicy(blocked_domains=blocked_domains())
     visitor = _Visitor(held_to, fetch or SafeFetcher(held_to, now=clock).fetch, trace, keep or text_digest)
 
-    def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> str:
+    def visit_webpage(url: str, part: int = 1, focus: str | None = None) -> ToolResult:
         """Return the main text of a web page.
 
         Args:
@@ -108,17 +108,17 @@ class _Visitor:
         # Agents call several tools of one turn at once.
         self._lock = threading.Lock()
 
-    def visit(self, url: str, part: int, focus: str | None) -> str:
+    def visit(self, url: str, part: int, focus: str | None) -> ToolResult:
         """Return a part of a page, or why there is none."""
         try:
             reading = self._reading(url)
             shown = _shown(reading, part, focus)
         except PageError as error:
             self._record("page_refused", url=url, error=error.kind, message=str(error))
-            return f"error: {error}."
+            return ToolError(f"{error}.")
         sha256 = self._keep(reading.text)
         self._record("page_visited", url=url, part=part, focus=focus, sha256=sha256, **_kept(reading))
-        return shown
+        return ToolText(shown)
 
     def _reading(self, url: str) -> Reading:
         """Return a page's text, fetched once."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
-from predibot.contracts import Meter, TraceWriter
+from predibot.contracts import Meter, ToolError, ToolResult, ToolText, TraceWriter
 from predibot.domain.budget import Spending
 from predibot.domain.clock import floor_to, format_instant
 from predibot.research.search.blocked_domains import blocked_domains, is_blocked
@@ -70,7 +70,7 @@ def make_web_search(
     cache: SearchCache | None = None,
     *,
     meter: Meter | None = None,
-) -> Callable[[str], str]:
+) -> Callable[[str], ToolResult]:
     """Return the search of one agent.
 
     Args:
@@ -82,18 +82,17 @@ def make_web_search(
         meter: Reserved before each call that leaves the machine, settled after.
 
     Returns:
-        A function of a query, whose answer is text for a model. It raises
-        nothing but what the meter raises: an error is one sentence that starts
-        with `error:`.
+        A function of a query. It raises nothing but what the meter raises: an
+        error is a `ToolError` of one sentence.
     """
 
     desk = _Desk(tuple(providers), policy, clock, cache, meter)
 
-    def web_search(query: str) -> str:
+    def web_search(query: str) -> ToolResult:
         """Search the web. Returns titles, addresses, dates and snippets; read a page before you rely on it."""
         wanted = _plain(query, MAX_QUERY_CHARACTERS)
         if not wanted:
-            return "error: the query is empty; give a few words"
+            return ToolError("the query is empty; give a few words")
         tally = _Tally()
         shown = desk.first_results(wanted, tally)
         if trace is not None:
@@ -197,14 +196,14 @@ def _why_not(result: SearchResult, policy: SearchPolicy) -> str:
     return ""
 
 
-def _said(query: str, shown: Sequence[SearchResult], tally: _Tally) -> str:
+def _said(query: str, shown: Sequence[SearchResult], tally: _Tally) -> ToolResult:
     """Return what a model is told."""
     counts = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.dropped.items()))
     dropped = f" ({sum(tally.dropped.values())} dropped: {counts})" if counts else ""
     if not shown and not tally.has_answer:
-        return f"error: nothing was found out: {'; '.join(tally.failures) or 'no search provider is set'}"
+        return ToolError(f"nothing was found out: {'; '.join(tally.failures) or 'no search provider is set'}")
     if not shown:
-        return f'no results for "{query}"{dropped}; try other words'
+        return ToolText(f'no results for "{query}"{dropped}; try other words')
     lines = [f'{len(shown)} results for "{query}"{dropped}']
     for number, result in enumerate(shown, start=1):
         lines += [
@@ -213,7 +212,7 @@ def _said(query: str, shown: Sequence[SearchResult], tally: _Tally) -> str:
             f"   published: {_date(result.published_at)}",
             f"   {_plain(result.snippet, _SNIPPET_CHARACTERS)}",
         ]
-    return "\n".join(lines)
+    return ToolText("\n".join(lines))
 
 
 def _date(instant: datetime | None) -> str:

@@ -24,10 +24,16 @@ MAX_TEXT_CHARACTERS = 4_000
 MAX_MARKETS = 500
 PROBABILITY_NAMES = ("estimated_probability", "odds")
 """The second is the older name, which some prompts and models still use."""
+DECISIONS_NAMES = ("market_decisions", "market_investment_decisions")
+RATIONALE_NAMES = ("rationale", "summary")
+"""The second of these are the names that PrediBench uses."""
+ABSTAIN = "abstain"
+MAX_REASON_CHARACTERS = 480
 
 FINAL_ANSWER = ToolSchema(
     "final_answer",
-    "Hand in your decision, once, alone. It is checked; a complaint says what to mend.",
+    "Hand in your decision, once, alone. It is checked; a complaint says what to mend. "
+    "It is market_decisions and unallocated_capital, or else abstain and nothing beside it.",
     {
         "type": "object",
         "properties": {
@@ -47,8 +53,8 @@ FINAL_ANSWER = ToolSchema(
                 },
             },
             "unallocated_capital": {"type": "number", "description": "Dollars that are not bet."},
+            ABSTAIN: {"type": "string", "description": "Why you can say nothing at all. Leave it out else."},
         },
-        "required": ["market_decisions", "unallocated_capital"],
     },
 )
 
@@ -118,11 +124,12 @@ def parse_answer(answer: object, event: Event) -> Decision:
     if not isinstance(data, Mapping):
         fields = "market_decisions and unallocated_capital"
         raise AnswerError(f"the answer is {seen(data)}; hand in an object with {fields}.")
+    complaints = [*_both_names((data,), DECISIONS_NAMES), *_both_names((data,), RATIONALE_NAMES)]
+    data = _one_name(_one_name(data, DECISIONS_NAMES), RATIONALE_NAMES)
     items = data.get("market_decisions")
-    complaints: list[str] = []
     if isinstance(items, list) and len(items) <= MAX_MARKETS:
-        complaints += [*_both_names(items), *_roll_call(items, event)]
-        data = {**data, "market_decisions": [_one_name(item) for item in items]}
+        complaints += [*_both_names(items, PROBABILITY_NAMES), *_roll_call(items, event)]
+        data = {**data, "market_decisions": [_entry(item) for item in items]}
     try:
         parsed = _Answer.model_validate(data)
     except ValidationError as error:
@@ -130,6 +137,27 @@ def parse_answer(answer: object, event: Event) -> Decision:
     if complaints:
         raise AnswerError(joined(complaints))
     return parsed.to_domain()
+
+
+def abstention_of(answer: object) -> str | None:
+    """Return why an answer abstains, or None for one that does not.
+
+    Raises:
+        AnswerError: If it abstains and decides at once, or does not say why.
+    """
+    if not isinstance(answer, Mapping) or ABSTAIN not in answer:
+        return None
+    if len(answer) > 1:
+        raise AnswerError(f"{ABSTAIN} stands beside other fields; hand in a decision without it, or it alone.")
+    reason = answer[ABSTAIN]
+    if not isinstance(reason, str) or not reason.strip():
+        raise AnswerError(f"{ABSTAIN} is {seen(reason)}; say why, as text, or hand in a decision without it.")
+    return " ".join(reason.split())[:MAX_REASON_CHARACTERS]
+
+
+def abstained(reason: str) -> str:
+    """Return how it is stored that a model abstained by itself, which no limit did."""
+    return f"abstained: {reason}"
 
 
 def read_json(text: str) -> object:
@@ -166,20 +194,22 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _one_name(item: object) -> object:
-    """Return an entry with its probability under the newer name; both at once are told elsewhere."""
-    newer, older = PROBABILITY_NAMES
-    if not isinstance(item, Mapping) or older not in item:
-        return item
+def _entry(item: object) -> object:
+    return _one_name(item, PROBABILITY_NAMES) if isinstance(item, Mapping) else item
+
+
+def _one_name(item: Mapping[Any, Any], names: tuple[str, str]) -> dict[Any, Any]:
+    """Return an object with one of its fields under the newer of two names; both at once are told elsewhere."""
+    newer, older = names
     rest = {name: value for name, value in item.items() if name != older}
-    return rest if newer in item else {**rest, newer: item[older]}
+    return rest if newer in item or older not in item else {**rest, newer: item[older]}
 
 
-def _both_names(entries: Sequence[object]) -> Iterator[str]:
+def _both_names(entries: Sequence[object], names: tuple[str, str]) -> Iterator[str]:
     for item in entries:
-        if isinstance(item, Mapping) and all(name in item for name in PROBABILITY_NAMES):
-            both = " and ".join(PROBABILITY_NAMES)
-            yield f"market {seen(item.get('market_id'))} gives both {both}; give the first only"
+        if isinstance(item, Mapping) and all(name in item for name in names):
+            who = f"market {seen(item.get('market_id'))}" if names is PROBABILITY_NAMES else "the answer"
+            yield f"{who} gives both {' and '.join(names)}; give the first only"
 
 
 def _roll_call(entries: Sequence[object], event: Event) -> Iterator[str]:

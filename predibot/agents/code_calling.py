@@ -16,7 +16,7 @@ from predibot.agents.answer import FINAL_ANSWER
 from predibot.agents.code_tools import offered_tools, parameter_names
 from predibot.agents.container import CodeFailed, Container, ContainerSpec
 from predibot.agents.loop import Talk
-from predibot.agents.research import ERROR
+from predibot.agents.research import ERROR, Told
 from predibot.agents.transcript import MAX_OLD_WORDS, cut
 from predibot.domain.chat import ChatRequest, Message, ToolSchema
 from predibot.errors import AnswerError
@@ -39,11 +39,12 @@ def code_through(talk: Talk, prompt: str, spec: ContainerSpec, *, max_steps: int
         max_steps: More than the limits allow: at its own end smolagents would
             ask for free text and call it an answer.
     """
-    with Container(spec, lambda name, arguments: _performed(talk, name, arguments)) as container:
+    calls = _Calls(talk)
+    with Container(spec, calls.perform) as container:
         agent = smolagents.CodeAgent(
             tools=[_Tool(schema) for schema in offered_tools(talk.research)],
             model=_Model(talk),
-            executor=_Executor(container, talk),
+            executor=_Executor(container, talk, calls),
             code_block_tags=_TAGS,
             max_steps=max_steps,
             verbosity_level=smolagents.LogLevel.OFF,
@@ -55,29 +56,46 @@ def code_through(talk: Talk, prompt: str, spec: ContainerSpec, *, max_steps: int
             raise error.__cause__ or error from None
 
 
-def _performed(talk: Talk, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the answer to a call of the code; the container's word is never enough for a decision."""
-    if name == FINAL_ANSWER.name:
-        try:
-            talk.take(arguments)
-        except AnswerError as error:
-            talk.record("tool", name=name, arguments=arguments, result=f"{ERROR} {error}")
-            return {"error": str(error)}
-        talk.record("tool", name=name, arguments=arguments, result="taken")
-        return {"taken": True}
-    if name not in talk.research.tools():
-        return {"error": f"there is no tool {name[:60]!r}"}
-    result = talk.look_up(name, arguments)
-    talk.record("tool", name=name, arguments=arguments, result=result)
-    return {"result": result}
+class _Calls:
+    """The calls of the code; the container's word is never enough for a decision."""
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+        self._complaint = ""
+
+    def perform(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the answer to a call."""
+        talk = self._talk
+        if name == FINAL_ANSWER.name:
+            try:
+                talk.take(arguments)
+            except AnswerError as error:
+                self._complaint = talk.research.fence.cleared(f"final_answer: {error}")
+                talk.record_tool(name, arguments, Told.own(f"{ERROR} {error}"))
+                return {"error": str(error)}
+            talk.record_tool(name, arguments, Told.own("taken"))
+            return {"taken": True}
+        if name not in talk.research.tools():
+            return {"error": f"there is no tool {name[:60]!r}"}
+        told = talk.look_up(name, arguments)
+        talk.record_tool(name, arguments, told)
+        # The code may take it apart, so the fence goes around all that the code prints.
+        return {"result": f"{ERROR} {told.words}" if told.outcome == "error" else told.words}
+
+    def seen(self, printed: str) -> str:
+        """Return what the model sees of what its code printed: untrusted text, and our complaint on its answer."""
+        fenced = self._talk.research.fence.around(printed) if printed.strip() else ""
+        said, self._complaint = self._complaint, ""
+        return "\n".join(filter(None, (fenced, said)))
 
 
 class _Executor(PythonExecutor):  # type: ignore[misc]
     """The container in the form smolagents calls an executor; nothing of this machine is sent into it."""
 
-    def __init__(self, container: Container, talk: Talk) -> None:
+    def __init__(self, container: Container, talk: Talk, calls: _Calls) -> None:
         self._container = container
         self._talk = talk
+        self._calls = calls
 
     def send_tools(self, tools: object) -> None:
         """Do nothing: the container has the names of the tools, and their code stays here."""
@@ -86,11 +104,14 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
         """Do nothing: there are none."""
 
     def __call__(self, code_action: str) -> CodeOutput:
-        """Return what the code printed, and whether an answer was taken while it ran."""
+        """Return what the code printed, in the fence, and whether an answer was taken while it ran."""
         self._talk.record("code", code=code_action)
         allowed_seconds = min(CODE_SECONDS, self._talk.left_seconds())
-        printed = self._container.run(code_action, deadline_seconds=allowed_seconds)
-        return CodeOutput(output=None, logs=printed, is_final_answer=self._talk.decision is not None)
+        try:
+            printed = self._container.run(code_action, deadline_seconds=allowed_seconds)
+        except CodeFailed as error:
+            raise CodeFailed(self._calls.seen(str(error))) from error
+        return CodeOutput(output=None, logs=self._calls.seen(printed), is_final_answer=self._talk.decision is not None)
 
 
 class _Tool(smolagents.Tool):  # type: ignore[misc]

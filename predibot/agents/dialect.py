@@ -5,7 +5,6 @@ either becomes an `Answer` or is refused as unreadable.
 """
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,12 @@ from predibot.domain.chat import ChatReply, ChatRequest, Cost, FinishReason, Mes
 
 MAX_CITATIONS = 200
 MAX_URL_CHARACTERS = 2_000
+MAX_TOKENS = 100_000_000
+"""Of a call, either way; a count beyond it is none."""
+MAX_CALL_USD = 1_000.0
+"""What a provider says beyond it is not believed; the dearest call there is costs a twentieth."""
+MAX_DEPTH = 50
+"""Of what an answer holds; the deepest known has about ten levels."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -195,7 +200,7 @@ class _Completion(Boundary):
         return Answer(
             message=Message("assistant", choice.message.content, calls),
             finish_reason=finish,
-            usage=_usage(self.usage),
+            usage=usage_of(self.usage.get("prompt_tokens"), self.usage.get("completion_tokens"), self.usage),
             model=self.model or asked_model,
             refusal=refusal,
             citations=citations_of(self.citations, self.search_results, choice.message.annotations),
@@ -254,14 +259,28 @@ def _finish(choice: _Choice, *, has_calls: bool) -> FinishReason:
     return finish
 
 
-def _usage(raw: Mapping[str, object]) -> Usage:
-    """Return the counted tokens."""
-    return Usage(count_of(raw.get("prompt_tokens")), count_of(raw.get("completion_tokens")), raw)
+def usage_of(sent: object, came: object, raw: Mapping[str, object], searches: int | None = None) -> Usage:
+    """Return the counted tokens; no request has none, so zero sent ones were not counted."""
+    return Usage(count_of(sent) or None, count_of(came), raw, searches)
 
 
 def count_of(value: object) -> int | None:
-    """Return a count, or None for what is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Return a count of tokens that can be one, or None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS else None
+
+
+def shallow(value: object, levels: int = MAX_DEPTH) -> object:
+    """Return decoded JSON in which what is nested deeper than any answer is replaced by a remark.
+
+    Whatever walks through it afterwards ends before Python's own limit does.
+    """
+    if not isinstance(value, dict | list):
+        return value
+    if levels == 0:
+        return "(nested too deep)"
+    if isinstance(value, list):
+        return [shallow(each, levels - 1) for each in value]
+    return {name: shallow(each, levels - 1) for name, each in value.items()}
 
 
 def _provider_usd(usage: Mapping[str, object]) -> float | None:
@@ -271,10 +290,10 @@ def _provider_usd(usage: Mapping[str, object]) -> float | None:
 
 
 def known_usd(value: object) -> float | None:
-    """Return an amount of dollars that can be one, or None."""
+    """Return an amount of dollars that one call can cost, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and value >= 0 else None
+    return float(value) if 0 <= value <= MAX_CALL_USD else None
 
 
 def citations_of(

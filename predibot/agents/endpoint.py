@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import httpx
 
 from predibot.agents.deadline import in_time
+from predibot.agents.dialect import shallow
 from predibot.agents.failure import MAX_CONNECT_TRIES, AnswerLost, TryAgain, failure_of_status, one_line
 from predibot.agents.key import Key, masked, masked_text
 from predibot.domain.waiting import asked_wait_seconds
@@ -136,7 +137,7 @@ class Endpoint:
             ModelRefused: If it is something else.
         """
         try:
-            value = masked(json.loads(received.body), self._key)
+            value = masked(shallow(json.loads(received.body)), self._key)
         except (ValueError, RecursionError) as error:
             value = None
             if not received.body.strip() or received.body.lstrip()[:1] == b"{":

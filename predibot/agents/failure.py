@@ -58,6 +58,10 @@ class GivenUp(ModelUnavailable):
         self.lost_tries = lost_tries
 
 
+class BudgetHeld(ModelUnavailable):
+    """What is left of a limit was set aside by others for as long as one could wait; nothing was sent."""
+
+
 class RequestRefused(ModelRefused):
     """The provider refuses this very request; asking again would not help."""
 

@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from predibot.contracts import Meter, Reservation
+from predibot.contracts import KeptReservation, Meter
 from predibot.domain.budget import Spending
 
 
@@ -12,25 +12,29 @@ class KeptStep:
     def __init__(self, meter: Meter | None) -> None:
         """Set nothing aside yet; without a meter there is nothing to keep."""
         self._meter = meter
-        self._reservation: Reservation | None = None
+        self._kept: KeptReservation | None = None
+        self._is_given = False
 
     def __enter__(self) -> Self:
         """Set the step aside.
 
         Raises:
             BudgetSpent: If there is none left; the message names the limit.
+            ModelUnavailable: If others had set it aside for as long as one could wait.
         """
         if self._meter is not None:
-            self._reservation = self._meter.reserve(Spending(steps=1))
+            self._kept = self._meter.keep(Spending(steps=1))
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the step back."""
-        self.give_back()
+        """Give the step back, unless it was used."""
+        if self._kept is not None:
+            self._kept.release()
 
     def give_back(self) -> bool:
-        """Make the step free for whoever asks next; return whether it was still kept."""
-        kept, self._reservation = self._reservation, None
-        if kept is not None:
-            kept.settle(Spending())
-        return kept is not None
+        """Let the next call have the step, and nobody else; return whether it was still kept."""
+        if self._kept is None or self._is_given:
+            return False
+        self._is_given = True
+        self._kept.offer()
+        return True

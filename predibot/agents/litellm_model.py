@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from predibot.agents.deadline import in_time
-from predibot.agents.dialect import Answer, Unreadable, error_of, known_usd, read_answer, request_body
+from predibot.agents.dialect import Answer, Unreadable, error_of, known_usd, read_answer, request_body, shallow
 from predibot.agents.failure import (
     MAX_CONNECT_TRIES,
     AnswerLost,
@@ -130,7 +130,11 @@ class LiteLLMModel:
         if response is None:
             # What litellm makes of a 422 when it may drop parameters.
             raise failure_of_status(422, f"{self._name} answered 422", key_name=self._usual_key_name())
-        value = _decoded(response, key)
+        try:
+            value = _decoded(response, key)
+        except (ValueError, RecursionError) as error:
+            said = f"{self._name} answered what cannot be read ({type(error).__name__})"
+            raise AnswerLost(said, tries=1, ill=False) from None
         failure = error_of(value)
         if failure is not None:
             status, words = failure
@@ -209,7 +213,7 @@ def _arguments_for(request: ChatRequest, name: str, seconds: float) -> dict[str,
 
 def _decoded(response: Any, key: Key | None) -> object:
     """Return litellm's response as the JSON it was made from, without the key."""
-    value = masked(json.loads(response.model_dump_json(exclude_none=True, warnings=False)), key)
+    value = masked(shallow(json.loads(response.model_dump_json(exclude_none=True, warnings=False))), key)
     if isinstance(value, dict):
         usage = value.get("usage")
         if isinstance(usage, dict) and not usage.get("prompt_tokens") and not usage.get("completion_tokens"):

@@ -9,13 +9,24 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from predibot.agents.answer import FINAL_ANSWER, MAX_REPAIRS, Check, LoopEnded, LoopResult, parse_answer, read_json
+from predibot.agents.answer import (
+    FINAL_ANSWER,
+    MAX_REPAIRS,
+    Check,
+    LoopEnded,
+    LoopResult,
+    abstained,
+    abstention_of,
+    parse_answer,
+    read_json,
+)
 from predibot.agents.complaint import seen
+from predibot.agents.fence import Fence
 from predibot.agents.kept_step import KeptStep
-from predibot.agents.research import ERROR, VISIT, Research
+from predibot.agents.research import ERROR, Research, Told
 from predibot.agents.smolagents_library import load_smolagents
 from predibot.agents.transcript import Transcript, cut
-from predibot.contracts import ChatModel, Context
+from predibot.contracts import ChatModel, Context, ToolError
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
 from predibot.domain.decision import Decision
 from predibot.errors import AnswerError, BudgetSpent, UsageError, VenueError
@@ -25,8 +36,6 @@ MAX_CALLS_A_TURN = 8
 LAST_SHARE = 0.15
 """Of the time: when less is left, only the answer is taken."""
 MAX_REASON_CHARACTERS = 600
-_GIST_CHARACTERS = 700
-_READ = "(read; the board keeps what was found)"
 _TOLD = (UsageError, VenueError, AnswerError, TimeoutError, ConnectionError)
 """What a tool may raise that the model is told of; everything else ends the loop."""
 
@@ -132,14 +141,14 @@ class Talk:
         began = self.clock()
         complaint: AnswerError | None = None
         try:
-            result = self._made(call, arguments if isinstance(arguments, Mapping) else {})
+            told = self._made(call, arguments if isinstance(arguments, Mapping) else {})
         except AnswerError as error:
-            complaint, result = error, f"{ERROR} {error}"
-        self.transcript.returned(call_id, result, gist=self._gist(call.name, result))
-        self.record("tool", name=call.name, arguments=arguments, result=result, seconds=self.clock() - began)
+            complaint, told = error, Told.own(f"{ERROR} {self.research.fence.cleared(str(error))}")
+        self.transcript.returned(call_id, told.text, gist=told.gist)
+        self.record_tool(call.name, arguments, told, seconds=self.clock() - began)
         if complaint is not None:
             raise complaint
-        return result
+        return told.text
 
     def result(self) -> LoopResult:
         """Return how it ended."""
@@ -153,17 +162,22 @@ class Talk:
         Raises:
             AnswerError: If more is to be looked up first, or the answer does not
                 hold and may be mended.
-            LoopEnded: If it may not be mended any more.
+            LoopEnded: If it abstains, or may not be mended any more.
         """
         missing = None if self.submit_only else self.research.missing()
         if missing is not None:
             raise AnswerError(missing)
         try:
-            decision = parse_answer(answer, self.context.subject)
-            self.check(decision)
+            reason = abstention_of(answer)
+            decision = parse_answer(answer, self.context.subject) if reason is None else None
+            if decision is not None:
+                self.check(decision)
         except AnswerError as error:
             self.count_repair(str(error))
             raise
+        if decision is None:
+            self.record("abstained", message=reason)
+            raise LoopEnded(abstained(str(reason)))
         self.decision = decision
         return decision
 
@@ -175,18 +189,18 @@ class Talk:
             self.record("gave_up", complaint=complaint)
             raise LoopEnded(f"no answer held after {MAX_REPAIRS} repairs; the last complaint: {complaint}")
 
-    def look_up(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Return what a tool returns, or one sentence that says why nothing."""
+    def look_up(self, name: str, arguments: Mapping[str, object]) -> Told:
+        """Return what a tool returns, or why nothing."""
         if self.submit_only:
-            return f"{ERROR} only final_answer is taken now"
+            return Told.own(f"{ERROR} only final_answer is taken now")
         _, tool = self.research.tools()[name]
         try:
-            return tool(arguments)
+            return tool(arguments, self.left_seconds())
         except BudgetSpent as error:
             self.submit_only = str(error)
-            return f"{ERROR} {error}"
+            return Told.own(f"{ERROR} {error}", "limit")
         except _TOLD as error:
-            return f"{ERROR} {cut(' '.join(str(error).split()), 300) or type(error).__name__}"
+            return self.research.told(ToolError(str(error).strip() or type(error).__name__))
 
     def reply(self, request: Callable[[], ChatRequest]) -> ChatReply:
         """Return what the model answers, in submit-only mode once a limit is reached.
@@ -220,6 +234,10 @@ class Talk:
         if self.context.trace is not None:
             self.context.trace.record(kind, **fields)
 
+    def record_tool(self, name: str, arguments: object, told: Told, **more: object) -> None:
+        """Write down what a call returned, so that a rerun can return it again."""
+        self.record("tool", name=name, arguments=arguments, result=told.text, outcome=told.outcome, **more)
+
     def _turn(self) -> None:
         """Let the model speak once: its calls wait to be made, or it is told why they cannot be."""
         answer = self.reply(self._request)
@@ -245,12 +263,13 @@ class Talk:
         if not calls:
             return "Text alone is not read. Call a tool; to hand in your answer, call final_answer."
         if unknown:
-            return f"There is no tool {seen(unknown[0])} now; call one of {', '.join(offered)}."
+            named = self.research.fence.cleared(seen(unknown[0]))
+            return f"There is no tool {named} now; call one of {', '.join(offered)}."
         if len(calls) > MAX_CALLS_A_TURN:
             return f"You made {len(calls)} calls at once; make at most {MAX_CALLS_A_TURN}."
         if FINAL_ANSWER.name in names and len(calls) > 1:
             return "Call final_answer alone; none of your calls was made."
-        return next(filter(None, map(_unreadable, calls)), "")
+        return next(filter(None, (_unreadable(call, self.research.fence) for call in calls)), "")
 
     def _request(self) -> ChatRequest:
         board = self.research.board_text()
@@ -304,27 +323,21 @@ class Talk:
             named.append(replace(call, id=own))
         return tuple(named)
 
-    def _made(self, call: ToolCall, arguments: Mapping[str, object]) -> str:
+    def _made(self, call: ToolCall, arguments: Mapping[str, object]) -> Told:
         if call.name != FINAL_ANSWER.name:
             return self.look_up(call.name, arguments)
         self.take(arguments)
-        return "taken"
-
-    def _gist(self, name: str, result: str) -> str:
-        """Return what outlives its turn: of a page nothing, because the board keeps it, of a search the first."""
-        if name == VISIT.name and not result.startswith(ERROR):
-            return _READ
-        return self.research.fence.shortened(result, _GIST_CHARACTERS)
+        return Told.own("taken")
 
 
-def _unreadable(call: ToolCall) -> str:
+def _unreadable(call: ToolCall, fence: Fence) -> str:
     """Return why a call's arguments cannot be read, or nothing."""
-    begin = cut(call.arguments_json, 200)
     try:
         found = read_json(call.arguments_json)
     except AnswerError as error:
         said = str(error).replace("the answer", "what you gave")
-        return f"{call.name} was not called: {said} It began: {begin}"
+        # They may repeat what a page said, and the complaint is stored where no decision's mark may be.
+        return f"{call.name} was not called: {said} It began: {fence.cleared(seen(call.arguments_json))}"
     if isinstance(found, Mapping):
         return ""
     return f"{call.name} was not called: its arguments are {seen(found)}; give one JSON object."

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 
-from predibot.agents.failure import GivenUp
+from predibot.agents.failure import AnswerLost, GivenUp, TryAgain
 from predibot.agents.price import Price, cost_of
+from predibot.agents.retry import paid_by
 from predibot.agents.worst_case import Counted, counted, worst_case
-from predibot.contracts import ChatModel, Meter, TraceWriter
+from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
 from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Message
-from predibot.errors import ModelError
+from predibot.errors import BudgetSpent, ModelError
 
 _log = logging.getLogger(__name__)
 
@@ -58,8 +59,11 @@ class MeteredModel:
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's answer, if its worst case fits the budget.
 
+        Each further try is reserved like the first, once the one before is booked: a
+        lost answer at its worst case, marked as estimated in the trace.
+
         Raises:
-            BudgetSpent: If it does not; nothing was sent.
+            BudgetSpent: If it does not, or a further try does not; it was not sent.
             ModelUnavailable: If no answer came within the deadline.
             ModelRefused: If the provider refuses the request for good.
         """
@@ -67,27 +71,42 @@ class MeteredModel:
         if left_seconds:
             deadline_seconds = min(deadline_seconds, left_seconds)
         worst = worst_case(request, self._price, deadline_seconds=deadline_seconds, before=self._before)
-        reservation = self._meter.reserve(worst)
-        # Whatever is not known to be otherwise stays set aside.
-        actual = worst
-        began = self._monotonic()
+        call = _Call(self._meter, worst, deadline_seconds, self._monotonic)
         try:
-            reply = self._priced(self._model.chat(request, deadline_seconds=deadline_seconds))
-            actual = _spent(reply, worst)
+            call.again()
+            with paid_by(call):
+                reply = self._priced(self._model.chat(request, deadline_seconds=call.left_seconds()))
+            call.answered(reply)
             self._before = counted(request, reply.usage) or self._before
-        except ModelError as error:
-            actual = _spent_on_failure(error, worst, self._monotonic() - began)
-            failed = {"error": error.kind, "message": str(error), "lost_tries": _lost_tries(error)}
-            failed["price_known"] = self._price is not None
-            self._record(request, "model_failed", {**failed, "worst": _plain(worst)})
+        except BudgetSpent as error:
+            if call.tries:
+                self._record_failure(request, call, error)
             raise
-        finally:
-            reservation.settle(actual)
+        except ModelError as error:
+            call.ended(_lost_tries(error))
+            self._record_failure(request, call, error)
+            raise
+        except BaseException as error:
+            # Whatever is not known to be otherwise is paid.
+            call.ended(call.lost_tries + 1)
+            self._record_failure(request, call, error)
+            raise
         if reply.cost.known_usd > worst.usd and self._price is not None:
             cost_usd = reply.cost.known_usd
             _log.warning("%s cost $%.6f, more than the $%.6f set aside for it", self.name, cost_usd, worst.usd)
-        self._record(request, "model", {**reply_fields(reply), "worst": _plain(worst)})
+        self._record(request, "model", {**reply_fields(reply), **self._estimate(call)})
         return reply
+
+    def _estimate(self, call: "_Call") -> Mapping[str, object]:
+        """Return what is written down of what was set aside, and how much of it is booked for want of the truth."""
+        is_unknown = self._price is None and call.estimated
+        return {"worst": _plain(call.worst), "estimated_usd": None if is_unknown else call.estimated * call.worst.usd}
+
+    def _record_failure(self, request: ChatRequest, call: "_Call", error: BaseException) -> None:
+        """Write down a call that brought no answer."""
+        failed = {"error": getattr(error, "kind", type(error).__name__), "message": str(error)}
+        failed |= {"lost_tries": call.lost_tries, "price_known": self._price is not None}
+        self._record(request, "model_failed", {**failed, **self._estimate(call)})
 
     def _priced(self, reply: ChatReply) -> ChatReply:
         """Return the reply with a cost where ours is the only price known."""
@@ -146,25 +165,75 @@ def _plain(value: object) -> object:
     return value
 
 
-def _spent(reply: ChatReply, worst: Spending) -> Spending:
-    """Return what a reply cost; where the provider did not say, the worst case stands, as for a lost try."""
-    usage = reply.usage
-    known = usage.input_tokens is not None and usage.output_tokens is not None
-    tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0)
-    lost = reply.lost_tries
-    return Spending(
-        usd=worst.usd * lost + (worst.usd if reply.cost.usd is None else reply.cost.usd),
-        tokens=worst.tokens * lost + (tokens if known else worst.tokens),
-        steps=1,
-        seconds=reply.seconds,
-    )
-
-
-def _spent_on_failure(error: ModelError, worst: Spending, seconds: float) -> Spending:
-    """Return what a failed call cost: a lost answer may have been paid for, a refused request was not."""
-    lost = _lost_tries(error)
-    return replace(worst, usd=worst.usd * lost, tokens=worst.tokens * lost, seconds=seconds)
-
-
 def _lost_tries(error: ModelError) -> int:
     return error.lost_tries if isinstance(error, GivenUp) else 0
+
+
+class _Call:
+    """The reservations of one call, one for each of its tries; it is told by `Retry`."""
+
+    def __init__(self, meter: Meter, worst: Spending, deadline_seconds: float, monotonic: Callable[[], float]) -> None:
+        """Set nothing aside yet."""
+        self.worst = worst
+        self.tries = 0
+        """How many were begun."""
+        self.lost_tries = 0
+        """How many may have been paid for without an answer."""
+        self.estimated = 0
+        """How many are booked at their worst case."""
+        self._meter = meter
+        self._monotonic = monotonic
+        self._ends = monotonic() + deadline_seconds
+        self._began = monotonic()
+        self._reservation: Reservation | None = None
+
+    def left_seconds(self) -> float:
+        """Return how long the call may still take."""
+        return max(0.001, self._ends - self._monotonic())
+
+    def again(self) -> None:
+        """Set the worst case of a try aside, of which the step is counted once."""
+        asked_at = self._monotonic()
+        worst = replace(self.worst, steps=0 if self.tries else self.worst.steps)
+        self._reservation = self._meter.reserve(worst, wait_seconds=self._ends - asked_at)
+        self.tries += 1
+        # Waiting for others is not waiting for a model.
+        self._began += self._monotonic() - asked_at
+
+    def failed(self, failure: TryAgain) -> None:
+        """Book a try that brought no answer."""
+        self.ended(self.lost_tries + isinstance(failure, AnswerLost))
+
+    def ended(self, lost_tries: int) -> None:
+        """Book a call that brought no answer: one that was lost may have been paid for, a refused one was not."""
+        self._book(Spending(seconds=self._monotonic() - self._began), lost_tries)
+
+    def answered(self, reply: ChatReply) -> None:
+        """Book what an answer cost; where the provider did not say, the worst case stands."""
+        usage, cost_usd = reply.usage, reply.cost.usd
+        known = usage.input_tokens is not None and usage.output_tokens is not None
+        actual = Spending(
+            usd=self.worst.usd if cost_usd is None else cost_usd,
+            tokens=(usage.input_tokens or 0) + (usage.output_tokens or 0) if known else self.worst.tokens,
+            seconds=reply.seconds if self.tries == 1 else self._monotonic() - self._began,
+        )
+        self._book(actual, reply.lost_tries)
+        self.estimated += cost_usd is None
+
+    def _book(self, actual: Spending, lost_tries: int) -> None:
+        """Settle the try that is under way, and those that were lost and are not booked yet."""
+        reservation, self._reservation = self._reservation, None
+        if reservation is None:
+            return
+        lost = max(0, lost_tries - self.lost_tries)
+        self.lost_tries += lost
+        self.estimated += lost
+        self._began = self._monotonic()
+        reservation.settle(
+            replace(
+                actual,
+                usd=actual.usd + lost * self.worst.usd,
+                tokens=actual.tokens + lost * self.worst.tokens,
+                steps=self.worst.steps if self.tries == 1 else 0,
+            )
+        )

@@ -68,15 +68,16 @@ def _background_key(name: str, keys: Keys, base_url: str | None, key_name: str |
     return key
 
 
-def worst_price(name: str, *, price: Price | None, base_url: str | None = None) -> Price | None:
+def worst_price(name: str, *, price: Price | None, base_url: str | None = None, shared: bool = False) -> Price | None:
     """Return the dearest a model's tokens can be: of the recipe's price and litellm's table, or None.
 
     A base URL is somebody else's server, of which the table knows nothing. The
     table is not looked at for a price of zero, which is a statement about one's
-    own machine; looking at it imports litellm. Of a model that works in the
+    own machine, unless it is shared by several models, of which another may be
+    elsewhere; looking at it imports litellm. Of a model that works in the
     background the price of a search has to be known as well.
     """
-    is_beyond_the_table = base_url is not None or (price is not None and price.free)
+    is_beyond_the_table = base_url is not None or (price is not None and price.free and not shared)
     known = price if is_beyond_the_table else dearest(price, table_price(name))
     if known is not None and works_in_background(name) and known.search_usd is None:
         return None

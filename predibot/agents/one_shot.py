@@ -2,16 +2,34 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from predibot.agents.answer import MAX_REPAIRS, Check, LoopEnded, LoopResult, parse_answer, read_json
-from predibot.contracts import ChatModel, Context
+from predibot.agents.answer import (
+    MAX_REPAIRS,
+    Check,
+    LoopEnded,
+    LoopResult,
+    abstained,
+    abstention_of,
+    parse_answer,
+    read_json,
+)
+from predibot.contracts import ANSWER_TOKENS, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent
 
-MAX_OUTPUT_TOKENS = 4096
 MAX_REASON_CHARACTERS = 500
 _FENCED = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n[ \t]*```\s*\Z", re.DOTALL)
+
+
+def one_shot_need(model: str, *, input_tokens: int = 0) -> ModelNeed:
+    """Return what a strategy declares that asks a model with `run_one_shot`: one answer and its repairs.
+
+    Args:
+        model: Its name.
+        input_tokens: What its prompt holds besides instructions and event, such as a report.
+    """
+    return ModelNeed(model, calls=1 + MAX_REPAIRS, input_tokens=input_tokens)
 
 
 def run_one_shot(
@@ -23,7 +41,7 @@ def run_one_shot(
     deadline_seconds: float | None = None,
     may_abstain: bool = False,
     seed: int | None = None,
-    max_output_tokens: int = MAX_OUTPUT_TOKENS,
+    max_output_tokens: int = ANSWER_TOKENS,
     clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
     """Return the decision a model answers with, after at most three repairs.
@@ -76,15 +94,17 @@ def refusal_of(reply: ChatReply) -> str:
 
 
 def _taken(reply: ChatReply, check: Check, context: Context, *, may_abstain: bool) -> LoopResult:
-    if reason := refusal_of(reply):
-        return LoopResult(None, reason)
+    if refusal := refusal_of(reply):
+        return LoopResult(None, refusal)
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
     fenced = _FENCED.match(reply.message.text)
-    answer = read_json(fenced.group(1) if fenced else reply.message.text)
-    if may_abstain and isinstance(answer, Mapping) and answer.keys() == {"abstain"}:
-        return LoopResult(None, f"abstained: {answer['abstain']}"[:MAX_REASON_CHARACTERS])
-    decision = parse_answer(answer, context.subject)
+    text = fenced.group(1) if fenced else reply.message.text
+    reason = abstention_of(read_json(text)) if may_abstain else None
+    if reason is not None:
+        return LoopResult(None, abstained(reason))
+    # As text, so that it is read once: text in text is no object.
+    decision = parse_answer(text, context.subject)
     check(decision)
     return LoopResult(decision, sources=reply.citations)
 

@@ -86,19 +86,22 @@ def dearest(*prices: Price | None) -> Price | None:
     )
 
 
-def require_price(bot: str, price: Price | None, limits: Iterable[Limits]) -> None:
+def require_price(bot: str, model: str, price: Price | None, limits: Iterable[Limits]) -> None:
     """Refuse a bot whose spending could not be held to its limit.
 
     Args:
         bot: Its name, for the message.
-        price: What is known of its model's price.
+        model: One that it talks to.
+        price: What is known of that model's price.
         limits: All that apply to it.
 
     Raises:
         UsageError: If a limit is in dollars and the price is unknown.
     """
     if price is None and any(each.usd is not None for each in limits):
-        raise UsageError(f"the price of {bot}'s model is unknown and its budget has a limit in USD; {PRICE_ADVICE}")
+        raise UsageError(
+            f"the price of {bot}'s model is unknown: {model!r}, and its budget has a limit in USD; {PRICE_ADVICE}"
+        )
 
 
 def cost_of(

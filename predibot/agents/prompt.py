@@ -9,7 +9,7 @@ from predibot.agents.fence import Fence
 from predibot.contracts import Context
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market
-from predibot.domain.price import PricePoint
+from predibot.domain.price import MIN_SIDE_PRICE, PricePoint
 
 MAX_PRICES = 20
 MAX_TITLE_CHARACTERS = 500
@@ -102,6 +102,7 @@ def event_fields(context: Context, fence: Fence, *, price_blind: bool) -> dict[s
         "stake": _stake(context),
         "now": format_instant(context.now),
         "price_words": priced,
+        "least_price": f"${MIN_SIDE_PRICE:g}",
         "event": fence.around(_event_text(context, price_blind=price_blind)),
         "markets_json": fence.around(_as_block(markets_json(context.subject, price_blind=price_blind))),
         **_fences(fence),

@@ -19,9 +19,9 @@ from predibot.agents.dialect import (
     LenientObjects,
     LenientText,
     citations_of,
-    count_of,
     sendable,
     unreadable,
+    usage_of,
 )
 from predibot.domain.chat import ChatRequest, FinishReason, Message, Usage
 from predibot.errors import ModelRefused
@@ -142,7 +142,7 @@ class _Response(Boundary):
             # What a model tries beyond its limit is listed too, and neither made nor charged.
             searches = min(searches, max_searches)
         raw = {**self.usage, "web_search_calls": dict(sorted(Counter(kinds).items()))}
-        return Usage(count_of(self.usage.get("input_tokens")), count_of(self.usage.get("output_tokens")), raw, searches)
+        return usage_of(self.usage.get("input_tokens"), self.usage.get("output_tokens"), raw, searches)
 
 
 def read_job(value: object, asked_model: str, *, max_searches: int | None = None) -> Job:

@@ -5,7 +5,9 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
+from typing import Protocol
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
@@ -18,6 +20,37 @@ from predibot.errors import ModelError
 LONGEST_WAIT_SECONDS = 16.0
 
 _log = logging.getLogger(__name__)
+
+
+class Tries(Protocol):
+    """Who pays for the tries of a call: told of each that failed, and asked before each further one."""
+
+    def failed(self, failure: TryAgain) -> None:
+        """Note that a try brought no answer; an `AnswerLost` may have been paid for."""
+        ...
+
+    def again(self) -> None:
+        """Let a further try be made.
+
+        Raises:
+            BudgetSpent: If it must not be made.
+            ModelUnavailable: If it cannot be made in time.
+        """
+        ...
+
+
+_TRIES: ContextVar[Tries | None] = ContextVar("tries", default=None)
+"""Of the call that is made in this thread: a model knows nothing of who pays for it."""
+
+
+@contextmanager
+def paid_by(tries: Tries) -> Iterator[None]:
+    """Have every try of a call that is made in this block told to who pays for it."""
+    token = _TRIES.set(tries)
+    try:
+        yield
+    finally:
+        _TRIES.reset(token)
 
 
 class Retry:
@@ -55,20 +88,28 @@ class Retry:
         Raises:
             GivenUp: If no answer came.
             ModelRefused: If the provider refuses the request for good.
+            BudgetSpent: If a further try is not to be paid for; see `paid_by`.
         """
+        tries = _TRIES.get()
         started = self._monotonic()
         deadline = started + deadline_seconds
         breaker = self._breakers.of(provider)
-        lost_tries = 0
+        failed_tries = lost_tries = 0
 
         def attempt() -> ChatReply:
-            nonlocal lost_tries
+            nonlocal failed_tries, lost_tries
+            # Before the breaker: who is let through as its probe must not wait for the others, who wait for the probe.
+            if tries is not None and failed_tries:
+                tries.again()
             self._wait_for(breaker, provider, deadline)
             try:
                 with _watched(breaker):
                     return once(max(0.001, deadline - self._monotonic()))
-            except AnswerLost:
-                lost_tries += 1
+            except TryAgain as failure:
+                failed_tries += 1
+                lost_tries += isinstance(failure, AnswerLost)
+                if tries is not None:
+                    tries.failed(failure)
                 raise
 
         retrying = Retrying(
@@ -82,9 +123,9 @@ class Retry:
             reply = retrying(attempt)
         except TryAgain as failure:
             seconds = self._monotonic() - started
-            tries = retrying.statistics["attempt_number"]
+            number = retrying.statistics["attempt_number"]
             # Without the cause: what foreign code keeps in its errors is not ours to show.
-            raise GivenUp(_given_up(failure, tries, seconds), lost_tries=lost_tries) from None
+            raise GivenUp(_given_up(failure, number, seconds), lost_tries=lost_tries) from None
         retries = int(retrying.statistics["attempt_number"]) - 1
         return replace(reply, seconds=self._monotonic() - started, retries=retries, lost_tries=lost_tries)
 

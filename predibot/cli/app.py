@@ -1,8 +1,10 @@
 """The program `predibot`: its commands, and the way into them."""
 
+import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,16 +29,24 @@ from predibot.cli import (
     track,
 )
 from predibot.cli.command import Group
-from predibot.cli.ending import MISUSE, ended, ended_by_sigterm
+from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_sigterm
 
 app = typer.Typer(
     name="predibot",
     cls=Group,
     help="let bots bet on the future, and say honestly how good they are",
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+_COMPLETION_ASKED = "_PREDIBOT_COMPLETE"
+"""The variable in which a shell asks what may come next."""
+_COMPLETION_HELP = {
+    "install_completion": "let this shell complete commands and options",
+    "show_completion": "show the script that does so",
+}
 
 
 def _show_version(wanted: bool) -> None:
@@ -68,6 +78,12 @@ for module in _COMMANDS:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code: 0 done, 1 an error told, 2 misuse, 130 interrupted."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open as long as the program runs
+    if sys.stdout is None:
+        # The next file to be opened, perhaps the ledger, would be taken for it.
+        typer.echo("error: stdout is closed, so nothing could be shown; write >/dev/null to discard it.", err=True)
+        return FAILED
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dash gets a question mark, not a crash.
         sys.stdout.reconfigure(errors="replace")
@@ -76,8 +92,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    # Typer's own way in turns Ctrl-C and a closed pipe into exit codes without a word.
     command = get_command(app)
+    for option in command.params:
+        if option.name in _COMPLETION_HELP:
+            option.help = _COMPLETION_HELP[option.name]  # type: ignore[attr-defined] # every option has one
+    if _COMPLETION_ASKED in os.environ:  # noqa: TID251 - the shell asks, long before there are settings
+        command.main(arguments, prog_name="predibot")
+    # Typer's own way in turns Ctrl-C and a closed pipe into exit codes without a word.
     try:
         with command.make_context("predibot", arguments) as context:
             command.invoke(context)

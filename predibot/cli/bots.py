@@ -1,4 +1,4 @@
-"""`predibot bots`: the strategies there are, and what they take."""
+"""`predibot bots`: the strategies there are, what they take, and the tools and search providers they may use."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -11,23 +11,28 @@ from predibot.cli.command import Command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from predibot.plugins import StrategyInfo
+    from predibot.plugins import ArgumentInfo, StrategyInfo
+    from predibot.tool_plugins import ToolInfo
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("bots", cls=Command, help="list the strategies and their arguments")(bots)
+    app.command("bots", cls=Command, help="list the strategies, their arguments, and tools")(bots)
 
 
 def bots(json: options.Json = False) -> None:
-    """List every strategy a recipe can name, own ones too, also those that cannot be loaded."""
+    """List every strategy, tool and search provider of its own file, also those that cannot be loaded."""
     from predibot.plugins import strategies
+    from predibot.tool_plugins import tool_infos
 
-    found = strategies()
+    found, tools = strategies(), tool_infos()
     if json:
-        output.print_document({"strategies": [asdict(info) for info in found]})
+        output.print_document(
+            {"strategies": [asdict(info) for info in found], "tools": [asdict(info) for info in tools]}
+        )
     else:
         _print(found)
+        _print_tools(tools)
 
 
 def _print(found: "Sequence[StrategyInfo]") -> None:
@@ -37,18 +42,26 @@ def _print(found: "Sequence[StrategyInfo]") -> None:
     console = output.report_console()
     rows = tuple((plain(info.name), plain(info.problem or info.summary)) for info in found)
     print_grid(console, Grid("Strategies", (Column("name", "key"), Column("what it does", "text")), rows))
-    arguments = tuple(
-        (
-            info.name,
-            each.name,
-            plain(each.type),
-            "must be given" if each.default is None else each.default,
-            plain(each.doc),
-        )
-        for info in found
-        for each in info.arguments
-    )
-    if arguments:
-        columns = (Column("strategy", "key"), Column("argument", "key"), Column("type", "text"))
-        console.print()
-        print_grid(console, Grid("Arguments", (*columns, Column("default", "text"), Column("", "text")), arguments))
+    columns = (Column("argument", "key"), Column("takes", "text"), Column("default", "key"), Column("", "text"))
+    for info in found:
+        if info.arguments:
+            console.print()
+            print_grid(console, Grid(f"Arguments of {plain(info.name)}", columns, tuple(map(_cells, info.arguments))))
+
+
+def _cells(argument: "ArgumentInfo") -> tuple[str, ...]:
+    from predibot.reports.text import plain
+
+    default = "must be given" if argument.default is None else argument.default
+    return plain(argument.name), plain(argument.type), plain(default), plain(argument.doc)
+
+
+def _print_tools(found: "Sequence[ToolInfo]") -> None:
+    from predibot.reports.grid import Column, Grid, print_grid
+    from predibot.reports.text import plain
+
+    console = output.report_console()
+    rows = tuple((plain(info.name), info.kind, plain(info.problem or info.summary)) for info in found)
+    columns = (Column("name", "key"), Column("kind", "key"), Column("what it does", "text"))
+    console.print()
+    print_grid(console, Grid("Tools", columns, rows))

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from predibot.jobs.venues import OpenVenue
 
 
+_MODEL_PROVIDERS = (
+    "ANTHROPIC", "COHERE", "DEEPSEEK", "FIREWORKS", "GEMINI", "GOOGLE", "GROQ",
+    "MISTRAL", "OPENAI", "OPENROUTER", "PERPLEXITY", "TOGETHER", "XAI",
+)  # fmt: skip
+"""Whose keys people have for models, and for nothing else here."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
     app.command("decide", cls=Command, help="let every bot of a recipe decide on the top trending events")(decide)
@@ -26,9 +33,11 @@ def decide(
     events: options.Events = None,
     event: options.EventId = None,
     min_volume_24h: options.MinVolume = None,
+    min_hours_left: options.MinHoursLeft = None,
     max_markets: options.MaxMarkets = None,
     ledger: options.Ledger = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be done, and store nothing")] = False,
+    all_passed_over: options.AllPassedOver = False,
     executor: Annotated[
         str | None,
         typer.Option("--executor", metavar="KIND:N", help="threads:32 or processes:4; left out: threads"),
@@ -60,17 +69,28 @@ def decide(
     overrides: dict[str, Any] = {
         "events": events,
         "min_volume_24h_usd": min_volume_24h,
+        "min_hours_left": min_hours_left,
         "max_markets": max_markets,
     }
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
+    if recipe is None and all(bot.model is None for bot in asked.recipe.bots):
+        _say_how_to_add_a_model()
     request = RunRequest(asked.recipe, asked.digest, asked.overrides, event_id=event, new_run=new_run)
     spec = venue or asked.recipe.venue
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=options.wall_clock) as opened:
         if dry_run:
-            _show_plan(request, opened, settings, as_json=json, verbose=verbose)
+            _show_plan(request, opened, settings, every=all_passed_over, as_json=json, verbose=verbose)
         else:
             _decide(request, opened, settings, ledger, processes, as_json=json, verbose=verbose)
+
+
+def _say_how_to_add_a_model() -> None:
+    """Say how a bot with a model is added, to somebody who has a key for one and asked for no recipe."""
+    from predibot.config import api_keys_present
+
+    if names := [name for name in api_keys_present() if name.removesuffix("_API_KEY") in _MODEL_PROVIDERS]:
+        output.say(f"{names[0]} is set. To add a bot with a model, run `predibot init` and uncomment its last bot.")
 
 
 def _decide(
@@ -130,7 +150,7 @@ def _retrace(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) 
 
 
 def _show_plan(
-    request: "RunRequest", opened: "OpenVenue", settings: "Settings", *, as_json: bool, verbose: bool
+    request: "RunRequest", opened: "OpenVenue", settings: "Settings", *, every: bool, as_json: bool, verbose: bool
 ) -> None:
     from predibot.jobs.choose import choose
     from predibot.jobs.decide import equipped
@@ -152,6 +172,6 @@ def _show_plan(
         output.print_document({**view.document(), **plan})
         return
     console = output.report_console()
-    print_selection(console, view)
+    print_selection(console, view, every=every)
     print_cost(console, cost)
     console.print(f"would decide: {', '.join(names)} on {len(view.selected)} events, {count} decisions; nothing stored")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,6 +18,15 @@ def _instant(text: str) -> datetime:
         return parse_instant(text)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def _hours(text: str) -> float | Literal["any"]:
+    if text == "any":
+        return "any"
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a number of hours nor 'any'") from None
 
 
 def _stated(text: str | None) -> str | None:
@@ -60,6 +69,7 @@ Ledger = Annotated[
         "--ledger", metavar="URL", callback=_stated, help="sqlite or postgresql URL; left out: runs/out/predibot.db"
     ),
 ]
+AllPassedOver = Annotated[bool, typer.Option("--all", help="list every event passed over, not the first ten")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
 Csv = Annotated[bool, typer.Option("--csv", help="print one table as CSV on stdout")]
 Convention = Annotated[
@@ -83,6 +93,12 @@ Events = Annotated[int | None, typer.Option("--events", metavar="N", min=1, help
 EventId = Annotated[str | None, typer.Option("--event", metavar="ID", callback=_stated, help="play this one event")]
 MinVolume = Annotated[
     float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
+]
+MinHoursLeft = Annotated[
+    Any,
+    typer.Option(
+        "--min-hours-left", parser=_hours, metavar="HOURS", help="least time to an event's end; any: also past it"
+    ),
 ]
 MaxMarkets = Annotated[
     int | None, typer.Option("--max-markets", metavar="N", min=0, help="most markets of an event; 0 for all")

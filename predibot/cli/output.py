@@ -106,14 +106,14 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
     if not sys.stderr.isatty():
         yield _log_lines if verbose else _nothing
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
+    from predibot.reports.terminal import console_for
     from predibot.reports.text import plain
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=console_for(sys.stderr), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
         def listen(step: "Progress") -> None:

@@ -74,6 +74,7 @@ def replay(
     bots: options.Bots = None,
     events: options.Events = None,
     min_volume_24h: options.MinVolume = None,
+    min_hours_left: options.MinHoursLeft = None,
     max_markets: options.MaxMarkets = None,
     check_lookahead: Annotated[
         bool,
@@ -100,13 +101,20 @@ def replay(
 
     output.set_up_logs(verbose=verbose)
     settings, clock = load_settings(), options.wall_clock
-    overrides = {"events": events, "min_volume_24h_usd": min_volume_24h, "max_markets": max_markets}
+    overrides = {
+        "events": events,
+        "min_volume_24h_usd": min_volume_24h,
+        "min_hours_left": min_hours_left,
+        "max_markets": max_markets,
+    }
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
     past = open_past(venue or asked.recipe.venue, settings, clock)
     instants = timetable(asked.recipe, past, first=first, last=last, every=every)
     at = evaluated_at(instants, past, as_of)
-    request, name = RunRequest(asked.recipe, asked.digest, asked.overrides), asked.recipe.name
+    # A replay makes no second run of a slot; another ledger holds one.
+    request = RunRequest(asked.recipe, asked.digest, asked.overrides, beside="name another --ledger")
+    name = request.recipe.name
     with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         with_: dict[str, Any] = {"store": store, "settings": settings, "listener": listener}

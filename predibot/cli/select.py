@@ -20,7 +20,9 @@ def select(
     events: options.Events = None,
     event: options.EventId = None,
     min_volume_24h: options.MinVolume = None,
+    min_hours_left: options.MinHoursLeft = None,
     max_markets: options.MaxMarkets = None,
+    all_passed_over: options.AllPassedOver = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -34,7 +36,12 @@ def select(
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
-    overrides: dict[str, Any] = {"events": events, "min_volume_24h_usd": min_volume_24h, "max_markets": max_markets}
+    overrides: dict[str, Any] = {
+        "events": events,
+        "min_volume_24h_usd": min_volume_24h,
+        "min_hours_left": min_hours_left,
+        "max_markets": max_markets,
+    }
     asked = asked_recipe(recipe, overrides=overrides)
     output.say(f"recipe: {asked.label}")
     spec = venue or asked.recipe.venue
@@ -48,4 +55,4 @@ def select(
     if json:
         output.print_document(view.document())
     else:
-        print_selection(output.report_console(), view)
+        print_selection(output.report_console(), view, every=all_passed_over)

@@ -5,8 +5,9 @@ from datetime import date
 from typing import Literal
 
 ClientName = Literal["light", "litellm"]
-SearchName = Literal["ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper"]
-OWN_INSTANCE: frozenset[SearchName] = frozenset({"searxng"})
+BUILT_IN_SEARCH = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper")
+"""The search providers that are predibot's; any other is a file of the user's, or of an installed package."""
+OWN_INSTANCE = frozenset({"searxng"})
 """Providers without an address of their own: the user runs one."""
 
 
@@ -32,7 +33,7 @@ class ModelTerms:
 class SearchTerms:
     """Who is asked when an agent searches, in this order."""
 
-    providers: tuple[SearchName, ...] = ("ddgs",)
+    providers: tuple[str, ...] = ("ddgs",)
     base_urls: dict[str, str] = field(default_factory=dict)
     """Of the user's own instances, by provider."""
     usd_per_call: dict[str, float] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from predibot.ledger.catalogue import catalogue
 from predibot.ledger.claims import Claimant
 from predibot.ledger.owner import is_gone, new_owner
 from predibot.ledger.runs import StoredRun
+from predibot.ledger.spending import Holder
 from predibot.ledger.store import Store
 from predibot.ledger.traces import TraceFolder
 from predibot.recipe import Recipe
@@ -59,10 +60,12 @@ def make_bench(
         began_at: What failed after this is not tried again.
     """
     opened, recipe, clock = workplace.opened, workplace.recipe, workplace.clock
+    lease = timedelta(seconds=workplace.settings.lease_seconds)
+    claimant = Claimant(new_owner(), lease, began_at, is_gone)
     if workplace.equipment is not None:
         workplace.equipment.run_key = run.key
+        workplace.equipment.holder = Holder(claimant.owner, lease, clock)
     known = store.run_read(lambda connection: catalogue(connection, run.id))
-    lease = timedelta(seconds=workplace.settings.lease_seconds)
     return Bench(
         store=store,
         venue=opened.venue,
@@ -70,7 +73,7 @@ def make_bench(
         run_at=run.as_of,
         events={event.id: event for event in events},
         catalogue=known,
-        claimant=Claimant(new_owner(), lease, began_at, is_gone),
+        claimant=claimant,
         clock=clock,
         board=QuoteBoard(opened.venue, clock),
         bots={bot.name: bot for bot in recipe.bots},

@@ -176,15 +176,15 @@ def bot_plan(bot: BotSpec) -> BotPlan:
 def equipped(
     recipe: Recipe, *, opened: OpenVenue, settings: Settings, clock: Callable[[], datetime], store: Store | None
 ) -> "Equipment | None":
-    """Return what the recipe's bots talk to models with, after a check of each; None where none does.
+    """Return what the recipe's bots decide with, after a check of each; None where all need the event alone.
 
     Raises:
         UsageError: If a bot could not keep to its budget, or would see the future.
     """
-    if not any(bot.model for bot in recipe.bots):
+    if not any(bot.needs.equipment for bot in recipe.bots):
         return None
-    # Clients and tools cost half a second, which only runs with models pay.
-    from predibot.jobs.equipment import Equipment, in_memory, in_the_ledger
+    # Clients and tools cost half a second, which only runs that need them pay.
+    from predibot.jobs.equipment import Equipment
 
     equipment = Equipment(
         recipe=recipe,
@@ -193,7 +193,7 @@ def equipped(
         run_key="",
         deadline_seconds=settings.decision_deadline_seconds,
         clock=clock,
-        make_account=in_memory if store is None else in_the_ledger(store),
+        store=store,
     )
     equipment.check(recipe.bots)
     return equipment

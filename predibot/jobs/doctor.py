@@ -13,11 +13,13 @@ from typing import Literal
 import httpx
 
 from predibot import __version__
+from predibot._folders import folders_from_environment
 from predibot.config import Settings, api_keys_present
 from predibot.errors import PredibotError
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
 from predibot.plugins import strategies
+from predibot.tool_plugins import tool_infos
 
 Verdict = Literal["ok", "warning", "failed"]
 _SECONDS = 5.0
@@ -55,8 +57,14 @@ def _ledger(address: str) -> Check:
         file = sqlite_file(parse_ledger_url(address))
         if file is not None and not file.exists():
             return Check("ledger", "ok", f"{file} is not there yet; the first `predibot decide` makes it")
-        with Store.open(address, create=False) as store, store.read():
-            return Check("ledger", "ok", f"{store.address} opens")
+        with Store.open(address, create=False) as store:
+            # Begun and given up, as nothing is to be written; one that is only readable says so here.
+            with store.write() as connection:
+                damage = [] if file is None else connection.exec_driver_sql("PRAGMA quick_check(1)").scalars().all()
+            if damage not in ([], ["ok"]):
+                said = str(damage[0]).splitlines()[-1]
+                return Check("ledger", "failed", f"{store.address} is damaged: {said}. Restore it from a copy")
+            return Check("ledger", "ok", f"{store.address} opens, can be written and is whole")
     except PredibotError as error:
         return Check("ledger", "failed", str(error))
 
@@ -74,15 +82,24 @@ def _folder(folder: Path) -> Check:
 
 
 def _plugins() -> Iterator[Check]:
-    found = strategies()
-    broken = [info for info in found if info.problem]
-    yield Check("strategies", "ok", ", ".join(info.name for info in found if not info.problem))
-    for info in broken:
-        yield Check("strategies", "failed", f"{info.name}: {info.problem}")
+    for kind in ("strategies", "tools"):
+        for folder in folders_from_environment(kind):
+            if not Path(folder).is_dir():
+                seen = f"PREDIBOT_{kind.upper()} names {folder}, which is no folder. Correct the variable"
+                yield Check(kind, "failed", seen)
+    for kind, found in (("strategies", strategies()), ("tools", tool_infos())):
+        yield Check(kind, "ok", ", ".join(info.name for info in found if not info.problem))
+        for info in found:
+            if info.problem:
+                yield Check(kind, "failed", f"{info.name}: {info.problem}")
 
 
 def _hosts(settings: Settings) -> Sequence[Check]:
-    addresses = {"gamma": f"{_trimmed(settings.gamma_url)}/status", "clob": f"{_trimmed(settings.clob_url)}/time"}
+    # The very lists that are read: the host as a whole says nothing of one that is to be switched off.
+    addresses = {
+        "gamma": f"{_trimmed(settings.gamma_url)}/events/keyset?closed=false&limit=1",
+        "clob": f"{_trimmed(settings.clob_url)}/time",
+    }
     with ThreadPoolExecutor(len(addresses)) as pool:
         return list(pool.map(_host, addresses, addresses.values()))
 
@@ -96,8 +113,10 @@ def _host(name: str, address: str) -> Check:
         reply = httpx.get(address, timeout=_SECONDS)
     except httpx.HTTPError as error:
         return Check(f"host {name}", "warning", f"{address} cannot be reached: {error or type(error).__name__}")
-    verdict: Verdict = "ok" if reply.is_success else "warning"
-    return Check(f"host {name}", verdict, f"{address} answered {reply.status_code}")
+    ends = reply.headers.get("sunset") or reply.headers.get("deprecation")
+    verdict: Verdict = "ok" if reply.is_success and not ends else "warning"
+    said = f"; it says that this address ends: {ends[:100]}. Look for a newer predibot" if ends else ""
+    return Check(f"host {name}", verdict, f"{address} answered {reply.status_code}{said}")
 
 
 def _keys() -> Check:

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -16,57 +16,61 @@ from predibot.agents.model import open_model, worst_price
 from predibot.agents.price import Price, require_price
 from predibot.agents.probe import ToolProbe
 from predibot.agents.retry import Retry
-from predibot.contracts import ChatModel, Toolbox
+from predibot.contracts import (
+    BUILT_IN_TOOLS,
+    WEB_SEARCH,
+    ChatModel,
+    ModelNeed,
+    Tool,
+    Toolbox,
+    untrusted_mark,
+)
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
-from predibot.domain.terms import ModelTerms
-from predibot.errors import UsageError
+from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
+from predibot.errors import PluginError, UsageError
 from predibot.jobs.history import HistoryBoard
+from predibot.jobs.opened_models import OpenedModels
+from predibot.jobs.user_tools import opened_tool, require_replayable, user_search
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.pages import PageFolder
-from predibot.ledger.spending import LedgerAccount
+from predibot.ledger.spending import Holder, LedgerAccount
 from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
-from predibot.plugins import load_strategy
 from predibot.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import search_provider
-from predibot.research.search.provider import replay_complaint
+from predibot.research.search.provider import SearchProvider, replay_complaint
 from predibot.research.search.throttle import PacedProvider
+from predibot.tool_plugins import ToolPlugin, tool_plugin
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 _log = logging.getLogger(__name__)
 
 SANDBOX_MODELS = "sandbox/"
+SANDBOX_SEARCH = "searxng"
 _GRACE_SECONDS = 5.0
 """What is left of a decision's time to store it."""
-
-AccountMaker = Callable[[LimitLevel, str, Limits], Account]
-"""Makes the account of a level; where it is shared between processes, under its key."""
-
-
-def in_memory(level: LimitLevel, _key: str, limits: Limits) -> Account:
-    """Return an account that nobody else sees."""
-    return MemoryAccount(level, limits)
-
-
-def in_the_ledger(store: Store) -> AccountMaker:
-    """Return a maker of accounts that all processes with this ledger share."""
-    return lambda level, key, limits: LedgerAccount(store, key, level, limits)
 
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
     """What one decision is made with."""
 
-    model: Callable[[str], ChatModel]
+    model: OpenedModels
     calls_tools: Callable[[str], bool]
     tools: Toolbox
     meter: Budget
     trace: Trace
     history: Callable[[str], tuple[PricePoint, ...]]
     deadline_seconds: float
+    untrusted_mark: str
+
+    @property
+    def opened_models(self) -> tuple[str, ...]:
+        """Return the models the decision opened so far, each once; one that opened none owes nothing to any."""
+        return self.model.names
 
 
 @dataclass(slots=True)
@@ -80,13 +84,19 @@ class Equipment:
     run_key: str
     deadline_seconds: float
     clock: Callable[[], datetime]
-    make_account: AccountMaker = in_memory
+    store: Store | None = None
+    """Where what is limited is counted for all processes; None counts it for this one only."""
+    holder: Holder = field(default_factory=Holder)
+    """Whose reservations these are there."""
     retry: Retry = field(default_factory=Retry)
     probe: ToolProbe = field(default_factory=ToolProbe)
     pages: PageFolder = field(default_factory=PageFolder)
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
-    _prices: dict[tuple[str, ModelTerms], Price | None] = field(default_factory=dict)
-    _budgets: dict[str, Budget] = field(default_factory=dict)
+    _prices: dict[tuple[str, ModelTerms, bool], Price | None] = field(default_factory=dict)
+    _accounts: dict[str, Account] = field(default_factory=dict)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    """Of all budgets: who waits for room is told when somebody settles."""
+    _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _histories: HistoryBoard = field(init=False)
@@ -107,55 +117,107 @@ class Equipment:
             UsageError: It names the bot, and what to set.
         """
         for bot in bots:
-            strategy = load_strategy(bot.strategy)
-            if bot.model and works_in_background(bot.model) and not getattr(strategy, "searches_itself", False):
+            for need in bot.needs.models:
+                self._check_model(bot, need)
+            if bot.needs.news:
                 raise UsageError(
-                    f"bot {bot.name!r}: model {bot.model!r} searches by itself and writes reports. "
-                    "Give it strategy = 'deep_research', or take another model"
+                    f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
                 )
-            for name in _models_of(bot):
-                require_price(bot.name, self._price(name, bot.terms), self.recipe.limits.values())
-            if self.is_replay and getattr(strategy, "searches_itself", False):
-                raise UsageError(
-                    f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "
-                    f"after {self.opened.now:%Y-%m-%d}. Leave it out of a replay"
-                )
-            if not _uses_tools(strategy):
-                continue
-            # Opened now, so that a missing key is said before anything is spent.
-            complaint = replay_complaint(self._search_providers())
-            if self.is_replay and complaint:
-                raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
+            self._check_tools(bot)
+            if WEB_SEARCH in bot.needs.tools:
+                self._check_search(bot)
 
-    def prices(self, bot: BotSpec) -> tuple[Price | None, ...]:
-        """Return the dearest the tokens of each of a bot's models can be, None where that is unknown."""
-        return tuple(self._price(name, bot.terms) for name in _models_of(bot))
+    def price(self, bot: BotSpec, model: str) -> Price | None:
+        """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
+        return self._price(model, bot.terms, shared=len({need.name for need in bot.needs.models}) > 1)
 
-    def search_usd(self) -> float | None:
-        """Return the most one search can cost, None where that is unknown."""
-        costs = [provider.usd_per_call for provider in self._search_providers()]
+    def search_usd(self, tools: Collection[str]) -> float | None:
+        """Return the most one search, or a call of a user's own tool, can cost; None where that is unknown."""
+        costs = [provider.usd_per_call for provider in self._search_providers()] if WEB_SEARCH in tools else []
+        costs += [plugin.usd_per_call for name in tools if (plugin := self._tool_plugin(name)) is not None]
         return None if None in costs else max(costs, default=0.0)
 
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what a bot decides on an event with; for one thread and one decision."""
-        trace = Trace(self.keys.values())
-        budget = Budget(self._account("decision", ""), parent=self._bot_budget(bot.name))
+        mark = untrusted_mark()
+        trace = Trace(self.keys.values(), untrusted_mark=mark)
+        deadline_seconds = max(1.0, self.deadline_seconds - _GRACE_SECONDS)
+        budget = self._budget(bot.name, deadline_seconds)
 
-        def model(name: str) -> ChatModel:
-            return MeteredModel(self._model(name, bot.terms), budget, self._price(name, bot.terms), trace)
+        def metered(name: str) -> ChatModel:
+            self._require_price(bot, name)
+            return MeteredModel(self._model(name, bot.terms), budget, self.price(bot, name), trace)
+
+        model = OpenedModels(bot.strategy, metered)
 
         def calls_tools(name: str) -> bool:
-            return self.probe.supports_tools(self._model(name, bot.terms), ask=model(name))
+            ask = model(name)
+            return self.probe.supports_tools(self._model(name, bot.terms), ask=ask)
 
         return Fitting(
             model=model,
             calls_tools=calls_tools,
-            tools=self._tools(trace, budget, now),
+            tools=self._tools(bot.needs.tools, trace, budget, now),
             meter=budget,
             trace=trace,
             history=lambda market_id: self._history(event, market_id, now),
-            deadline_seconds=max(1.0, self.deadline_seconds - _GRACE_SECONDS),
+            deadline_seconds=deadline_seconds,
+            untrusted_mark=mark,
         )
+
+    def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
+        """Refuse a model that could not be held to a limit, or that would see the future."""
+        if works_in_background(need.name) and not need.max_searches:
+            raise UsageError(
+                f"bot {bot.name!r}: model {need.name!r} searches by itself and writes reports. "
+                "Give it strategy = 'deep_research', or take another model"
+            )
+        self._require_price(bot, need.name)
+        if self.is_replay and need.searches_itself:
+            raise UsageError(
+                f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "
+                f"after {self.opened.now:%Y-%m-%d}. Leave it out of a replay"
+            )
+
+    def _require_price(self, bot: BotSpec, model: str) -> None:
+        require_price(bot.name, model, self.price(bot, model), self.recipe.limits.values())
+
+    def _check_tools(self, bot: BotSpec) -> None:
+        """Refuse tools that are none, or that would see the future."""
+        for name in bot.needs.tools:
+            try:
+                self._tool_plugin(name)
+            except UsageError as error:
+                raise UsageError(f"bot {bot.name!r}: {error}") from None
+
+    def _tool_plugin(self, name: str) -> ToolPlugin | None:
+        """Return a tool of the user's own, None for one of predibot's.
+
+        Raises:
+            UsageError: If there is none of that name, or it cannot be had in a replay.
+        """
+        if name in BUILT_IN_TOOLS:
+            return None
+        with self._lock:
+            if name not in self._plugins:
+                self._plugins[name] = tool_plugin(name)
+        if self.is_replay:
+            require_replayable(self._plugins[name])
+        return self._plugins[name]
+
+    def _check_search(self, bot: BotSpec) -> None:
+        """Refuse searches that could not be held to a limit, or that would see the future."""
+        # Opened now, so that a missing key is said before anything is spent.
+        providers = self._search_providers()
+        complaint = replay_complaint(providers)
+        if self.is_replay and complaint:
+            raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
+        unpriced = [provider.name for provider in providers if provider.usd_per_call is None]
+        if unpriced and any(limits.usd is not None for limits in self.recipe.limits.values()):
+            raise UsageError(
+                f"bot {bot.name!r} has a limit in USD, and what a search of {unpriced[0]} costs is unknown; "
+                f"set usd_per_call = {{{unpriced[0]} = ...}} in [search]"
+            )
 
     def _model(self, name: str, terms: ModelTerms) -> ChatModel:
         with self._lock:
@@ -182,31 +244,41 @@ class Equipment:
             raise UsageError(f"model {name!r} is a script of the sandbox; it plays with --venue sandbox only")
         return self.opened.loopback.chat_url
 
-    def _price(self, name: str, terms: ModelTerms) -> Price | None:
+    def _price(self, name: str, terms: ModelTerms, *, shared: bool) -> Price | None:
         with self._lock:
-            if (name, terms) not in self._prices:
+            if (name, terms, shared) not in self._prices:
                 base_url = self._base_url(name, terms)
-                self._prices[name, terms] = worst_price(name, price=_stated(name, terms), base_url=base_url)
-            return self._prices[name, terms]
+                price = worst_price(name, price=_stated(name, terms), base_url=base_url, shared=shared)
+                self._prices[name, terms, shared] = price
+            return self._prices[name, terms, shared]
 
-    def _bot_budget(self, bot: str) -> Budget:
-        with self._lock:
-            if bot not in self._budgets:
-                day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"))
-                run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
-                self._budgets[bot] = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=run)
-            return self._budgets[bot]
+    def _budget(self, bot: str, deadline_seconds: float) -> Budget:
+        """Return the budget of one decision, within those of its bot, its run, and the day on which it begins."""
+        day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
+        run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
+        whole = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=run)
+        return whole.inside("decision", self.recipe.limits.get("decision", Limits()), wait_seconds=deadline_seconds)
 
     def _account(self, level: LimitLevel, key: str) -> Account:
+        """Return the one account under a key."""
+        with self._lock:
+            if key not in self._accounts:
+                self._accounts[key] = self._opened_account(level, key)
+            return self._accounts[key]
+
+    def _opened_account(self, level: LimitLevel, key: str) -> Account:
         limits = self.recipe.limits.get(level, Limits())
         # Only what is limited across processes has to be shared between them.
-        return self.make_account(level, key, limits) if key and limits != Limits() else MemoryAccount(level, limits)
+        if self.store is None or limits == Limits():
+            return MemoryAccount(level, limits)
+        return LedgerAccount(self.store, key, level, limits, self.holder)
 
     def _keep_page(self, text: str, trace: Trace) -> str:
         """Keep what a page said, without our own secrets: a page may have been told one."""
         return self.pages.keep(trace.without_secrets(text))
 
-    def _tools(self, trace: Trace, meter: Budget, now: datetime) -> Toolbox:
+    def _tools(self, names: Collection[str], trace: Trace, meter: Budget, now: datetime) -> Toolbox:
+        """Return the tools of these names; the others are not there."""
         before = now if self.is_replay else None
         search = SearchPolicy(before=before, count=self.recipe.search.results)
         if self.recipe.search.market_sites:
@@ -218,10 +290,20 @@ class Equipment:
             as_of=before,
         )
         clock = (lambda: now) if self.is_replay else self.clock
+
+        def opened(name: str) -> Tool:
+            plugin = self._tool_plugin(name)
+            if plugin is None:
+                raise PluginError(f"{name!r} is predibot's own; it is a field of the tools")
+            if name not in names:
+                raise PluginError(f"tool {name!r} is not declared; the strategy's needs name the tools it opens")
+            return opened_tool(plugin, now=now, meter=meter, trace=trace, hidden=trace.without_secrets)
+
         return Toolbox(
             web_search=make_web_search(self._search_providers(), search, clock, trace, meter=meter),
             visit_webpage=make_visit_webpage(policy, clock, trace, keep=lambda text: self._keep_page(text, trace)),
-        )
+            open=opened,
+        ).only(names)
 
     def _search_providers(self) -> Sequence[Any]:
         with self._lock:
@@ -230,33 +312,33 @@ class Equipment:
             return self._providers
 
     def _opened_providers(self) -> Sequence[Any]:
-        if self.opened.loopback is not None:
-            return [search_provider("searxng", clock=self.clock, base_url=self.opened.loopback.search_url)]
+        opened = list(dict.fromkeys(map(self._provider_name, self.recipe.search.providers)))
+        if self.opened.loopback is not None and opened == [SANDBOX_SEARCH]:
+            return [self._opened_provider(SANDBOX_SEARCH)]
+        seconds = self.recipe.search.seconds_between
+        return [PacedProvider(self._opened_provider(each), seconds, time.monotonic, time.sleep) for each in opened]
+
+    def _provider_name(self, name: str) -> str:
+        """Return who is asked in the place of a provider: in a sandbox its own search, which alone knows its news."""
+        return SANDBOX_SEARCH if self.opened.loopback is not None and name in BUILT_IN_SEARCH else name
+
+    def _opened_provider(self, name: str) -> SearchProvider:
         terms = self.recipe.search
-        opened = [
-            search_provider(
-                name,
-                clock=self.clock,
-                key=self.keys.get(f"{name.upper()}_API_KEY"),
-                base_url=terms.base_urls.get(name),
-                usd_per_call=terms.usd_per_call.get(name),
-            )
-            for name in terms.providers
-        ]
-        return [PacedProvider(each, terms.seconds_between, time.monotonic, time.sleep) for each in opened]
+        if self.opened.loopback is not None and name == SANDBOX_SEARCH:
+            return search_provider(name, clock=self.clock, base_url=self.opened.loopback.search_url)
+        given: dict[str, Any] = {
+            "clock": self.clock,
+            "key": self.keys.get(f"{name.upper()}_API_KEY"),
+            "base_url": terms.base_urls.get(name),
+            "usd_per_call": terms.usd_per_call.get(name),
+        }
+        if name in BUILT_IN_SEARCH:
+            return search_provider(name, **given)
+        return user_search(name, given=given, hidden=Trace(self.keys.values()).without_secrets)
 
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
         market = event.market(market_id)
         return () if market is None else self._histories.daily(market, now)
-
-
-def _models_of(bot: BotSpec) -> list[str]:
-    names = (bot.strategy.arguments.get(each) for each in ("model", "extract_model"))
-    return [name for name in names if isinstance(name, str) and name]
-
-
-def _uses_tools(strategy: object) -> bool:
-    return hasattr(strategy, "min_searches")
 
 
 def _stated(name: str, terms: ModelTerms) -> Price | None:

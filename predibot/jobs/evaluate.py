@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from predibot.errors import UsageError
+from predibot.jobs.venues import check_spec
 from predibot.ledger.queries import track_record
 from predibot.ledger.runs import list_runs
 from predibot.ledger.store import Store
@@ -43,9 +44,11 @@ def spec_of_ledger(store: Store, spec: str | None) -> str:
     """Return the venue to look back on: the one asked for, else the one the ledger's runs were made on.
 
     Raises:
-        UsageError: If the ledger has no run, or runs of several worlds and none was asked for.
+        UsageError: If there is no such venue, or the ledger has no run, or runs of several worlds and none was
+            asked for.
     """
     if spec is not None:
+        check_spec(spec)
         return spec
     with store.read() as connection:
         live = [summary.run for summary in list_runs(connection) if summary.run.voided_at is None]

@@ -40,7 +40,7 @@ def parse_executor(text: str) -> ExecutorSpec:
     kind, _, count = text.strip().partition(":")
     found: Literal["threads", "processes"] | None = next((each for each in EXECUTORS if each == kind), None)
     if found is None:
-        raise UsageError(f"no executor {text[:50]!r}. {did_you_mean(kind, EXECUTORS)} Write threads:32 or processes:4")
+        raise UsageError(f"no executor {text[:50]!r}. Write threads:32 or processes:4. {did_you_mean(kind, EXECUTORS)}")
     most = _MOST[found]
     if not (count.isascii() and count.isdigit() and 1 <= int(count) <= most):
         raise UsageError(f"executor {text[:50]!r}: how many {found}? Write a whole number from 1 to {most}")

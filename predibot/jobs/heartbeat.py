@@ -1,4 +1,4 @@
-"""The heartbeat: a sign of life for every claim this process holds."""
+"""The heartbeat: a sign of life for every claim this process holds, and for what it has set aside of limits."""
 
 import logging
 import threading
@@ -6,8 +6,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Self
 
+from sqlalchemy import Connection
+
 from predibot.errors import LedgerError
 from predibot.ledger.claims import renew
+from predibot.ledger.spending import renew_reservations
 from predibot.ledger.store import Store
 
 _log = logging.getLogger(__name__)
@@ -37,9 +40,12 @@ class Heartbeat:
     def _beat(self) -> None:
         while not self._stopped.wait(self._lease.total_seconds() / _BEATS_A_LEASE):
             try:
-                self._store.run_write(
-                    lambda connection: renew(connection, self._owner, lease=self._lease, now=self._clock())
-                )
+                self._store.run_write(self._renew)
             except LedgerError as error:
                 # Two more beats follow before a lease ends; a ledger that is gone shows in the work itself.
                 _log.warning("could not renew claims: %s", error)
+
+    def _renew(self, connection: Connection) -> None:
+        now = self._clock()
+        renew(connection, self._owner, lease=self._lease, now=now)
+        renew_reservations(connection, self._owner, lease=self._lease, now=now)

@@ -19,6 +19,7 @@ from predibot.ledger.decision_rows import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
 from predibot.plugins import forget_strategies
 from predibot.recipe import BotSpec, Recipe
+from predibot.tool_plugins import forget_tools
 
 SAMPLE = 20
 """How many decisions are made again where nobody says how many."""
@@ -92,6 +93,7 @@ class _Place:
         request = replace(self.request, recipe=replace(self.request.recipe, bots=bots))
         # One that remembers what it read during the replay would read nothing now.
         forget_strategies()
+        forget_tools()
         with opened, scratch_ledger() as (scratch, traces):
             report = decide(
                 request,
@@ -154,11 +156,12 @@ def check_look_ahead(
 def _skipped(recipe: Recipe, past: Past) -> Mapping[str, str]:
     """Return the bots whose decisions would not be the same again whatever they know, and why."""
     scripted = venue_name(past.spec) == "sandbox"
-    skipped = {
-        bot.name: f"it talks to {bot.model}, which may answer otherwise each time"
-        for bot in recipe.bots
-        if bot.model is not None and not (scripted and bot.model.startswith(SANDBOX_MODELS))
-    }
+    skipped = {}
+    for bot in recipe.bots:
+        names = dict.fromkeys(need.name for need in bot.needs.models)
+        real = [name for name in names if not (scripted and name.startswith(SANDBOX_MODELS))]
+        if real:
+            skipped[bot.name] = f"it talks to {', '.join(real)}, which may answer otherwise each time"
     for bot in recipe.bots:
         if pooled := [name for name in bot.members if name in skipped]:
             skipped.setdefault(bot.name, f"it pools {', '.join(pooled)}, not made again")

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +12,7 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
-from predibot.errors import LedgerError, UsageError
+from predibot.errors import LedgerError, PluginError, UsageError
 from predibot.games import make_game
 from predibot.jobs.decide import bot_plan, decide_job
 from predibot.jobs.equipment import Fitting
@@ -27,6 +28,7 @@ from predibot.ledger.runs import RunPlan, StoredRun, add_bots, find_run, freeze_
 from predibot.ledger.store import Store
 from predibot.ledger.traced import TracedDecision, decisions_named
 from predibot.ledger.traces import TraceFolder
+from predibot.plugins import spec_of
 from predibot.recipe import BotSpec, Recipe
 
 _log = logging.getLogger(__name__)
@@ -56,7 +58,7 @@ class _Recorded:
 
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what the decision is made with again."""
-        return self.record.fitting()
+        return self.record.fitting(bot.strategy)
 
 
 def retrace(
@@ -82,7 +84,7 @@ def retrace(
             raise UsageError(f"no run holds the key {run_key[:100]!r}; `predibot runs` lists them")
         events = frozen_events(connection, run.id)
         before = decision_rows(connection, run.key)
-    recipe = Recipe.from_json(run.recipe_json)
+    recipe = _with_needs(Recipe.from_json(run.recipe_json))
     with scratch_ledger() as (again, folder):
         replica = _replica(again, run, events, clock())
         bench = _bench(again, replica, events, recipe, folder, clock())
@@ -96,13 +98,24 @@ def retrace(
             stored = _stored(store, run.key, bot.name, event.id)
             steps = tuple(traces.steps(stored.trace_sha256)) if stored.trace_sha256 else ()
             record = Record(steps, stored.message)
-            reason = _not_retraced(stored, record)
+            reason = _not_retraced(bot, stored, record)
             if not reason:
                 own = _own_bench(bench, before[bot.name, event.id], record)
                 _decide_again(decide_job(replica, bot, bot_rows, event), own)
             found.append(_compared(stored, before, again, reason, record))
             listener(Progress("retrace", len(found), len(before), f"{bot.name} on {event.id}"))
     return tuple(found)
+
+
+def _with_needs(recipe: Recipe) -> Recipe:
+    """Return a stored recipe with what its strategies declare today; one that cannot be made fails when it decides."""
+    bots = []
+    for bot in recipe.bots:
+        with suppress(PluginError):
+            needs = spec_of(bot.strategy.name, bot.strategy.arguments).needs
+            bot = replace(bot, strategy=replace(bot.strategy, needs=needs))
+        bots.append(bot)
+    return replace(recipe, bots=tuple(bots))
 
 
 def _decide_again(job: DecideJob, bench: Bench) -> None:
@@ -172,8 +185,10 @@ def _stored(store: Store, run: str, bot: str, event_id: str) -> TracedDecision:
         return decisions_named(connection, run, bot, event_id)[0]
 
 
-def _not_retraced(stored: TracedDecision, record: Record) -> str:
-    """Return why a decision cannot be made again: what failed it is in no trace."""
+def _not_retraced(bot: BotSpec, stored: TracedDecision, record: Record) -> str:
+    """Return why a decision cannot be made again: what failed it, or what it followed from, is in no trace."""
+    if bot.needs.history and not bot.needs.models:
+        return "it follows from daily prices, which are not recorded"
     if stored.status != "failed" or any(step["kind"] == "model_failed" for step in record.steps):
         return ""
     return f"what failed it is not recorded: {stored.message}"

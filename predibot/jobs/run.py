@@ -29,6 +29,8 @@ class RunRequest:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     event_id: str | None = None
     new_run: bool = False
+    beside: str = "add --new-run"
+    """How the command that asks makes another run beside one that is there, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def open_run(
     held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
     fitting = [run for run in held if _fits(run, request, opened)]
     if fitting and not request.new_run:
-        return _resumed(store, fitting[-1], opened)
+        return _resumed(store, fitting[-1], opened, request)
     # Where the slot's own key is free, because its run was voided, it is taken again.
     first = next((run for run in held if run.key == run_key(request.recipe.name, slot_at)), None)
     if first is not None and not request.new_run:
@@ -90,12 +92,12 @@ def _free_key(recipe: str, slot_at: datetime, taken: Collection[str]) -> str:
     return next(key for key in keys if key not in taken)
 
 
-def _resumed(store: Store, run: StoredRun, opened: OpenVenue) -> OpenRun:
+def _resumed(store: Store, run: StoredRun, opened: OpenVenue, request: RunRequest) -> OpenRun:
     notes = list(run.notes)
     if run.as_of != opened.now and not opened.venue.live:
         notes.append(
             f"run {run.key} was frozen as of {format_instant(run.as_of)} and is resumed as of then; "
-            "--new-run would make another"
+            f"{request.beside} to make another"
         )
     return OpenRun(run, _events(store, run), resumed=True, notes=tuple(notes))
 
@@ -160,5 +162,5 @@ def _conflict(run: StoredRun, request: RunRequest, opened: OpenVenue) -> str:
         found.append(f"--event is {request.event_id or 'absent'}, was {event_id or 'absent'}")
     return (
         f"run {run.key} was made otherwise: {'; '.join(found) or 'the same rules were given in another way'}. "
-        "Ask for the same again to go on with it, or add --new-run to make another beside it"
+        f"Ask for the same again to go on with it, or {request.beside} to make another beside it."
     )

@@ -9,7 +9,7 @@ from typing import Any
 from predibot.errors import UsageError
 from predibot.ledger.store import Store
 from predibot.ledger.traced import TracedDecision, decisions_named, decisions_with_traces
-from predibot.ledger.traces import TraceFolder, cost_of_steps
+from predibot.ledger.traces import TraceFolder, cost_of_steps, estimated_usd_of_steps
 
 LEAST_PREFIX = 6
 _DIGEST = re.compile(rf"[0-9a-f]{{{LEAST_PREFIX},64}}")
@@ -47,6 +47,8 @@ class Used:
     cost_usd: float | None = 0.0
     """None where a part is unknown."""
     cost_known_usd: float = 0.0
+    cost_estimated_usd: float = 0.0
+    """Booked in budgets for the part that is unknown: the worst case of each answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ def _sum(bot: str, kind: str, steps: list[Step]) -> Used:
         seconds=math.fsum(step.get("seconds") or 0.0 for step in steps),
         cost_usd=cost_usd,
         cost_known_usd=cost_known_usd,
+        cost_estimated_usd=estimated_usd_of_steps(steps),
     )
 
 

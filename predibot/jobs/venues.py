@@ -67,15 +67,31 @@ def open_venue(spec: str, settings: Settings, *, as_of: datetime | None, purpose
     Raises:
         UsageError: If there is no such venue, or it cannot be asked about the instant.
     """
+    check_spec(spec)
     kind, _, argument = spec.partition(":")
-    if kind == "polymarket" and not argument:
+    if kind == "polymarket":
         return _open_polymarket(spec, settings, as_of=as_of, purpose=purpose, clock=clock)
     if kind == "archive":
-        return _open_archive(spec, Path(argument), as_of=as_of, purpose=purpose, clock=clock)
-    if kind == "sandbox":
-        opens_at = SANDBOX_OPENS_AT if purpose == "decide" else SANDBOX_ENDS_AT
-        return open_sandbox_venue(spec, settings, now=as_of or opens_at)
-    raise UsageError(f"no venue {spec[:100]!r}. {did_you_mean(kind, KINDS)} An archive is written archive:<folder>")
+        return _open_archive(_archive_folder(argument), as_of=as_of, purpose=purpose, clock=clock)
+    opens_at = SANDBOX_OPENS_AT if purpose == "decide" else SANDBOX_ENDS_AT
+    return open_sandbox_venue(spec, settings, now=as_of or opens_at)
+
+
+def check_spec(spec: str) -> None:
+    """Refuse a venue that does not exist, without opening one.
+
+    Raises:
+        UsageError: If there is no such venue, or no such archive.
+    """
+    kind, _, argument = spec.partition(":")
+    if kind == "archive":
+        _archive_folder(argument)
+    elif kind == "sandbox":
+        sandbox_options(spec)
+    elif spec != "polymarket":
+        raise UsageError(
+            f"no venue {spec[:100]!r}. An archive is written archive:<folder>. {did_you_mean(kind, KINDS)}"
+        )
 
 
 def venue_name(spec: str) -> str:
@@ -107,20 +123,25 @@ def _open_polymarket(
             clob_url=str(settings.clob_url),
             clock=clock,
             call_deadline_seconds=settings.call_deadline_seconds,
+            list_deadline_seconds=settings.list_deadline_seconds,
         )
     )
     return OpenVenue(spec, venue, as_of or clock(), closing)
 
 
-def _open_archive(spec: str, folder: Path, *, as_of: datetime | None, purpose: Purpose, clock: Clock) -> OpenVenue:
-    from predibot.venues.archive import Archive
-
-    if not folder.parts:
+def _archive_folder(argument: str) -> Path:
+    """Return where an archive lies; the same folder is the same venue, however it is written and from wherever."""
+    if not argument:
         raise UsageError("which archive? Write --venue archive:<folder>")
-    # The same folder is the same venue, however it is written and from wherever.
-    folder = folder.expanduser().resolve()
+    folder = Path(argument).expanduser().resolve()
     if not folder.is_dir():
         raise ArchiveMissing(f"there is no archive folder {folder}. Look at the path, or name another with --venue")
+    return folder
+
+
+def _open_archive(folder: Path, *, as_of: datetime | None, purpose: Purpose, clock: Clock) -> OpenVenue:
+    from predibot.venues.archive import Archive
+
     archive = Archive(folder)
     now = as_of or (archive.instants[-1] if purpose == "decide" else clock())
     return OpenVenue(f"archive:{folder}", archive, now, ExitStack())
@@ -199,6 +220,7 @@ def open_sandbox_venue(spec: str, settings: Settings, *, now: datetime, world: "
             live=False,
             clock=lambda: now,
             call_deadline_seconds=settings.call_deadline_seconds,
+            list_deadline_seconds=settings.list_deadline_seconds,
         )
     )
     loopback = Loopback(server.search_url, server.chat_url, server.address)

@@ -47,6 +47,8 @@ def of_step(bot: str, event_id: str, step: Mapping[str, Any]) -> Activity:
         cost = None if step["worst"]["usd"] else 0.0
     elif kind == "search":
         cost, text = step["cost_usd"], f"searched {step['query']}"
+    elif kind == "tool_paid":
+        cost, text = step["cost_usd"], f"paid for {step['name']}"
     elif kind == "page_visited":
         text = f"read {step['title'] or step['url']}"
     elif kind == "tool":

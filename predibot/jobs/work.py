@@ -14,6 +14,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.decision import Abstention, Decision, MarketDecision, Status, Subject
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event
+from predibot.domain.price import PricePoint
 from predibot.errors import (
     AnswerError,
     BudgetSpent,
@@ -25,6 +26,7 @@ from predibot.errors import (
     UsageError,
     VenueError,
 )
+from predibot.jobs.opened_models import OpenedModels
 from predibot.jobs.quotes import QuoteBoard, quotes_of
 from predibot.jobs.sources import lasting, sources_of
 from predibot.jobs.watch import Watch, of_step, unwatched
@@ -35,9 +37,10 @@ from predibot.ledger.store import Store
 from predibot.ledger.traces import TraceFolder, cost_of_steps
 from predibot.plugins import StrategySpec, load_strategy
 from predibot.recipe import BotSpec
+from predibot.venues.polymarket_parse import stored_without_results
 
 if TYPE_CHECKING:
-    # Its tools and clients cost half a second, which only runs with models pay.
+    # Its tools and clients cost half a second, which only runs that need them pay.
     from predibot.jobs.equipment import Fitting
 
 _log = logging.getLogger(__name__)
@@ -81,7 +84,7 @@ class Bench:
     board: QuoteBoard
     bots: Mapping[str, BotSpec] = field(default_factory=dict)
     equipment: "Fitter | None" = None
-    """None where no bot talks to a model."""
+    """None where no bot needs any."""
     loopback: str | None = None
     """The address of a sandbox's pages."""
     traces: TraceFolder = field(default_factory=TraceFolder)
@@ -148,8 +151,8 @@ def _claimed(job: DecideJob, bench: Bench) -> Claim | Taken:
 
 
 def _fitting(job: DecideJob, bench: Bench) -> "Fitting | None":
-    """Return what a bot that talks to a model decides with; None for the others."""
-    if bench.equipment is None or bench.bots[job.bot].model is None:
+    """Return what a bot decides with that needs more than the event; None for the others."""
+    if bench.equipment is None or not job.strategy.needs.equipment:
         return None
     fitting = bench.equipment.fit(bench.bots[job.bot], bench.events[job.subject.id], bench.instant())
     fitting.trace.listener = lambda step: bench.watch(of_step(job.bot, job.subject.id, step))
@@ -157,9 +160,9 @@ def _fitting(job: DecideJob, bench: Bench) -> "Fitting | None":
 
 
 def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> Finished:
-    """Return how a decision ended with its trace kept, its sources and its cost."""
+    """Return how a decision ended with its trace kept, its sources, its models and its cost."""
     if fitting is None:
-        return finished
+        return replace(finished, models=())
     steps = fitting.trace.steps
     cost_usd, cost_known_usd = cost_of_steps(steps)
     return replace(
@@ -169,6 +172,7 @@ def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> 
         cost_known_usd=cost_known_usd,
         trace_sha256=bench.traces.keep(fitting.trace) if steps else None,
         sources=sources_of(steps, loopback=bench.loopback),
+        models=fitting.opened_models,
     )
 
 
@@ -191,15 +195,26 @@ def _decided(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | Non
 def _context(job: DecideJob, bench: Bench, shown: Event, fitting: "Fitting | None") -> Context:
     context = Context(
         now=bench.instant(),
-        subject=shown,
+        subject=replace(shown, payload=stored_without_results(shown.payload)),
         game=bench.game,
         rng=seeded(*job.seed_parts),
         venue=bench.venue.name,
         members=_members(job, bench),
     )
     if fitting is None:
-        return context
+        return replace(context, model=OpenedModels(job.strategy), history=_undeclared_history(job.strategy.name))
     return replace(context, **{each.name: getattr(fitting, each.name) for each in fields(fitting)})
+
+
+def _undeclared_history(strategy: str) -> Callable[[str], tuple[PricePoint, ...]]:
+    """Return what refuses daily prices to a strategy that did not say it needs them: none would look like no past."""
+
+    def refuse(_market_id: str) -> tuple[PricePoint, ...]:
+        raise PluginError(
+            f"strategy {strategy!r} asks for daily prices, which it does not declare. Set needs = Needs(history=True)"
+        )
+
+    return refuse
 
 
 def _members(job: DecideJob, bench: Bench) -> Mapping[str, Decision | None]:

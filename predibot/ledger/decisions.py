@@ -52,6 +52,8 @@ class Finished:
     """By which its trace is kept; None where there is none."""
     sources: tuple[Source, ...] = ()
     """What was searched and read, in order, whatever the status."""
+    models: tuple[str, ...] | None = None
+    """The models that were opened for it; None where nobody knows."""
 
     @property
     def was_paid(self) -> bool:
@@ -191,6 +193,7 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int, 
         "cost_known_usd": finished.cost_known_usd,
         "seconds": finished.seconds,
         "trace_sha256": finished.trace_sha256,
+        "models_json": None if finished.models is None else json.dumps(finished.models),
     }
 
 

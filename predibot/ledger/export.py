@@ -229,6 +229,7 @@ def _decisions() -> Select[Any]:
             decisions.c.cost_usd,
             decisions.c.cost_known_usd,
             decisions.c.seconds,
+            decisions.c.models_json,
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)

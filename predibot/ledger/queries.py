@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, and_, case, func, select
 
-from predibot.domain.clock import parse_instant
 from predibot.domain.decision import STATUSES
 from predibot.domain.price import Quote
 from predibot.ledger.catalogue import instruments, markets
 from predibot.ledger.decisions import bets, bots, decisions, forecasts, quotes
 from predibot.ledger.instant import to_microseconds
+from predibot.ledger.knowledge import IS_LIVE, OPENED_MODEL, Deciders, knowledge_of_decisions
 from predibot.ledger.marks import observations, resolutions
 from predibot.ledger.played import NO_CATEGORY, PlayedEvent, played_events
 from predibot.ledger.runs import runs
-from predibot.scoring.knowledge import knowledge_of
 from predibot.scoring.record import TrackRecord
 
 Floats = NDArray[np.float64]
@@ -53,14 +52,19 @@ def track_record(
     chosen = [runs.c.venue_name == venue, runs.c.voided_at.is_(None), decisions.c.decided_at <= as_of]
     if recipe is not None:
         chosen.append(runs.c.recipe == recipe)
-    if bot_names:
-        chosen.append(bots.c.name.in_(bot_names))
-    head = _decisions(connection, chosen)
-    names, bot_index = _bots(connection, head[:, 1])
-    bet_decision, bet = _ordered(head, np.concatenate([_bets(connection, chosen), _unbet(connection, chosen)]))
     listed = _markets(connection, venue)
     market_rows = listed[:, 0]
     payout, settled_at = _settled(connection, venue, market_rows, as_of)
+    # Also of bots that nobody asked for: another may pool them.
+    head = _decisions(connection, chosen)
+    knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
+    if bot_names:
+        chosen.append(bots.c.name.in_(bot_names))
+        rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(bot_names))).scalars()
+        asked = np.isin(head[:, 1], list(rows))
+        head, knowledge = head[asked], knowledge[asked]
+    names, bot_index = _bots(connection, head[:, 1])
+    bet_decision, bet = _ordered(head, np.concatenate([_bets(connection, chosen), _unbet(connection, chosen)]))
     event = head[:, 5].astype(np.int64)
     observed = _observations(connection, venue, as_of)
     played = played_events(connection, venue, as_of)
@@ -87,7 +91,7 @@ def track_record(
         observation_at=observed[:, 1] / _MICROSECONDS,
         observation_price_yes=observed[:, 2],
         event_settled=~np.isin(event, listed[np.isnan(payout), 1]),
-        decision_knowledge=_knowledge(connection, head[:, 1], _ended_at(event, listed[:, 1], settled_at)),
+        decision_knowledge=knowledge,
         decision_slot=head[:, 4] / _MICROSECONDS,
         decision_category=category,
         categories=categories,
@@ -101,7 +105,7 @@ def track_record(
 
 
 def _decisions(connection: Connection, chosen: Sequence[Any]) -> Floats:
-    """Return id, bot row, status, decided, slot, event row, cost, known cost; one row a decision.
+    """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live; one row a decision.
 
     In the order of their names, never of their numbers: those depend on who was
     quicker, and the last digit of a sum on its order.
@@ -117,13 +121,15 @@ def _decisions(connection: Connection, chosen: Sequence[Any]) -> Floats:
             func.coalesce(decisions.c.event_row, -decisions.c.id),
             func.coalesce(decisions.c.cost_usd, _UNKNOWN),
             decisions.c.cost_known_usd,
+            OPENED_MODEL,
+            IS_LIVE,
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
         .where(*chosen)
         .order_by(runs.c.slot_at, runs.c.key, bots.c.name, decisions.c.subject_kind, decisions.c.subject_id)
     )
-    return _rows(connection, statement, 8)
+    return _rows(connection, statement, 10)
 
 
 def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints]:
@@ -229,16 +235,18 @@ def _ended_at(event: Ints, event_of_market: Ints, settled_at: Floats) -> Floats:
     return last[where]
 
 
-def _knowledge(connection: Connection, bot_rows: Floats, ended_at: Floats) -> NDArray[np.int8]:
-    """Return what each decision's model can have known of its event, as indices into `KNOWLEDGE`."""
-    statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.model.is_not(None))
-    cutoffs = {
-        row: np.nan if day is None else parse_instant(day).timestamp() for row, day in connection.execute(statement)
-    }
-    present, index = np.unique(bot_rows, return_inverse=True)
-    has_model = np.array([int(row) in cutoffs for row in present], dtype=np.bool_)
-    cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
-    return knowledge_of(has_model[index], cutoff_at[index], ended_at)
+def _knowledge(connection: Connection, head: Floats, event_of_market: Ints, settled_at: Floats) -> NDArray[np.int8]:
+    """Return what the models behind each decision can have known, as indices into `KNOWLEDGE`."""
+    event = head[:, 5].astype(np.int64)
+    made = Deciders(
+        bot_row=head[:, 1].astype(np.int64),
+        event=event,
+        opened_model=head[:, 8] == 1.0,
+        is_live=head[:, 9] == 1.0,
+        decided_at=head[:, 3] / _MICROSECONDS,
+        event_settled_at=_ended_at(event, event_of_market, settled_at),
+    )
+    return knowledge_of_decisions(connection, made)
 
 
 def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[str, ...], Ints]:

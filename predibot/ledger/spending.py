@@ -1,23 +1,56 @@
-"""Spending: the accounts of runs and days, kept in the ledger, so that all processes together hold to a limit."""
+"""Spending: the accounts of runs and days, kept in the ledger, so that all processes together hold to a limit.
 
-from dataclasses import asdict, fields
+What is settled is one row an account. What is set aside is one row an account
+and process: it counts while the process lives, and is given up like a claim once
+the process is gone, at once where it ran on this machine, after its lease
+anywhere else. Nothing is settled for it then: nobody knows whether its calls
+were charged, so a warning names the amount.
+"""
 
-from sqlalchemy import Connection, select, update
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime, timedelta
 
-from predibot.agents.account import Exact
+from sqlalchemy import Connection, delete, select, update
+
+from predibot.agents.account import Exact, Standing
 from predibot.domain.budget import LimitLevel, Limits, Spending
+from predibot.ledger.owner import is_gone, new_owner
 from predibot.ledger.rows import insert_new, table_of
 from predibot.ledger.store import Store
-from predibot.ledger.tables import SpendingRow
+from predibot.ledger.tables import ReservationRow, SpendingRow
 
-spending = table_of(SpendingRow)
-_AMOUNTS = tuple(spending.c[each.name] for each in fields(Exact))
+_log = logging.getLogger(__name__)
+
+spending, reservations = table_of(SpendingRow), table_of(ReservationRow)
+_SETTLED = tuple(spending.c[each.name] for each in fields(Exact))
+_SET_ASIDE = tuple(reservations.c[each.name] for each in fields(Exact))
+
+_Mine = tuple[str, bool]
+"""An owner, and whether it is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Whose reservations these are, and for how long without a sign of life."""
+
+    owner: str = field(default_factory=new_owner)
+    lease: timedelta = timedelta(minutes=1)
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+def renew_reservations(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
+    """Give every reservation of an owner a new lease: its sign of life."""
+    connection.execute(update(reservations).where(reservations.c.owner == owner).values(lease_until=now + lease))
 
 
 class LedgerAccount:
     """An account that threads, processes and machines share: it adds and compares in one transaction."""
 
-    def __init__(self, store: Store, key: str, level: LimitLevel, limits: Limits) -> None:
+    is_shared = True
+
+    def __init__(self, store: Store, key: str, level: LimitLevel, limits: Limits, holder: Holder | None = None) -> None:
         """Name it; it holds what was spent under this key before, nothing if it is new.
 
         Args:
@@ -25,11 +58,13 @@ class LedgerAccount:
             key: Whose account it is, such as `day 2026-03-01`.
             level: What it is an account of, for messages.
             limits: The most that may be spent.
+            holder: Whose reservations are made; by default this process, for a minute each.
         """
         self._store = store
         self._key = key
         self._level: LimitLevel = level
         self._limits = limits
+        self._holder = holder or Holder()
 
     @property
     def level(self) -> LimitLevel:
@@ -41,8 +76,10 @@ class LedgerAccount:
         """Return the most that may be spent."""
         return self._limits
 
-    def try_add(self, amount: Spending) -> bool:
-        """Add an amount if the limits still hold with it; return whether they did, else nothing is added.
+    def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
+        """Set an amount aside if the limits still hold with it; return whether they did, else nothing is added.
+
+        What is in the way and belongs to a process that is gone is given up first.
 
         Raises:
             ValueError: If a part of it is below zero or no number.
@@ -51,42 +88,112 @@ class LedgerAccount:
         added = Exact.of(amount)
 
         def add(connection: Connection) -> bool:
-            total = self._held(connection).plus(added)
-            if total.within(self._limits):
-                self._put(connection, total)
-                return True
-            return False
+            settled = self._locked(connection)
+            held = self._held(connection)
+            if not self._has_room(settled, held, added):
+                held = self._without_the_gone(connection, held)
+                if not self._has_room(settled, held, added):
+                    return False
+            mine = (self._holder.owner, kept)
+            self._put(connection, mine, held.get(mine, Exact()).plus(added))
+            return True
 
         return self._store.run_write(add, durable=True)
 
-    def replace(self, added: Spending, by: Spending) -> None:
-        """Take back what was added before and add the truth instead, whatever the limits say.
+    def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
+        """Take back what was set aside before and settle the truth instead, whatever the limits say.
 
         Raises:
             ValueError: If a part of an amount is below zero or no number.
             LedgerUnusable: If the ledger cannot be written.
         """
         before, after = Exact.of(added), Exact.of(by)
-        self._store.run_write(
-            lambda connection: self._put(connection, self._held(connection).minus(before).plus(after)), durable=True
-        )
 
-    def spent(self) -> Spending:
-        """Return what is spent and set aside, by everybody.
+        def settle(connection: Connection) -> None:
+            settled = self._locked(connection)
+            mine = (self._holder.owner, kept)
+            # It may have been given up meanwhile, as where this machine slept.
+            self._put(connection, mine, self._held(connection).get(mine, Exact()).minus(before))
+            total = asdict(settled.plus(after))
+            connection.execute(update(spending).where(spending.c.account == self._key).values(total))
+
+        # Where a commit was not answered, this may settle a call twice, and never not at all.
+        self._store.run_write(settle, durable=True)
+
+    def standing(self) -> Standing:
+        """Return what is settled, set aside and kept, by everybody.
 
         Raises:
             LedgerUnusable: If the ledger cannot be read.
         """
-        query = select(*_AMOUNTS).where(spending.c.account == self._key)
-        row = self._store.run_read(lambda connection: connection.execute(query).mappings().first())
-        return (Exact(**row) if row else Exact()).spending()
 
-    def _held(self, connection: Connection) -> Exact:
-        """Return what the account holds, which nobody else can change until the transaction ends."""
+        def look(connection: Connection) -> Standing:
+            row = connection.execute(select(*_SETTLED).where(spending.c.account == self._key)).mappings().first()
+            now = Standing(Exact(**row) if row else Exact())
+            for (_, kept), amount in self._held(connection).items():
+                now = now.adding(amount, kept=kept)
+            return now
+
+        return self._store.run_read(look)
+
+    def spent(self) -> Spending:
+        """Return what is settled and set aside, by everybody.
+
+        Raises:
+            LedgerUnusable: If the ledger cannot be read.
+        """
+        return self.standing().total.spending()
+
+    def _locked(self, connection: Connection) -> Exact:
+        """Return what is settled; nobody else can change the account until the transaction ends."""
         insert_new(connection, SpendingRow, [{"account": self._key, **asdict(Exact())}])
         # SQLite lets one transaction write at a time anyway; PostgreSQL is told which row.
-        query = select(*_AMOUNTS).where(spending.c.account == self._key).with_for_update()
+        query = select(*_SETTLED).where(spending.c.account == self._key).with_for_update()
         return Exact(**connection.execute(query).mappings().one())
 
-    def _put(self, connection: Connection, total: Exact) -> None:
-        connection.execute(update(spending).where(spending.c.account == self._key).values(asdict(total)))
+    def _held(self, connection: Connection) -> Mapping[_Mine, Exact]:
+        """Return what is set aside, by whose it is."""
+        query = select(reservations.c.owner, reservations.c.kept, *_SET_ASIDE).where(
+            reservations.c.account == self._key
+        )
+        return {(owner, bool(kept)): Exact(*amounts) for owner, kept, *amounts in connection.execute(query)}
+
+    def _has_room(self, settled: Exact, held: Mapping[_Mine, Exact], added: Exact) -> bool:
+        total = settled.plus(added)
+        for amount in held.values():
+            total = total.plus(amount)
+        return total.within(self._limits)
+
+    def _put(self, connection: Connection, mine: _Mine, amount: Exact) -> None:
+        """Write down what this process has set aside."""
+        owner, kept = mine
+        key = {"account": self._key, "owner": owner, "kept": kept}
+        where = [reservations.c[name] == value for name, value in key.items()]
+        if amount == Exact():
+            connection.execute(delete(reservations).where(*where))
+            return
+        values = {**asdict(amount), "lease_until": self._holder.clock() + self._holder.lease}
+        if not insert_new(connection, ReservationRow, [{**key, **values}]):
+            connection.execute(update(reservations).where(*where).values(values))
+
+    def _without_the_gone(self, connection: Connection, held: Mapping[_Mine, Exact]) -> Mapping[_Mine, Exact]:
+        """Give up what belongs to processes that are gone, and return what is left."""
+        now = self._holder.clock()
+        query = select(reservations.c.owner, reservations.c.lease_until).where(reservations.c.account == self._key)
+        rows = connection.execute(query.order_by(reservations.c.lease_until))
+        # Of an owner's two rows the later lease counts.
+        owners = {owner: until for owner, until in rows if owner != self._holder.owner}
+        gone = {owner for owner, until in owners.items() if until <= now or is_gone(owner)}
+        if not gone:
+            return held
+        connection.execute(
+            delete(reservations).where(reservations.c.account == self._key, reservations.c.owner.in_(gone))
+        )
+        lost_usd = sum(amount.spending().usd for (owner, _), amount in held.items() if owner in gone)
+        _log.warning(
+            "%s: $%.6f that a process had set aside is free again, because it runs no more; its calls under way "
+            "may have been charged",
+            self._key,
+            lost_usd,
+        )
+        return {mine: amount for mine, amount in held.items() if mine[0] not in gone}

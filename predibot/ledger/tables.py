@@ -217,6 +217,8 @@ class DecisionRow(Row, table=True):
     cost_known_usd: float = 0.0
     seconds: float = 0.0
     trace_sha256: str | None = Field(default=None, sa_type=Text)
+    models_json: str | None = Field(default=None, sa_type=Text)
+    """The names of the models that were opened for it; None where nobody wrote them down."""
 
 
 class ForecastRow(Row, table=True):
@@ -308,16 +310,32 @@ class SourceRow(Row, table=True):
     results: int | None = None
 
 
-class SpendingRow(Row, table=True):
-    """What is spent and set aside of one account, in the whole small units of `agents.account.Exact`."""
+class _Amounts(Row):
+    """An amount in the whole small units of `agents.account.Exact`."""
 
-    __tablename__ = "spending"
-    account: str = Field(primary_key=True, sa_type=Text)
     usd: int = Field(sa_type=BigInteger)
     tokens: int = Field(sa_type=BigInteger)
     steps: int = Field(sa_type=BigInteger)
     searches: int = Field(sa_type=BigInteger)
     seconds: int = Field(sa_type=BigInteger)
+
+
+class SpendingRow(_Amounts, table=True):
+    """What is settled of one account; until version 0004 what was set aside was in it too."""
+
+    __tablename__ = "spending"
+    account: str = Field(primary_key=True, sa_type=Text)
+
+
+class ReservationRow(_Amounts, table=True):
+    """What one process has set aside of one account; it counts as long as the process lives."""
+
+    __tablename__ = "reservations"
+    account: str = Field(primary_key=True, sa_type=Text)
+    owner: str = Field(primary_key=True, sa_type=Text)
+    kept: bool = Field(primary_key=True)
+    """Whether it is kept for answers that will be asked for."""
+    lease_until: datetime = _instant()
 
 
 class ObservationRow(Row, table=True):

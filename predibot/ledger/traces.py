@@ -19,8 +19,14 @@ _HIDDEN = "***"
 class Trace:
     """What is written down while one decision is made; thread-safe, kept in memory until it is whole."""
 
-    def __init__(self, secrets: Collection[str] = ()) -> None:
-        """Begin a trace in which none of these values may appear."""
+    def __init__(self, secrets: Collection[str] = (), *, untrusted_mark: str = "") -> None:
+        """Begin a trace in which none of these values may appear.
+
+        Args:
+            secrets: API keys.
+            untrusted_mark: Of the fence around untrusted text; the first step keeps it, so that a rerun finds it.
+        """
+        self._untrusted_mark = untrusted_mark
         self._secrets = sorted({secret for secret in secrets if len(secret) >= 4}, key=len, reverse=True)
         self._steps: list[str] = []
         self._lock = threading.Lock()
@@ -33,6 +39,7 @@ class Trace:
             row = {
                 "step": len(self._steps) + 1,
                 "kind": kind,
+                **({"untrusted_mark": self._untrusted_mark} if self._untrusted_mark and not self._steps else {}),
                 **{name: self._clean(name, fields[name]) for name in fields},
             }
             self._steps.append(json.dumps(row, ensure_ascii=False, default=str))
@@ -84,7 +91,7 @@ def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, flo
             if step.get("lost_tries") and step["cost"]["usd"] != 0.0:
                 # So may each answer that was lost before this one came.
                 costs.append(None)
-        elif step["kind"] == "search":
+        elif step["kind"] in ("search", "tool_paid"):
             costs.append(step["cost_usd"])
         elif step["kind"] == "model_failed" and step["error"] != "ModelRefused" and _may_have_cost(step):
             costs.append(None)
@@ -94,7 +101,15 @@ def cost_of_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[float | None, flo
 
 def _may_have_cost(failed: Mapping[str, Any]) -> bool:
     """Return whether an answer that was lost on the way may have been paid for, also where its price is unknown."""
+    if "estimated_usd" in failed:
+        return bool(failed["estimated_usd"] != 0.0)
+    # Traces of before estimates were written down.
     return bool(failed["worst"]["usd"] or (failed.get("lost_tries") and not failed.get("price_known", True)))
+
+
+def estimated_usd_of_steps(steps: Iterable[Mapping[str, Any]]) -> float:
+    """Return what is booked in budgets for answers whose cost is unknown, in dollars: the worst case of each."""
+    return math.fsum(step.get("estimated_usd") or 0.0 for step in steps)
 
 
 @dataclass(frozen=True, slots=True)

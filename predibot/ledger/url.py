@@ -19,6 +19,9 @@ def parse_ledger_url(text: str) -> URL:
         UsageError: If it is not the URL of a SQLite file or of a PostgreSQL
             database; the message ends with what is taken.
     """
+    if not text.isprintable():
+        # Also bytes of a path that are no UTF-8, which no database takes and no terminal shows.
+        raise UsageError(f"the ledger's address has characters that cannot be read: {ascii(text)[:100]}. {TAKEN}")
     try:
         url = make_url(text)
         backend = url.get_backend_name()

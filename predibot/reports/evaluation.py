@@ -1,5 +1,7 @@
 """An evaluation as one JSON document; a number without a value is None."""
 
+from collections.abc import Callable, Iterable, Mapping
+
 from predibot.domain.clock import format_instant
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
@@ -7,31 +9,50 @@ from predibot.scoring.calibration import CalibrationBins, MurphyDecomposition
 from predibot.scoring.counterfactual import Counterfactual
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
+from predibot.scoring.knowledge import Knowledge
 from predibot.scoring.leaderboard import Pair
 from predibot.scoring.parts import PartScore
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 
 
 def evaluation_document(evaluation: Evaluation) -> Document:
-    """Return the JSON document of an evaluation."""
-    asked = evaluation.question
+    """Return the JSON document of an evaluation.
+
+    Decisions that are ranked apart have rows of their own in every list, told by their `knowledge`.
+    """
+    asked, ranked = evaluation.question, evaluation.rankings
+    first_at = evaluation.first_results_at
     return {
         "as_of": None if evaluation.as_of is None else format_instant(evaluation.as_of),
+        "first_results_at": None if first_at is None else format_instant(first_at),
         "convention": asked.convention.name,
         "confidence": asked.uncertainty.confidence,
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
-        "bots": [_card(card) for card in evaluation.cards],
-        "comparisons": [_pair(pair) for pair in evaluation.pairs],
+        "bots": _rows(ranked, lambda each: map(_card, each.cards)),
+        "comparisons": _rows(ranked, lambda each: map(_pair, each.pairs)),
         "by": asked.grouping,
-        "parts": [{"group": part.group, **_card(part.card)} for part in evaluation.parts],
-        "by_category": [_part(part) for part in evaluation.by_category],
-        "by_lead_time_days": [_part(part) for part in evaluation.by_lead_time],
-        "by_confidence": [_part(part) for part in evaluation.by_confidence],
-        "delays": [_counterfactual("delay_days", each, float(each.change)) for each in evaluation.delays],
-        "sizings": [_counterfactual("sizing", each, each.change) for each in evaluation.sizings],
-        "notes": list(evaluation.notes),
+        "parts": _rows(ranked, lambda each: ({"group": part.group, **_card(part.card)} for part in each.parts)),
+        "by_category": _rows(ranked, lambda each: map(_part, each.by_category)),
+        "by_lead_time_days": _rows(ranked, lambda each: map(_part, each.by_lead_time)),
+        "by_confidence": _rows(ranked, lambda each: map(_part, each.by_confidence)),
+        "delays": _rows(
+            ranked, lambda each: (_counterfactual("delay_days", one, float(one.change)) for one in each.delays)
+        ),
+        "sizings": _rows(ranked, lambda each: (_counterfactual("sizing", one, one.change) for one in each.sizings)),
+        "notes": all_notes(evaluation),
     }
+
+
+def all_notes(evaluation: Evaluation) -> list[str]:
+    """Return what a reader must know of all rankings, each sentence once."""
+    return list(dict.fromkeys(note for each in evaluation.rankings.values() for note in each.notes))
+
+
+def _rows(
+    rankings: Mapping[Knowledge, Evaluation], rows_of: Callable[[Evaluation], Iterable[Document]]
+) -> list[Document]:
+    return [{**row, "knowledge": knowledge} for knowledge, each in rankings.items() for row in rows_of(each)]
 
 
 def _card(card: Scorecard) -> Document:
@@ -53,8 +74,9 @@ def _card(card: Scorecard) -> Document:
         "failed": card.failed,
         "abstained": card.abstained,
         "clean": card.clean,
-        "contaminated": card.contaminated,
         "unknown": card.unknown,
+        "ahead": card.ahead,
+        "contaminated": card.contaminated,
     }
 
 

@@ -8,10 +8,11 @@ from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.views import Document, number
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
+from predibot.scoring.knowledge import KNOWLEDGE
 from predibot.scoring.parts import PartScore
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 
-_COUNTS = ("decisions", "refused", "failed", "abstained", "clean", "contaminated", "unknown", "forecasts", "void")
+_COUNTS = ("decisions", "refused", "failed", "abstained", *KNOWLEDGE, "forecasts", "void")
 _FORECAST = (
     "n",
     "clusters",
@@ -61,8 +62,15 @@ def evaluation_csv(evaluation: Evaluation) -> str:
 
     Intervals stand beside what they are of, as `<name>_low` and `<name>_high`.
     A name that a spreadsheet would take for a formula gets a quote before it.
+    Where decisions are ranked apart, a first column `knowledge` tells the rows of both.
     """
-    rows = tuple(_rows(evaluation))
+    rankings = evaluation.rankings
+    # Of two rankings the same bot may have a row in each.
+    rows = tuple(
+        row if len(rankings) == 1 else {"knowledge": knowledge, **row}
+        for knowledge, each in rankings.items()
+        for row in _rows(each)
+    )
     text = io.StringIO()
     # Without a row there is still a header, which is never an empty line.
     columns = dict.fromkeys(name for row in rows for name in row) or ("bot",)

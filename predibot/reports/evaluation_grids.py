@@ -1,11 +1,13 @@
 """An evaluation on a screen: what each bot did, how good it was, and on how much that rests."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
+from predibot.reports.evaluation import all_notes
 from predibot.reports.grid import Column, Grid, print_grid
 from predibot.reports.terminal import print_line, print_notes
 from predibot.reports.text import plain
@@ -13,6 +15,7 @@ from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.counterfactual import Counterfactual
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
+from predibot.scoring.knowledge import KNOWLEDGE
 from predibot.scoring.leaderboard import Pair
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 
@@ -27,12 +30,15 @@ _HORIZON = Column("horizon", "key")
 def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     """Print scorecards, each score with its interval and what it rests on, the pairs, and the notes."""
     print_line(console, _head(evaluation))
-    if not evaluation.cards:
+    if evaluation.first_results_at is not None:
+        first = format_instant(evaluation.first_results_at)
+        print_line(console, f"nothing has settled yet; first results about {first}, earlier where a market settles")
+    if not evaluation.cards and evaluation.apart is None:
         print_line(console, "no decisions recorded")
     for grid in _grids(evaluation):
         console.print()
         print_grid(console, grid)
-    print_notes(console, evaluation.notes)
+    print_notes(console, all_notes(evaluation))
 
 
 def _head(evaluation: Evaluation) -> str:
@@ -48,10 +54,21 @@ def _head(evaluation: Evaluation) -> str:
 
 
 def _grids(evaluation: Evaluation) -> Iterator[Grid]:
-    """Yield the tables that have something to say, in the order of a reader's questions."""
-    cards = evaluation.cards
+    """Yield the tables that have something to say, in the order of a reader's questions, one ranking after another."""
+    apart = () if evaluation.apart is None else evaluation.apart.cards
+    listed = {card.bot for card in evaluation.cards}
+    # A bot with a card in both has all its decisions counted on the first.
+    cards = (*evaluation.cards, *(card for card in apart if card.bot not in listed))
     if any(card.decisions for card in cards):
         yield _decisions_grid(cards)
+    yield from _score_grids(evaluation)
+    if evaluation.apart is not None:
+        for grid in _score_grids(evaluation.apart):
+            yield replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
+
+
+def _score_grids(evaluation: Evaluation) -> Iterator[Grid]:
+    cards = evaluation.cards
     if cards:
         yield _scores_grid(cards)
         yield _forecasts_grid(cards)
@@ -74,7 +91,7 @@ def _decisions_grid(cards: Sequence[Scorecard]) -> Grid:
     counted = ["decisions", "refused", "failed", "abstained"]
     # Where no model can have known an end, there is nothing to tell apart.
     if any(card.clean < card.decisions for card in cards):
-        counted += ["clean", "contaminated", "unknown"]
+        counted += KNOWLEDGE
     rows = tuple(
         (plain(card.bot), *(figures.count(getattr(card, each)) for each in counted), figures.cost_usd(card.cost_usd))
         for card in cards

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +15,7 @@ from rich.text import Text
 from predibot.contracts import Progress
 from predibot.jobs.watch import Activity
 from predibot.reports import figures
+from predibot.reports.terminal import console_for
 from predibot.reports.text import plain
 
 MARKS = {"running": "▸", "recorded": "●", "refused": "✗", "failed": "✗", "abstained": "○", "skipped": "·"}
@@ -103,7 +104,7 @@ class LiveBoard:
 def live_board(bots: Sequence[str], stream: TextIO, *, width: int | None = None) -> Iterator[LiveBoard]:
     """Yield a board that is drawn on a terminal until the work is over, then wiped away."""
     board = LiveBoard(bots)
-    console = Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+    console = console_for(stream, columns=width)
     shown = Live(
         board,
         console=console,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -10,7 +10,7 @@ from rich.text import Text
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
 from predibot.reports.grid import Column, Grid, print_grid
-from predibot.reports.text import plain
+from predibot.reports.text import plain, sentence
 from predibot.reports.views import (
     OUTCOMES,
     ChosenView,
@@ -23,12 +23,15 @@ from predibot.reports.views import (
 
 PIPE_WIDTH = 100
 _SHOWN_NOTES = 12
+_SHOWN_PASSED_OVER = 10
 _TITLE_CELLS = 80
 _MESSAGE_CELLS = 200
 
 
 def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
     """Return a console that shows texts as they are: no markup, no highlighting, no emoji codes.
+
+    Under `NO_COLOR` nothing is bold or dim either.
 
     Args:
         stream: Where to print. Where it is no terminal, lines are 100 wide and
@@ -37,7 +40,9 @@ def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
     """
     if columns is None and not stream.isatty():
         columns = PIPE_WIDTH
-    return Console(file=stream, width=columns, markup=False, highlight=False, emoji=False)
+    options: dict[str, Any] = {"file": stream, "width": columns, "markup": False, "highlight": False, "emoji": False}
+    console = Console(**options)
+    return Console(**options, color_system=None) if console.no_color else console
 
 
 def print_decisions(console: Console, view: DecideView) -> None:
@@ -56,8 +61,14 @@ def print_decisions(console: Console, view: DecideView) -> None:
     print_notes(console, view.notes)
 
 
-def print_selection(console: Console, view: SelectionView) -> None:
-    """Print the events that are played, each one passed over with the rule and the reason, and the notes."""
+def print_selection(console: Console, view: SelectionView, *, every: bool = False) -> None:
+    """Print the events that are played, those passed over with the rule and the reason, and the notes.
+
+    Args:
+        console: Where to print.
+        view: What was chosen.
+        every: Whether each event passed over is shown; else the first ten, and how many there are by rule.
+    """
     print_line(console, f"as of {format_instant(view.as_of)}, {plain(view.venue)}")
     console.print()
     if view.selected:
@@ -66,7 +77,11 @@ def print_selection(console: Console, view: SelectionView) -> None:
         print_line(console, "no event selected")
     if view.passed_over:
         console.print()
-        print_grid(console, _passed_over_grid(view.passed_over))
+        print_grid(console, _passed_over_grid(view.passed_over, every=every))
+        if not every and len(view.passed_over) > _SHOWN_PASSED_OVER:
+            rules = Counter(plain(event.rule) for event in view.passed_over)
+            counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
+            print_line(console, f"all {len(view.passed_over):,} by rule: {counts}; --all lists them")
     print_notes(console, view.notes)
 
 
@@ -124,7 +139,7 @@ def _chosen_grid(events: Sequence[ChosenView]) -> Grid:
     return Grid(f"Selected: {_things(len(events), 'event')}, {_things(markets, 'market')}", columns, rows)
 
 
-def _passed_over_grid(events: Sequence[PassedOverView]) -> Grid:
+def _passed_over_grid(events: Sequence[PassedOverView], *, every: bool) -> Grid:
     rows = tuple(
         (
             plain(event.event_id),
@@ -132,7 +147,7 @@ def _passed_over_grid(events: Sequence[PassedOverView]) -> Grid:
             plain(event.rule),
             plain(event.reason, _MESSAGE_CELLS),
         )
-        for event in events
+        for event in (events if every else events[:_SHOWN_PASSED_OVER])
     )
     columns = (Column("event", "key"), *(Column(header, "text") for header in ("title", "rule", "reason")))
     return Grid(f"Passed over: {_things(len(events), 'event')}", columns, rows)
@@ -171,9 +186,9 @@ def print_notes(console: Console, notes: Sequence[str]) -> None:
     if notes:
         console.print()
     for note in notes[:_SHOWN_NOTES]:
-        print_line(console, f"note: {plain(note)}")
+        print_line(console, f"note: {sentence(plain(note))}")
     if len(notes) > _SHOWN_NOTES:
-        print_line(console, f"note: {len(notes) - _SHOWN_NOTES} more; --json has them all")
+        print_line(console, f"note: {len(notes) - _SHOWN_NOTES} more; --json has them all.")
 
 
 def print_line(console: Console, line: str) -> None:

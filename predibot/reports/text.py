@@ -28,3 +28,13 @@ def plain(text: str, limit: int | None = None) -> str:
     shortened = Text(line)
     shortened.truncate(max(limit, 1), overflow="ellipsis")
     return shortened.plain
+
+
+def sentence(text: str) -> str:
+    """Return a message that ends as a sentence does; one that has an end already stays.
+
+    Examples:
+        >>> sentence("no recipe 'dayly'. Did you mean 'daily'?"), sentence("the ledger is locked")
+        ("no recipe 'dayly'. Did you mean 'daily'?", 'the ledger is locked.')
+    """
+    return text if not text or text[-1] in ".?!:…" else f"{text}."

@@ -76,7 +76,8 @@ def _row(row: Used) -> tuple[str, ...]:
 def _cost(row: Used) -> str:
     if row.cost_usd is not None:
         return figures.cost_usd(row.cost_usd)
-    return f"unknown, {figures.cost_usd(row.cost_known_usd)} of it known"
+    known = f"unknown, {figures.cost_usd(row.cost_known_usd)} of it known"
+    return f"{known}, {figures.cost_usd(row.cost_estimated_usd)} estimated" if row.cost_estimated_usd else known
 
 
 def _head(step: Step) -> str:
@@ -94,6 +95,7 @@ def _head(step: Step) -> str:
         parts.append(_lost(step))
     elif step["kind"] == "search":
         parts = [kind, f"{len(step['results'])} results", _step_cost(step["cost_usd"])]
+    parts += [f"{figures.cost_usd(step['estimated_usd'])} estimated"] if step.get("estimated_usd") else []
     if isinstance(step.get("seconds"), int | float):
         parts.append(f"{step['seconds']:.2f} s")
     return ", ".join(parts)

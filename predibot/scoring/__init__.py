@@ -30,7 +30,7 @@ from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.frictions import quote_gains
 from predibot.scoring.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
 from predibot.scoring.kelly import kelly_fraction
-from predibot.scoring.knowledge import KNOWLEDGE, knowledge_of
+from predibot.scoring.knowledge import KNOWLEDGE, inherited_knowledge, knowledge_of
 from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
 from predibot.scoring.notes import notes
 from predibot.scoring.pooling import pool_probabilities
@@ -90,6 +90,7 @@ __all__ = [
     "fit_recalibration",
     "forecast_scores",
     "horizon_gains",
+    "inherited_knowledge",
     "kelly_fraction",
     "knowledge_of",
     "log_score",

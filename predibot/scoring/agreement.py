@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from predibot.errors import UsageError
-from predibot.scoring.arguments import Floats, indices, not_empty, numbers, same_length
+from predibot.scoring.arguments import Floats, array_of, indices, not_empty, numbers, same_length
 
 
 def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
@@ -125,6 +125,8 @@ def macro_f1(truth: Sequence[str] | ArrayLike, predicted: Sequence[str] | ArrayL
 
 def _labels(name: str, values: Sequence[str] | ArrayLike) -> NDArray[np.str_] | NDArray[np.int64]:
     """Return labels, (n,): texts, or whole numbers."""
+    # Refuses what is masked; as it stands, it would make texts of all.
+    array_of(name, values)
     array = np.asarray(values, dtype=object)
     texts = [isinstance(each, str) for each in array.flat]
     if array.ndim != 1 or not any(texts):

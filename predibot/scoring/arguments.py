@@ -1,7 +1,11 @@
-"""Arguments: what callers hand to a score, as checked arrays."""
+"""Arguments: what callers hand to a score, as checked arrays and numbers."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+import functools
+import math
+import numbers as kinds
+import reprlib
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,18 +13,106 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _Number = TypeVar("_Number", np.float64, np.int64)
+_Asked = ParamSpec("_Asked")
+_Found = TypeVar("_Found")
+
+MOST_EXACT = 2**53
+"""Up to here every whole number is a float too."""
+
+
+def within_floats(score: Callable[_Asked, _Found]) -> Callable[_Asked, _Found]:
+    """Return the score with a ValueError where its numbers are too large, or too far apart, for floats to hold."""
+
+    @functools.wraps(score)
+    def checked(*args: _Asked.args, **kwargs: _Asked.kwargs) -> _Found:
+        try:
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                return score(*args, **kwargs)
+        except FloatingPointError as error:
+            raise ValueError(f"{score.__name__} cannot compute with numbers this far apart: {error}") from None
+
+    return checked
+
+
+def instance_of(name: str, value: object, wanted: type) -> None:
+    """Refuse an object of another class.
+
+    Raises:
+        ValueError: If it is; says of which.
+    """
+    if not isinstance(value, wanted):
+        raise ValueError(f"{name} is {reprlib.repr(value)}; give a {wanted.__name__}")
+
+
+def column(name: str, array: object) -> None:
+    """Refuse what is no plain array of numbers or truth values with one dimension.
+
+    Raises:
+        ValueError: If it is not; says what was seen.
+    """
+    if isinstance(array, np.ma.MaskedArray) or not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} is {reprlib.repr(array)}; give a numpy array of numbers, not masked")
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; give one dimension")
+
+
+def scalar(name: str, number: object) -> float:
+    """Return one real number, NaN and infinity among them; a whole number beyond all floats is infinite.
+
+    Raises:
+        ValueError: If it is anything else, such as a text, a truth value or an array.
+    """
+    # A length of time calls itself a whole number.
+    if isinstance(number, bool | np.timedelta64) or not isinstance(number, kinds.Real):
+        raise ValueError(f"{name} is {reprlib.repr(number)}; it must be a number")
+    try:
+        return float(number)
+    except OverflowError:
+        return math.copysign(math.inf, -1 if number < 0 else 1)
+
+
+def array_of(name: str, values: object) -> NDArray[Any]:
+    """Return values as an array that masks nothing: what a masked array of numbers hides is NaN.
+
+    Raises:
+        ValueError: If they make no array, or something else than a number is hidden.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        if not np.ma.is_masked(values):
+            return np.asarray(values.data)
+        if values.dtype.kind not in "biuf":
+            raise ValueError(f"{name} has masked values; leave those rows out")
+        return np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
+    if _hides(values):
+        raise ValueError(f"{name} has masked values in a list; give a masked array, or leave them out")
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} is not an array of numbers or words: {reprlib.repr(values)}") from None
+
+
+def _hides(values: object) -> bool:
+    """Return whether something is masked in a list, or in a list of such."""
+    if isinstance(values, list | tuple):
+        return any(each is np.ma.masked or (isinstance(each, list | tuple) and _hides(each)) for each in values)
+    return values is np.ma.masked
 
 
 def floats(name: str, values: ArrayLike) -> Floats:
-    """Return numbers of any shape and size, NaN and infinity among them.
+    """Return numbers of any shape and size, NaN and infinity among them; what is masked is NaN.
 
     Raises:
-        ValueError: If they are not numbers.
+        ValueError: If they are not real numbers; words that read like numbers are none.
     """
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is not an array of numbers: {str(values)[:60]}") from None
+    array = array_of(name, values)
+    worded = array.dtype.kind == "O" and any(isinstance(each, str | bytes | complex) for each in array.flat)
+    if array.dtype.kind in "biufO" and not worded:
+        try:
+            with np.errstate(over="ignore"):
+                return array.astype(np.float64, copy=False)
+        except (TypeError, ValueError, OverflowError):
+            pass
+    raise ValueError(f"{name} is not an array of numbers: {reprlib.repr(values)}")
 
 
 def numbers(name: str, values: ArrayLike) -> Floats:
@@ -74,17 +166,30 @@ def forecasts_and_outcomes(probabilities: ArrayLike, outcomes: ArrayLike) -> tup
     return forecasts, happened
 
 
+def booleans(name: str, values: ArrayLike) -> NDArray[np.bool_]:
+    """Return what is so and what is not, shape (n,): truth values, or 1 and 0.
+
+    Raises:
+        ValueError: If one is anything else.
+    """
+    so: NDArray[np.bool_] = outcomes_of(name, values) == 1.0
+    return so
+
+
 def indices(name: str, values: ArrayLike) -> Ints:
     """Return whole numbers, shape (n,).
 
     Raises:
         ValueError: If one has a fraction or is no number.
     """
-    array = np.asarray(values)
+    array = array_of(name, values)
+    if array.dtype.kind == "u":
+        refuse(name, array, array > np.iinfo(np.int64).max, "each must fit into 64 bits with a sign")
     if array.dtype.kind in "iu":
         return one_dimensional(name, array.astype(np.int64, copy=False))
     whole = numbers(name, values)
     refuse(name, whole, whole != np.floor(whole), "each must be a whole number")
+    refuse(name, whole, np.abs(whole) > MOST_EXACT, "above 2^53 a float is no exact whole number")
     return whole.astype(np.int64)
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, Ints, numbers, refuse, same_length
+from predibot.scoring.arguments import Floats, Ints, numbers, refuse, same_length, scalar, within_floats
 from predibot.scoring.clusters import ROUNDING, ClusterSums, cluster_codes, cluster_starts, cluster_sums
-from predibot.scoring.draws import at_least, between_0_and_1, generator, resampled_sums
+from predibot.scoring.draws import MAX_RESAMPLES, at_least, at_most, between_0_and_1, generator, resampled_sums
 
 FEW_CLUSTERS = 30
 """Below so many clusters an interval carries a warning, and nobody is ranked by it."""
@@ -68,7 +68,7 @@ def cluster_bootstrap(
         clusters: Which rows belong together, words or whole numbers, shape (n,).
         seed: Of the draws, zero or more. The same seed and rows draw the same
             clusters in whatever order the rows are given.
-        resamples: How many draws, at least 2 / (1 - confidence).
+        resamples: How many draws, from 2 / (1 - confidence) to 1,000,000.
         confidence: The share of such intervals that should hold the truth.
 
     Returns:
@@ -88,22 +88,25 @@ def cluster_bootstrap(
         >>> round(median.estimate, 3), median.low, median.high
         (0.35, 0.2, 0.8)
     """
-    check_draws(resamples, confidence)
+    confidence = check_draws(resamples, confidence)
+    if not callable(statistic):
+        raise ValueError(f"statistic is {statistic!r}; give a function of row numbers")
     codes, rng = cluster_codes(clusters), generator(seed)
-    estimate = float(statistic(np.arange(codes.size)))
+    estimate = scalar("statistic", statistic(np.arange(codes.size)))
     values = np.full(resamples, np.nan)
     if np.isfinite(estimate) and codes.any():
         values = _resampled_values(statistic, codes, resamples, rng)
     has_value = np.isfinite(values)
     kept = values[has_value]
     quantiles = None
-    if not _too_many_without_value(values) and np.ptp(kept) > ROUNDING * np.abs(kept).max():
+    if not _too_many_without_value(values) and _differ(kept):
         quantiles = _tails(kept, confidence)
     low, high = quantiles or (None, None)
     without = int(np.count_nonzero(~has_value))
     return Estimate(estimate, low, high, confidence, codes.size, int(codes.max()) + 1, PERCENTILE, resamples, without)
 
 
+@within_floats
 def cluster_bootstrap_mean(
     values: ArrayLike,
     clusters: ArrayLike,
@@ -122,7 +125,7 @@ def cluster_bootstrap_mean(
         clusters: Which rows belong together, words or whole numbers, shape (n,).
         weights: Shape (n,), each zero or more; all the same where none are given.
         seed: Of the draws, zero or more.
-        resamples: How many draws, at least 2 / (1 - confidence).
+        resamples: How many draws, from 2 / (1 - confidence) to 1,000,000.
         confidence: The share of such intervals that should hold the truth.
 
     Raises:
@@ -140,6 +143,7 @@ def cluster_bootstrap_mean(
     return cluster_bootstrap_ratio(heavy * series, heavy, codes, seed=seed, resamples=resamples, confidence=confidence)
 
 
+@within_floats
 def cluster_bootstrap_ratio(
     numerators: ArrayLike,
     denominators: ArrayLike,
@@ -166,7 +170,7 @@ def cluster_bootstrap_ratio(
         seed: Of the draws, zero or more. The same seed and rows give the same
             interval in whatever order the rows are given; other names of the
             clusters are other draws.
-        resamples: How many draws, at least 2 / (1 - confidence).
+        resamples: How many draws, from 2 / (1 - confidence) to 1,000,000.
         confidence: The share of such intervals that should hold the truth.
 
     Returns:
@@ -188,7 +192,7 @@ def cluster_bootstrap_ratio(
         >>> round(ratio.estimate, 4), ratio.method
         (0.7059, 'studentised cluster bootstrap')
     """
-    check_draws(resamples, confidence)
+    confidence = check_draws(resamples, confidence)
     sums, n = ratio_sums(numerators, denominators, clusters)
     return estimate_of(sums, n, studentised_distances(sums, resamples, seed), confidence)
 
@@ -245,15 +249,17 @@ def estimate_of(sums: ClusterSums, n: int, distances: Floats, confidence: float)
     return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, STUDENTISED, distances.size, without)
 
 
-def check_draws(resamples: int, confidence: float) -> None:
-    """Refuse a confidence that is no share, and draws too few for it.
+def check_draws(resamples: int, confidence: float) -> float:
+    """Return the confidence, unless it is no share or the draws are too few for it, or too many.
 
     Raises:
         ValueError: If one is out of range.
     """
-    between_0_and_1("confidence", confidence)
+    share = between_0_and_1("confidence", confidence)
     # Fewer would leave no draw beyond the percentile that is asked for.
-    at_least("resamples", resamples, round(2.0 / (1.0 - confidence)))
+    at_least("resamples", resamples, round(2.0 / (1.0 - share)))
+    at_most("resamples", resamples, MAX_RESAMPLES)
+    return share
 
 
 def _moments(sums: ClusterSums) -> Floats:
@@ -284,13 +290,18 @@ def _resampled_values(
         lengths = sizes[drawn]
         ends = np.cumsum(lengths)
         within = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
-        values[index] = statistic(order[np.repeat(starts[drawn], lengths) + within])
+        values[index] = float(statistic(order[np.repeat(starts[drawn], lengths) + within]))
     return values
 
 
 def _tails(values: Floats, confidence: float) -> tuple[float, float]:
     low, high = np.quantile(values, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
     return float(low), float(high)
+
+
+def _differ(values: Floats) -> bool:
+    # Halved, the distance between any two floats is a float.
+    return bool(values.max() / 2.0 - values.min() / 2.0 > ROUNDING * np.abs(values / 2.0).max())
 
 
 def _too_many_without_value(values: Floats) -> bool:

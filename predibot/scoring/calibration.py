@@ -6,10 +6,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, Ints, forecasts_and_outcomes
+from predibot.scoring.arguments import Floats, Ints, forecasts_and_outcomes, instance_of
+from predibot.scoring.draws import at_most, is_whole
 
 BinScheme = Literal["width", "quantile"]
 BINS = 10
+MAX_BINS = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +58,7 @@ def calibration_bins(
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
-        bins: How many, 1 or more.
+        bins: How many, from 1 to 100,000.
         scheme: `width` or `quantile`.
 
     Raises:
@@ -79,6 +81,7 @@ def calibration_bins(
     """
     forecasts, happened = forecasts_and_outcomes(probabilities, outcomes)
     _check_bins(bins)
+    instance_of("scheme", scheme, str)
     if scheme == "width":
         row, edges = _rows_by_width(forecasts, bins), _edges(bins)
         lower, upper = edges[:-1], edges[1:]
@@ -105,7 +108,7 @@ def expected_calibration_error(
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
-        bins: How many, 1 or more.
+        bins: How many, from 1 to 100,000.
         scheme: `width` or `quantile`, as in `calibration_bins`.
 
     Raises:
@@ -136,7 +139,7 @@ def murphy_decomposition(probabilities: ArrayLike, outcomes: ArrayLike, *, bins:
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
-        bins: How many, 1 or more.
+        bins: How many, from 1 to 100,000.
 
     Returns:
         Four parts; reliability - resolution + uncertainty + within_bin is Brier.
@@ -170,8 +173,9 @@ def murphy_decomposition(probabilities: ArrayLike, outcomes: ArrayLike, *, bins:
 
 
 def _check_bins(bins: int) -> None:
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
+    if not is_whole(bins) or bins < 1:
         raise ValueError(f"bins is {bins!r}; it must be a whole number, 1 or more")
+    at_most("bins", bins, MAX_BINS)
 
 
 def _edges(bins: int) -> Floats:

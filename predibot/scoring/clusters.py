@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, Ints, indices, not_empty, one_dimensional
+from predibot.scoring.arguments import Floats, Ints, array_of, indices, not_empty, one_dimensional
 
 ROUNDING = 1e-12
 """Numbers that differ by less, relative to the largest, differ by rounding only."""
@@ -70,7 +70,7 @@ def cluster_codes(clusters: ArrayLike, name: str = "clusters") -> Ints:
         >>> cluster_codes(["rain", "snow", "rain"]).tolist()
         [0, 1, 0]
     """
-    labels = np.asarray(clusters)
+    labels = array_of(name, clusters)
     if labels.dtype.kind not in "iufUS":
         raise ValueError(f"{name} are of type {labels.dtype}; give one word or one whole number a row")
     not_empty(name, labels)

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, not_empty, numbers, refuse, same_length, shares
+from predibot.scoring.arguments import Floats, floats, not_empty, numbers, refuse, same_length, shares, within_floats
 from predibot.scoring.bootstrap import Estimate, check_draws, estimate_of, studentised_distances
 from predibot.scoring.clusters import ROUNDING, ClusterSums, cluster_codes, cluster_starts, cluster_sums
-from predibot.scoring.draws import at_least, between_0_and_1, generator, resampled_sums
+from predibot.scoring.draws import MAX_RESAMPLES, at_least, at_most, between_0_and_1, generator, resampled_sums
 
 SYMMETRIC = "symmetric studentised cluster bootstrap"
 
@@ -25,6 +25,7 @@ class Comparison(Estimate):
         return self.estimate
 
 
+@within_floats
 def paired_difference(
     values_a: ArrayLike,
     values_b: ArrayLike,
@@ -53,7 +54,7 @@ def paired_difference(
         values_b: Of another on the same rows, shape (n,).
         clusters: Which rows belong together, words or whole numbers, shape (n,).
         seed: Of the draws, zero or more.
-        resamples: How many draws, at least 2 / (1 - confidence).
+        resamples: How many draws, from 2 / (1 - confidence) to 1,000,000.
         confidence: The share of such intervals that should hold the truth.
 
     Returns:
@@ -76,7 +77,7 @@ def paired_difference(
         >>> round(both.difference, 4), both.low < both.difference < both.high
         (-0.1333, True)
     """
-    check_draws(resamples, confidence)
+    confidence = check_draws(resamples, confidence)
     of_a, of_b, codes = numbers("values_a", values_a), numbers("values_b", values_b), cluster_codes(clusters)
     same_length(values_a=of_a, values_b=of_b, clusters=codes)
     sums = cluster_sums(of_a - of_b, np.ones_like(of_a), codes)
@@ -127,6 +128,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     return np.minimum(adjusted, 1.0)
 
 
+@within_floats
 def minimum_detectable_difference(
     values: ArrayLike, clusters: ArrayLike, *, power: float = 0.8, alpha: float = 0.05
 ) -> float:
@@ -161,8 +163,7 @@ def minimum_detectable_difference(
         >>> round(minimum_detectable_difference([0.1, -0.1, 0.2, -0.2, 0.0], [1, 2, 3, 4, 5]), 4)
         0.2629
     """
-    between_0_and_1("power", power)
-    between_0_and_1("alpha", alpha)
+    power, alpha = between_0_and_1("power", power), between_0_and_1("alpha", alpha)
     differences, codes = numbers("values", values), cluster_codes(clusters)
     same_length(values=differences, clusters=codes)
     sums = cluster_sums(differences, np.ones_like(differences), codes)
@@ -174,6 +175,7 @@ def minimum_detectable_difference(
     return float(quantiles.sum()) * sums.standard_error
 
 
+@within_floats
 def probability_of_being_best(scores: ArrayLike, clusters: ArrayLike, *, seed: int, resamples: int = 10_000) -> Floats:
     """Return how often each forecaster has the lowest mean score when clusters are drawn anew.
 
@@ -189,7 +191,7 @@ def probability_of_being_best(scores: ArrayLike, clusters: ArrayLike, *, seed: i
             to assume. Without a score in a draw it is not the best there.
         clusters: Which rows belong together, words or whole numbers, shape (n,).
         seed: Of the draws, zero or more.
-        resamples: How many draws, at least 1.
+        resamples: How many draws, from 1 to 1,000,000.
 
     Returns:
         Shape (forecasters,), adding up to one.
@@ -203,6 +205,7 @@ def probability_of_being_best(scores: ArrayLike, clusters: ArrayLike, *, seed: i
         [1.0, 0.0]
     """
     at_least("resamples", resamples, 1)
+    at_most("resamples", resamples, MAX_RESAMPLES)
     table, codes, rng = _table(scores), cluster_codes(clusters), generator(seed)
     same_length(scores=table, clusters=codes)
     order = np.argsort(codes, kind="stable")
@@ -218,7 +221,7 @@ def probability_of_being_best(scores: ArrayLike, clusters: ArrayLike, *, seed: i
 
 
 def _table(scores: ArrayLike) -> Floats:
-    table = np.asarray(scores, dtype=np.float64)
+    table = floats("scores", scores)
     if table.ndim != 2 or table.size == 0:
         raise ValueError(f"scores have shape {table.shape}; give at least one row and one column, (n, forecasters)")
     refuse("scores", table, np.isinf(table), "each must be a finite number, or NaN for silence")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
+from predibot.scoring.arguments import scalar
 from predibot.spelling import nearest
 
 
@@ -47,11 +48,12 @@ class Convention:
             >>> CONVENTIONS["predibench"].periods_per_year(3) is None
             True
         """
-        if not 0.0 < horizon_days < math.inf:
+        days = scalar("horizon_days", horizon_days)
+        if not 0.0 < days < math.inf:
             raise ValueError(f"horizon_days is {horizon_days!r}; it must be above zero")
         if self.days_per_year is not None:
-            return self.days_per_year / horizon_days
-        return self.periods_by_horizon_days.get(float(horizon_days))
+            return self.days_per_year / days
+        return self.periods_by_horizon_days.get(days)
 
 
 def convention_named(name: str) -> Convention:
@@ -64,6 +66,8 @@ def convention_named(name: str) -> Convention:
         >>> convention_named("livetradebench").ddof
         0
     """
+    if not isinstance(name, str):
+        raise ValueError(f"a convention's name is text, not {type(name).__name__}; there are: {', '.join(CONVENTIONS)}")
     if name in CONVENTIONS:
         return CONVENTIONS[name]
     found = nearest(name, CONVENTIONS)

@@ -3,10 +3,13 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, Ints, indices, numbers, refuse, same_length
+from predibot.scoring.arguments import Floats, Ints, array_of, indices, numbers, refuse, same_length, within_floats
 from predibot.scoring.clusters import cluster_codes
 
+MAX_FORECASTERS = 1_000_000
 
+
+@within_floats
 def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: ArrayLike) -> Floats:
     """Return the score each forecaster would have on the average question.
 
@@ -18,7 +21,8 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
 
     Args:
         scores: Such as (p - y)^2, one for each answer, shape (n,).
-        forecaster: Who answered, numbered from zero or by names, shape (n,).
+        forecaster: Who answered, numbered from zero and below 1,000,000, or by
+            names, shape (n,).
         question: What was asked, words or whole numbers, shape (n,). A question
             that one forecaster alone answered does not say who is better,
             but counts as a question.
@@ -33,7 +37,7 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
 
     Raises:
         ValueError: If there is no answer, the lengths differ, a score is NaN or
-            infinite, or a forecaster is neither a name nor a number of zero or more.
+            infinite, or a forecaster is neither a name nor a number in that range.
 
     Source:
         Abowd, Kramarz and Margolis (1999) for the model and its groups;
@@ -48,6 +52,8 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
     what = cluster_codes(question, "question")
     same_length(scores=values, forecaster=who, question=what)
     refuse("forecaster", who, who < 0, "each must be zero or more")
+    # The answer has a number for each one below the largest.
+    refuse("forecaster", who, who >= MAX_FORECASTERS, f"each must be below {MAX_FORECASTERS:,}, or a name")
     adjusted = np.full(int(who.max()) + 1, np.nan)
     linked = _largest_linked_group(who, what)
     rows = np.isin(who, linked)
@@ -59,7 +65,7 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
 
 def _numbered(forecaster: ArrayLike) -> Ints:
     """Return forecasters as numbers: their own, or their places among the sorted names."""
-    if np.asarray(forecaster).dtype.kind in "US":
+    if array_of("forecaster", forecaster).dtype.kind in "US":
         return cluster_codes(forecaster, "forecaster")
     return indices("forecaster", forecaster)
 

@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats
+from predibot.scoring.arguments import Floats, scalar
+
+MAX_RESAMPLES = 1_000_000
+"""More tell nothing new, and would fill the memory."""
 
 _BLOCK_CELLS = 32_768
 """Draws held at once: they stay in the processor's cache, whatever the number of clusters."""
@@ -45,21 +48,38 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+def is_whole(number: object) -> bool:
+    """Return whether it is one whole number; truth values and lengths of time are none."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool | np.timedelta64)
+
+
 def at_least(name: str, number: Any, least: int) -> None:
     """Refuse what is not a whole number, or too small a one.
 
     Raises:
         ValueError: If it is; says what was seen.
     """
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
+    if not is_whole(number) or number < least:
         raise ValueError(f"{name} is {number!r}; it must be a whole number of at least {least}")
 
 
-def between_0_and_1(name: str, number: float) -> None:
-    """Refuse what is no share, or all or nothing.
+def at_most(name: str, number: int, most: int) -> None:
+    """Refuse a number that would fill the memory.
+
+    Raises:
+        ValueError: If it is larger than the most.
+    """
+    if number > most:
+        raise ValueError(f"{name} is {number:,}; it must be at most {most:,}")
+
+
+def between_0_and_1(name: str, number: float) -> float:
+    """Return a share that is neither all nor nothing.
 
     Raises:
         ValueError: If it does not lie strictly between zero and one.
     """
-    if not 0.0 < number < 1.0:
+    share = scalar(name, number)
+    if not 0.0 < share < 1.0:
         raise ValueError(f"{name} is {number!r}; it must be above 0 and below 1")
+    return share

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, refuse
+from predibot.scoring.arguments import Floats, refuse, within_floats
 from predibot.scoring.growth import account_values, annualized_return, calmar_ratio, cumulative_return, max_drawdown
 from predibot.scoring.risk import (
     VALUE_AT_RISK_LEVEL,
@@ -50,6 +50,7 @@ class EquityScore:
     value_at_risk_level: float
 
 
+@within_floats
 def equity_score(
     values: ArrayLike,
     periods_per_year: float,
@@ -107,6 +108,7 @@ def equity_score(
     )
 
 
+@within_floats
 def equity_returns(values: ArrayLike) -> Floats:
     """Return what an account gained in each period, as a share of its value before.
 

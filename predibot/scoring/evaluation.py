@@ -1,15 +1,17 @@
 """The evaluation: everything that is said of a record, or of anybody's forecasts, in one object."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
+from predibot.scoring.arguments import instance_of
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
 from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.knowledge import Knowledge
 from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
 from predibot.scoring.notes import notes, on_clusters
 from predibot.scoring.parts import (
@@ -60,10 +62,33 @@ class Evaluation:
     by_confidence: tuple[PartScore, ...] = ()
     delays: tuple[Counterfactual, ...] = ()
     sizings: tuple[Counterfactual, ...] = ()
+    first_results_at: datetime | None = None
+    """When the first horizon of the first decision has passed, where nothing can be scored before; else None."""
+    apart: "Evaluation | None" = None
+    """The same of the decisions whose models have no known cutoff, which are in no score above; None without any.
+
+    A bot that has others too has a card in both.
+    """
+
+    @property
+    def rankings(self) -> "Mapping[Knowledge, Evaluation]":
+        """Return what is ranked by itself, this first, by the knowledge of the decisions that are scored in it."""
+        return {"clean": self} if self.apart is None else {"clean": self, "unknown": self.apart}
 
 
 def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
-    """Return what a record says, in full."""
+    """Return what a record says, in full.
+
+    Raises:
+        ValueError: If an argument is of another class, or something is asked
+            for that there is not.
+    """
+    instance_of("record", record, TrackRecord)
+    instance_of("as_of", as_of, datetime)
+    instance_of("asked", asked, Question)
+    apart = record.apart() if record.counted == "clean" else None
+    others = None if apart is None else evaluation_of(apart, as_of, asked)
+    whole, record = record, record if apart is None else record.without_apart()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
     cards = scorecards(record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty)
     pairs = (
@@ -82,7 +107,17 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         by_confidence=confidence_scores(forecasts, asked.uncertainty),
         delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
+        first_results_at=_first_results_at(whole, cards if others is None else (*cards, *others.cards), asked),
+        apart=others,
     )
+
+
+def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Question) -> datetime | None:
+    made_at = record.decided_at[record.made()]
+    if not made_at.size or any(card.forecast.n or any(each.n for each in card.horizons.values()) for card in cards):
+        return None
+    at = datetime.fromtimestamp(float(made_at.min()), UTC) + timedelta(days=min(asked.horizons_days))
+    return at if at.timestamp() > record.as_of else None
 
 
 def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
@@ -92,7 +127,16 @@ def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
 
 
 def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequence[str] = ()) -> Evaluation:
-    """Return what forecasts say that come from no ledger: there is nothing of decisions, bets and prices in it."""
+    """Return what forecasts say that come from no ledger: there is nothing of decisions, bets and prices in it.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("forecasts", forecasts, Forecasts)
+    instance_of("asked", asked, Question)
+    instance_of("remarks", remarks, Sequence)
+    for remark in remarks:
+        instance_of("a remark", remark, str)
     scores = forecast_scores(forecasts, uncertainty=asked.uncertainty)
     cards = tuple(_card(bot, score) for bot, score in zip(forecasts.forecasters, scores, strict=True))
     return Evaluation(
@@ -124,6 +168,7 @@ def _card(bot: str, score: ForecastScore) -> Scorecard:
         failed=0,
         abstained=0,
         clean=0,
-        contaminated=0,
         unknown=0,
+        ahead=0,
+        contaminated=0,
     )

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from predibot.scoring.agreement import rank_correlation
-from predibot.scoring.arguments import Ints
+from predibot.scoring.arguments import Ints, instance_of
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.calibration import (
     CalibrationBins,
@@ -65,7 +65,13 @@ def forecast_scores(
         uncertainty: How intervals are made; None makes none.
         adjust: Whether scores adjusted for difficulty are wanted: they cost time,
             and of parts they say nothing.
+
+    Raises:
+        ValueError: If an argument is of another class.
     """
+    instance_of("forecasts", forecasts, Forecasts)
+    if uncertainty is not None:
+        instance_of("uncertainty", uncertainty, Uncertainty)
     parts = tuple(of_each(forecasts))
     adjusted = _adjusted(forecasts) if adjust else [None] * len(parts)
     intervals = intervals_of_each([_ratios(own) for own in parts], uncertainty)

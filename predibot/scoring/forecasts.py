@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints, outcomes_of, refuse, same_length, shares
+from predibot.scoring.arguments import Floats, Ints, column, instance_of, outcomes_of, refuse, same_length, shares
 from predibot.scoring.record import TrackRecord
 
 
@@ -42,6 +42,8 @@ class Forecasts:
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together, saying what was seen."""
+        for name in self._columns():
+            column(name, getattr(self, name))
         same_length(**{name: getattr(self, name) for name in self._columns()})
         shares("probability", self.probability)
         outcomes_of("outcome", self.outcome)
@@ -71,9 +73,13 @@ class Forecasts:
 def settled_forecasts(record: TrackRecord) -> Forecasts:
     """Return the forecasts of a record that count, on markets that had paid 0 or 1 by its evaluation.
 
-    Contaminated decisions and void markets are left out. Two bots were asked the
+    Decisions that are not scored and void markets are left out. Two bots were asked the
     same question where the market and the run's slot are the same.
+
+    Raises:
+        ValueError: If it is no record.
     """
+    instance_of("record", record, TrackRecord)
     payout = np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)[record.bet_market]
     told = ~np.isnan(record.bet_probability) & record.scored()[record.bet_decision]
     rows = np.flatnonzero(told & ((payout == 0.0) | (payout == 1.0)))

@@ -3,9 +3,20 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, numbers, refuse, same_length, shares
+from predibot.scoring.arguments import (
+    Floats,
+    booleans,
+    floats,
+    numbers,
+    one_dimensional,
+    refuse,
+    same_length,
+    shares,
+    within_floats,
+)
 
 
+@within_floats
 def quote_gains(
     bets_usd: ArrayLike,
     bids_yes: ArrayLike,
@@ -58,7 +69,7 @@ def quote_gains(
     bets = numbers("bets_usd", bets_usd)
     bid, ask = shares("bids_yes", bids_yes, allow_nan=True), shares("asks_yes", asks_yes, allow_nan=True)
     later = shares("prices_yes_later", prices_yes_later, allow_nan=True)
-    paid = np.asarray(settled, dtype=np.bool_)
+    paid = booleans("settled", settled)
     rate, exponent = _fees(fee_rates, 0.0, "fee_rates"), _fees(fee_exponents, 1.0, "fee_exponents")
     same_length(bets=bets, bids=bid, asks=ask, later=later, settled=paid, fee_rates=rate, fee_exponents=exponent)
     yes = bets > 0.0
@@ -71,6 +82,6 @@ def quote_gains(
 
 
 def _fees(values: ArrayLike, unstated: float, name: str) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
+    array = one_dimensional(name, floats(name, values))
     refuse(name, array, (array < 0.0) | np.isinf(array), "each must be zero or more, or NaN")
     return np.where(np.isnan(array), unstated, array)

@@ -61,14 +61,14 @@ def annualized_return(values: ArrayLike, periods_per_year: float) -> float:
         0.21
     """
     account = account_values(values)
-    check_periods_per_year(periods_per_year)
+    periods = check_periods_per_year(periods_per_year)
     if account.size < 2:
         return math.nan
     if account[-1] == 0.0:
         return -1.0
     per_period = (math.log(account[-1]) - math.log(account[0])) / (account.size - 1)
     try:
-        return math.expm1(per_period * periods_per_year)
+        return math.expm1(per_period * periods)
     except OverflowError:
         return math.inf
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
-from predibot.scoring.arguments import Floats
+from predibot.scoring.arguments import Floats, instance_of, scalar
 from predibot.scoring.frictions import quote_gains
 from predibot.scoring.prices import MAX_GAP_SECONDS, as_of_prices
 from predibot.scoring.record import TrackRecord
@@ -47,8 +47,8 @@ def horizon_returns(
     """Return the returns of every decision by each horizon, `settled` last.
 
     Each decision stands alone: what its bot, or anybody, decided later changes
-    nothing. A decision after `as_of`, or a contaminated one, has no value and
-    counts nowhere.
+    nothing. A decision after `as_of`, or one that is not scored, has no value
+    and counts nowhere.
 
     Args:
         record: What was done.
@@ -59,6 +59,7 @@ def horizon_returns(
     Raises:
         ValueError: If a horizon is not above zero or is asked for twice.
     """
+    instance_of("record", record, TrackRecord)
     _check_horizons(horizons_days)
     payout = payouts_as_of(record)
     scored = record.scored()
@@ -112,8 +113,9 @@ def observed_prices(record: TrackRecord, market: NDArray[np.int64], at: Floats, 
 
 
 def _check_horizons(horizons_days: Sequence[float]) -> None:
+    instance_of("horizons_days", horizons_days, Sequence)
     for days in horizons_days:
-        if not (math.isfinite(days) and days > 0.0):
+        if not (math.isfinite(scalar("a horizon", days)) and days > 0.0):
             raise ValueError(f"a horizon is {days!r} days; it must be above zero")
     labels = [horizon_label(days) for days in horizons_days]
     if len(set(labels)) < len(labels):

@@ -6,7 +6,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from predibot.scoring.arguments import Floats, floats, not_empty, refuse
+from predibot.scoring.arguments import Floats, floats, not_empty, refuse, within_floats
 
 _Many = Sequence[float] | NDArray[Any]
 
@@ -17,6 +17,7 @@ def kelly_fraction(probability: float, price: float) -> float: ...
 def kelly_fraction(probability: _Many, price: ArrayLike) -> Floats: ...
 @overload
 def kelly_fraction(probability: ArrayLike, price: _Many) -> Floats: ...
+@within_floats
 def kelly_fraction(probability: ArrayLike, price: ArrayLike) -> Floats | float:
     """Return the share of one's money whose logarithm grows fastest when bet at a price.
 

@@ -1,36 +1,102 @@
-"""Knowledge: whether a bot's model may have learned how an event ended before it was asked."""
+"""Knowledge: whether the models behind a decision may have learned how its event ended before they were asked."""
 
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from predibot.scoring.arguments import Floats, same_length
+from predibot.scoring.arguments import Floats, Ints, booleans, floats, indices, one_dimensional, refuse, same_length
 
-Knowledge = Literal["clean", "contaminated", "unknown"]
-KNOWLEDGE: tuple[Knowledge, ...] = ("clean", "contaminated", "unknown")
-"""A contaminated decision is in no score of its bot; an unknown one is, and is counted."""
-CONTAMINATED = KNOWLEDGE.index("contaminated")
+Knowledge = Literal["clean", "unknown", "ahead", "contaminated"]
+KNOWLEDGE: tuple[Knowledge, ...] = ("clean", "unknown", "ahead", "contaminated")
+"""From best to worst. Clean decisions are scored, unknown ones are ranked apart, the others count in no score."""
+CLEAN, UNKNOWN, AHEAD, CONTAMINATED = range(len(KNOWLEDGE))
 
 
-def knowledge_of(has_model: NDArray[np.bool_], cutoff_at: Floats, event_settled_at: Floats) -> NDArray[np.int8]:
-    """Return what each decision's model can have known, (n,), as indices into `KNOWLEDGE`.
+def knowledge_of(
+    opened_model: ArrayLike,
+    cutoff_at: ArrayLike,
+    *,
+    is_live: ArrayLike,
+    decided_at: ArrayLike,
+    event_settled_at: ArrayLike,
+) -> NDArray[np.int8]:
+    """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
 
-    A model knows how an event ended where the whole of it had ended before the
-    day of the model's knowledge cutoff began. Without a model nobody has learned
-    anything; of a model without a cutoff nothing is known.
+    A decision that opened no model is clean, and so is a live one: an end that
+    has not come cannot have been read. In a replay it is clean where the
+    knowledge cutoff is not after the decision, `ahead` where the cutoff lies
+    between decision and settlement, `contaminated` where it lies after the
+    settlement, and `unknown` without a cutoff.
 
     Args:
-        has_model: Whether the decision's bot has a model, (n,).
-        cutoff_at: The start of the UTC day of the cutoff in seconds since
-            1970, (n,); NaN where it is not known.
+        opened_model: Whether a model was opened for the decision, (n,).
+        cutoff_at: The knowledge cutoff, of several models the latest, in
+            seconds since 1970, (n,); NaN where it is not known.
+        is_live: Whether the model was asked while the event went on, (n,),
+            and not in a replay.
+        decided_at: The instant the bot stood at, in seconds since 1970, (n,).
         event_settled_at: When the last market of the event settled, (n,);
             infinite where one has not, or the decision is about no event.
 
     Raises:
-        ValueError: If the lengths differ.
+        ValueError: If the lengths differ, or an instant other than a cutoff is NaN.
+
+    Examples:
+        >>> codes = knowledge_of(
+        ...     [True, True, True, False],
+        ...     [5.0, 15.0, 25.0, 25.0],
+        ...     is_live=[False] * 4,
+        ...     decided_at=[10.0] * 4,
+        ...     event_settled_at=[20.0] * 4,
+        ... )
+        >>> [KNOWLEDGE[code] for code in codes]
+        ['clean', 'ahead', 'contaminated', 'clean']
     """
-    same_length(has_model=has_model, cutoff_at=cutoff_at, event_settled_at=event_settled_at)
-    known = np.where(event_settled_at < cutoff_at, CONTAMINATED, KNOWLEDGE.index("clean"))
-    codes = np.where(np.isnan(cutoff_at), KNOWLEDGE.index("unknown"), known)
-    return np.where(has_model, codes, KNOWLEDGE.index("clean")).astype(np.int8)
+    opened, live = booleans("opened_model", opened_model), booleans("is_live", is_live)
+    cutoff = one_dimensional("cutoff_at", floats("cutoff_at", cutoff_at))
+    decided, settled = _instants("decided_at", decided_at), _instants("event_settled_at", event_settled_at)
+    same_length(opened_model=opened, cutoff_at=cutoff, is_live=live, decided_at=decided, event_settled_at=settled)
+    later = np.where(cutoff > settled, CONTAMINATED, AHEAD)
+    replayed = np.where(np.isnan(cutoff), UNKNOWN, np.where(cutoff > decided, later, CLEAN))
+    return np.where(opened & ~live, replayed, CLEAN).astype(np.int8)
+
+
+def inherited_knowledge(knowledge: ArrayLike, pooling: ArrayLike, pooled: ArrayLike) -> NDArray[np.int8]:
+    """Return what can have been known where some decisions were made of others, (n,), as indices into `KNOWLEDGE`.
+
+    A decision that pools others is as bad as the worst of them.
+
+    Args:
+        knowledge: What the models of each decision itself can have known, (n,),
+            as indices into `KNOWLEDGE`.
+        pooling: The row of a decision that was made of another, (m,).
+        pooled: The row of that other one, (m,).
+
+    Raises:
+        ValueError: If the lengths of the last two differ, or a row or an index
+            is out of range.
+
+    Examples:
+        >>> inherited_knowledge([0, 3, 1, 0], [0, 0], [1, 2]).tolist()
+        [3, 3, 1, 0]
+    """
+    codes, above, below = indices("knowledge", knowledge), indices("pooling", pooling), indices("pooled", pooled)
+    refuse("knowledge", codes, (codes < 0) | (codes >= len(KNOWLEDGE)), f"there are {len(KNOWLEDGE)}, counted from 0")
+    same_length(pooling=above, pooled=below)
+    for name, rows in (("pooling", above), ("pooled", below)):
+        refuse(name, rows, (rows < 0) | (rows >= codes.size), f"there are {codes.size} decisions, counted from 0")
+    return _worst(codes, above, below).astype(np.int8)
+
+
+def _worst(codes: Ints, above: Ints, below: Ints) -> Ints:
+    worst = codes.copy()
+    np.maximum.at(worst, above, codes[below])
+    # What is pooled may pool in its turn.
+    return worst if np.array_equal(worst, codes) else _worst(worst, above, below)
+
+
+def _instants(name: str, values: ArrayLike) -> Floats:
+    array = one_dimensional(name, floats(name, values))
+    refuse(name, array, np.isnan(array), "each must be an instant, or infinite")
+    return array

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.arguments import Floats, Ints, instance_of
 from predibot.scoring.bootstrap import FEW_CLUSTERS
 from predibot.scoring.comparison import Comparison, benjamini_hochberg, minimum_detectable_difference
 from predibot.scoring.forecasts import Forecasts
@@ -50,7 +50,13 @@ class Pair:
 
 
 def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, ...]:
-    """Return every pair of forecasters by their squared errors on the questions both answered."""
+    """Return every pair of forecasters by their squared errors on the questions both answered.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("forecasts", forecasts, Forecasts)
+    instance_of("uncertainty", uncertainty, Uncertainty)
     errors = forecasts.squared_errors()
     return _pairs(
         "brier",
@@ -61,7 +67,14 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
 
 
 def return_pairs(record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty) -> tuple[Pair, ...]:
-    """Return every pair of bots by what the decisions both made returned: on one event, at one slot."""
+    """Return every pair of bots by what the decisions both made returned: on one event, at one slot.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("record", record, TrackRecord)
+    instance_of("returns", returns, HorizonReturns)
+    instance_of("uncertainty", uncertainty, Uncertainty)
     rows = np.flatnonzero(~np.isnan(returns.value))
     event = record.decision_event[rows]
     _, slot = np.unique(record.slots()[rows], return_inverse=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from predibot.scoring.arguments import instance_of
 from predibot.scoring.bootstrap import FEW_CLUSTERS
 from predibot.scoring.horizon import SETTLED
 from predibot.scoring.record import TrackRecord
@@ -18,15 +19,20 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
         cards: The scorecards, in the record's order.
 
     Raises:
-        ValueError: If the scorecards are of other bots.
+        ValueError: If the scorecards are of other bots, or an argument is of
+            another class.
     """
+    instance_of("record", record, TrackRecord)
+    instance_of("cards", cards, Sequence)
+    for card in cards:
+        instance_of("a card", card, Scorecard)
     if tuple(card.bot for card in cards) != record.bots:
         seen = ", ".join(card.bot for card in cards) or "nobody"
         raise ValueError(f"the scorecards are of {seen}, the record is of {', '.join(record.bots) or 'nobody'}")
     return (
         *_on_decisions(record, cards),
         *_on_forecasts(cards),
-        *_on_horizons(cards),
+        *_on_horizons(record, cards),
         *_on_overlap(record, cards),
         *_on_fees(record),
         *on_clusters(cards),
@@ -58,12 +64,23 @@ def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[s
     ):
         if who := _who({card.bot: getattr(card, kind) for card in cards}):
             yield f"Decisions {kind}: {who}; they have {ending}."
-    if who := _who({card.bot: card.contaminated for card in cards}):
-        yield f"Decisions on events that ended before the model's knowledge cutoff: {who}; they are in no score."
-    if who := _who({card.bot: card.unknown for card in cards}):
-        yield f"Decisions by a model whose knowledge cutoff is not known: {who}; it may have known how the event ended."
+    yield from _on_knowledge(record, cards)
     if bots := [card.bot for card in cards if card.cost_usd is None]:
         yield f"The cost of some decisions is not known: {', '.join(bots)}; only a part of it is."
+
+
+def _on_knowledge(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
+    for kind, what in (
+        ("ahead", "made before a model's knowledge cutoff, of which it may have read what came later"),
+        ("contaminated", "on events that had ended before a model's knowledge cutoff"),
+    ):
+        if who := _who({card.bot: getattr(card, kind) for card in cards}):
+            yield f"Decisions {what}: {who}; they are in no score."
+    if record.counted == "unknown" and (who := _who({card.bot: card.unknown for card in cards})):
+        yield (
+            f"Decisions of a replay by a model whose knowledge cutoff is not known: {who}; it may have known "
+            "how the event ended, so they are ranked apart."
+        )
 
 
 def _on_forecasts(cards: Sequence[Scorecard]) -> Iterator[str]:
@@ -71,7 +88,7 @@ def _on_forecasts(cards: Sequence[Scorecard]) -> Iterator[str]:
         yield f"Forecasts on markets that paid neither 0 nor 1: {who}; no Brier or log score counts them."
 
 
-def _on_horizons(cards: Sequence[Scorecard]) -> Iterator[str]:
+def _on_horizons(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
     for label in cards[0].horizons if cards else ():
         scores = {card.bot: card.horizons[label] for card in cards}
         missing = _who({bot: score.n_unpriced for bot, score in scores.items()})
@@ -79,13 +96,15 @@ def _on_horizons(cards: Sequence[Scorecard]) -> Iterator[str]:
             if missing:
                 yield f"Decisions with money on a market that is not settled: {missing}."
         else:
-            yield from _on_days(label, cards, scores, missing)
+            yield from _on_days(label, record, cards, scores, missing)
         if who := _who({bot: score.n - score.n_market for bot, score in scores.items()}):
             yield f"Decisions {_name(label)} that the market baseline has no value on: {who}."
 
 
-def _on_days(label: str, cards: Sequence[Scorecard], scores: Mapping[str, HorizonScore], missing: str) -> Iterator[str]:
-    if who := _who({card.bot: card.decisions - card.contaminated - scores[card.bot].n_passed for card in cards}):
+def _on_days(
+    label: str, record: TrackRecord, cards: Sequence[Scorecard], scores: Mapping[str, HorizonScore], missing: str
+) -> Iterator[str]:
+    if who := _who({card.bot: getattr(card, record.counted) - scores[card.bot].n_passed for card in cards}):
         yield f"Decisions made less than {_days(label)} ago: {who}; this horizon has not passed for them."
     if missing:
         yield f"Decisions without a price {_name(label)}: {missing}; they have no value there."

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
+from predibot.scoring.arguments import scalar
 from predibot.scoring.conventions import Convention
 
 DAYS_PER_YEAR = 365.0
@@ -28,14 +29,16 @@ class Periods:
         check_periods_per_year(self.per_year)
 
 
-def check_periods_per_year(periods_per_year: float) -> None:
-    """Refuse a number that is no number of periods.
+def check_periods_per_year(periods_per_year: float) -> float:
+    """Return the number of periods, unless it is none.
 
     Raises:
         ValueError: If it is zero, negative, NaN or infinite.
     """
-    if not 0.0 < periods_per_year < float("inf"):
+    periods = scalar("periods_per_year", periods_per_year)
+    if not 0.0 < periods < float("inf"):
         raise ValueError(f"periods_per_year is {periods_per_year!r}; it must be above zero")
+    return periods
 
 
 def choose_periods(

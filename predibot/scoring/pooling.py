@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from predibot.scoring.arguments import Floats, Ints, floats, not_empty, refuse
+from predibot.scoring.arguments import Floats, Ints, floats, not_empty, refuse, scalar
 from predibot.scoring.odds import log_odds_of, probabilities_of
 
 PoolingMethod = Literal["mean", "median", "trimmed_mean", "soft_trimmed_mean", "log_odds"]
@@ -60,16 +60,16 @@ def pool_probabilities(matrix: ArrayLike, *, method: PoolingMethod = "mean", ext
         array([0.8571])
     """
     forecasts = _checked(matrix)
-    if isinstance(extremize, bool) or not 0.0 < extremize < np.inf:
+    if isinstance(extremize, bool) or not 0.0 < scalar("extremize", extremize) < np.inf:
         raise ValueError(f"extremize is {extremize!r}; it must be a finite number above zero")
-    if method not in _POOLED:
+    if not isinstance(method, str) or method not in _POOLED:
         raise ValueError(f"no method {method!r}; there are {', '.join(_POOLED)}")
     # NaN is sorted to the end, so the first n of a row are those that spoke.
     ordered = np.sort(forecasts, axis=1)
     n = np.sum(~np.isnan(ordered), axis=1)
     heard = n > 0
     pooled = np.full(n.shape, np.nan)
-    pooled[heard] = _extremized(_among(_POOLED[method], ordered[heard], n[heard]), extremize)
+    pooled[heard] = _extremized(_among(_POOLED[method], ordered[heard], n[heard]), float(extremize))
     return pooled
 
 

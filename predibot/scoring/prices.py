@@ -5,7 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, Ints, indices, numbers, same_length, shares
+from predibot.scoring.arguments import (
+    Floats,
+    Ints,
+    floats,
+    indices,
+    numbers,
+    same_length,
+    scalar,
+    shares,
+    within_floats,
+)
 
 MAX_GAP_SECONDS = 259_200.0
 """Three days."""
@@ -14,6 +24,7 @@ _QUERIES_AT_ONCE = 32_768
 """So many at a time stay in the processor's cache, and need no memory to speak of."""
 
 
+@within_floats
 def as_of_prices(
     market_index: ArrayLike,
     observed_at: ArrayLike,
@@ -60,6 +71,7 @@ def as_of_prices(
     same_length(market_index=market, observed_at=seen_at, prices_yes=prices)
     asked, asked_at = indices("query_market", query_market), numbers("query_at", query_at)
     same_length(query_market=asked, query_at=asked_at)
+    max_gap_seconds = scalar("max_gap_seconds", max_gap_seconds)
     if not max_gap_seconds >= 0.0:
         raise ValueError(f"max_gap_seconds is {max_gap_seconds!r}; it must be zero or more")
     earliest = _earliest(not_before, asked_at)
@@ -75,7 +87,7 @@ def as_of_prices(
 
 def _earliest(not_before: ArrayLike | None, asked_at: Floats) -> Floats:
     """Return the bound of each query, shape (q,)."""
-    bound = np.asarray(-np.inf if not_before is None else not_before, dtype=np.float64)
+    bound = floats("not_before", -np.inf if not_before is None else not_before)
     if np.isnan(bound).any():
         raise ValueError("not_before has a NaN; give seconds, or minus infinity for no bound")
     if bound.ndim and bound.shape != asked_at.shape:

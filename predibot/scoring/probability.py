@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, forecasts_and_outcomes, same_length, shares
+from predibot.scoring.arguments import Floats, forecasts_and_outcomes, same_length, scalar, shares
 
 CLIP = 0.01
 
@@ -102,6 +102,7 @@ def surprises(forecasts: Floats, happened: Floats, clip: float = CLIP) -> Floats
     Raises:
         ValueError: If the clip is not in [0, 0.5).
     """
+    clip = scalar("clip", clip)
     if not 0.0 <= clip < 0.5:
         raise ValueError(f"clip is {clip!r}; it must be in [0, 0.5)")
     given = np.where(happened == 1.0, forecasts, 1.0 - forecasts)

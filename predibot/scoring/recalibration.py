@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, forecasts_and_outcomes, shares
+from predibot.scoring.arguments import Floats, forecasts_and_outcomes, instance_of, shares, within_floats
 from predibot.scoring.odds import log_odds_of, probabilities_of
 
 RecalibrationMethod = Literal["isotonic", "logistic"]
@@ -49,6 +49,7 @@ class LogisticRecalibration:
 Recalibration = IsotonicRecalibration | LogisticRecalibration
 
 
+@within_floats
 def fit_recalibration(
     probabilities: ArrayLike, outcomes: ArrayLike, *, method: RecalibrationMethod = "isotonic"
 ) -> Recalibration:
@@ -90,6 +91,7 @@ def fit_recalibration(
         array([0.2, 0.5, 0.8])
     """
     forecasts, happened = forecasts_and_outcomes(probabilities, outcomes)
+    instance_of("method", method, str)
     if method == "isotonic":
         return _isotonic(forecasts, happened)
     if method == "logistic":

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
-from predibot.scoring.arguments import Floats, Ints, refuse, same_length
-from predibot.scoring.knowledge import CONTAMINATED, KNOWLEDGE
+from predibot.scoring.arguments import Floats, Ints, column, instance_of, refuse, same_length, scalar
+from predibot.scoring.knowledge import CLEAN, KNOWLEDGE, UNKNOWN
 
 _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
 _DAY_SECONDS = 86_400.0
@@ -77,7 +77,9 @@ class TrackRecord:
     tell. Left out, abstaining counts at `settled` from the start.
     """
     decision_knowledge: NDArray[np.int8] | None = None
-    """What the decision's model can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
+    """What the models behind it can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
+    counted: Literal["clean", "unknown"] = "clean"
+    """Which decisions count for scores; those whose models have no known cutoff are scored apart (`apart`)."""
     decision_slot: Floats | None = None
     """The instant of the run's slot, (n_d,): decisions of one event at one slot are compared.
 
@@ -102,9 +104,10 @@ class TrackRecord:
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together, saying what was seen."""
+        instance_of("bots", self.bots, tuple)
         if len(set(self.bots)) < len(self.bots):
             raise ValueError(f"bots are named twice: {', '.join(self.bots)}")
-        if not np.isfinite(self.as_of):
+        if not np.isfinite(scalar("as_of", self.as_of)):
             raise ValueError(f"as_of is {self.as_of!r}; give seconds since 1970")
         for prefixes in (("decision", "decided"), ("bet_",), ("payout", "settled_at"), ("observation",)):
             self._check_lengths(prefixes)
@@ -116,9 +119,36 @@ class TrackRecord:
         return self.decided_at <= self.as_of
 
     def scored(self) -> NDArray[np.bool_]:
-        """Return which of them count for the scores of their bot, (n_d,): all but the contaminated ones."""
-        made = self.made()
-        return made if self.decision_knowledge is None else made & (self.decision_knowledge != CONTAMINATED)
+        """Return which of them count for the scores of their bot, (n_d,): those whose knowledge is `counted`."""
+        counted: NDArray[np.bool_] = self.made() & (self.knowledge() == KNOWLEDGE.index(self.counted))
+        return counted
+
+    def knowledge(self) -> NDArray[np.int8]:
+        """Return what the models behind each decision can have known, (n_d,), as indices into `KNOWLEDGE`."""
+        known = self.decision_knowledge
+        return np.full(self.decided_at.shape, CLEAN, dtype=np.int8) if known is None else known
+
+    def apart(self) -> Self | None:
+        """Return the record of the decisions that are scored apart, by their bots alone; None where there are none."""
+        unknown = self._unknown()
+        return replace(self._with_bots(unknown), counted="unknown") if unknown.any() else None
+
+    def without_apart(self) -> Self:
+        """Return the record without the bots all of whose decisions are scored apart."""
+        unknown = self._unknown()
+        only_apart = ~np.isin(self.decision_bot, self.decision_bot[self.made() & ~unknown])
+        dropped = only_apart & np.isin(self.decision_bot, self.decision_bot[unknown])
+        return self._with_bots(~dropped) if dropped.any() else self
+
+    def _unknown(self) -> NDArray[np.bool_]:
+        unknown: NDArray[np.bool_] = self.made() & (self.knowledge() == UNKNOWN)
+        return unknown
+
+    def _with_bots(self, kept: NDArray[np.bool_]) -> Self:
+        """Return the record of some decisions, with only the bots that made one."""
+        present, index = np.unique(self.decision_bot[kept], return_inverse=True)
+        bots = tuple(self.bots[row] for row in present)
+        return replace(self.only(kept), decision_bot=index.astype(np.int64), bots=bots)
 
     def slots(self) -> Floats:
         """Return the instant of each decision's slot, (n_d,)."""
@@ -146,10 +176,10 @@ class TrackRecord:
         present = {name: getattr(self, name) for name in self.__slots__ if name.startswith(prefixes)}
         arrays: dict[str, NDArray[Any]] = {name: array for name, array in present.items() if array is not None}
         for name, array in arrays.items():
-            if array.ndim != 1:
-                raise ValueError(f"{name} has shape {array.shape}; give one dimension")
+            column(name, array)
         same_length(**arrays)
         if self.event_settled is not None:
+            column("event_settled", self.event_settled)
             same_length(decided_at=self.decided_at, event_settled=self.event_settled)
 
     def _check_rows(self) -> None:

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, refuse
+from predibot.scoring.arguments import Floats, floats, refuse, within_floats
 
 
+@within_floats
 def horizon_gains(bets_usd: ArrayLike, prices_yes_at_decision: ArrayLike, prices_yes_at_horizon: ArrayLike) -> Floats:
     """Return what each bet gained, in dollars, at the price of a later instant.
 
@@ -30,7 +31,7 @@ def horizon_gains(bets_usd: ArrayLike, prices_yes_at_decision: ArrayLike, prices
         >>> horizon_gains([0.5, -0.5, 0.5], [0.25, 0.25, 0.25], [0.5, 0.5, float("nan")])
         array([ 0.5       , -0.16666667,         nan])
     """
-    later = np.asarray(prices_yes_at_horizon, dtype=np.float64)
+    later = floats("prices_yes_at_horizon", prices_yes_at_horizon)
     refuse("prices_yes_at_horizon", later, (later < 0.0) | (later > 1.0), "each must be in [0, 1] or NaN")
     bets = _like("bets_usd", bets_usd, later)
     before = _like("prices_yes_at_decision", prices_yes_at_decision, later)
@@ -45,7 +46,7 @@ def horizon_gains(bets_usd: ArrayLike, prices_yes_at_decision: ArrayLike, prices
 
 
 def _like(name: str, values: ArrayLike, later: Floats) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
+    array = floats(name, values)
     try:
         return np.broadcast_to(array, later.shape)
     except ValueError:

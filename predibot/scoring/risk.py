@@ -5,7 +5,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, not_empty, numbers
+from predibot.scoring.arguments import Floats, not_empty, numbers, scalar, within_floats
+from predibot.scoring.draws import at_least, between_0_and_1
 from predibot.scoring.periods import check_periods_per_year
 
 VALUE_AT_RISK_LEVEL = 0.05
@@ -13,6 +14,7 @@ _ROUNDING = 1e-12
 """Returns that differ by less, relative to the largest, differ by rounding only."""
 
 
+@within_floats
 def volatility(returns: ArrayLike, periods_per_year: float, ddof: int = 1) -> float:
     """Return the annual deviation of returns.
 
@@ -39,6 +41,7 @@ def volatility(returns: ArrayLike, periods_per_year: float, ddof: int = 1) -> fl
     return _deviation(_series(returns), ddof) * _root_of_periods(periods_per_year)
 
 
+@within_floats
 def sharpe_ratio(returns: ArrayLike, periods_per_year: float, ddof: int = 1, risk_free_rate: float = 0.0) -> float:
     """Return the annual excess return for each unit of annual deviation.
 
@@ -73,6 +76,7 @@ def sharpe_ratio(returns: ArrayLike, periods_per_year: float, ddof: int = 1, ris
     return _ratio(_annual_excess(series, periods_per_year, risk_free_rate), deviation)
 
 
+@within_floats
 def sortino_ratio(returns: ArrayLike, periods_per_year: float, risk_free_rate: float = 0.0) -> float:
     """Return the annual excess return for each unit of annual downside deviation.
 
@@ -106,7 +110,7 @@ def sortino_ratio(returns: ArrayLike, periods_per_year: float, risk_free_rate: f
     """
     series = _series(returns)
     excess = _annual_excess(series, periods_per_year, risk_free_rate)
-    target = risk_free_rate / periods_per_year
+    target = _rate(risk_free_rate) / check_periods_per_year(periods_per_year)
     shortfall = np.minimum(series - target, 0.0)
     if series.size < 2 or -shortfall.min() <= _ROUNDING * max(np.abs(series).max(), abs(target)):
         return math.nan
@@ -136,6 +140,7 @@ def win_rate(returns: ArrayLike) -> float:
     return float(np.mean(_series(returns) > 0.0))
 
 
+@within_floats
 def value_at_risk(returns: ArrayLike, level: float = VALUE_AT_RISK_LEVEL) -> float:
     """Return the loss of one period that all but a share `level` of the periods stay within.
 
@@ -165,10 +170,9 @@ def value_at_risk(returns: ArrayLike, level: float = VALUE_AT_RISK_LEVEL) -> flo
         0.032
     """
     series = _series(returns)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level is {level!r}; it must be above 0 and below 1")
+    share = between_0_and_1("level", level)
     # Adding zero turns -0.0 into 0.0.
-    return -float(np.quantile(series, level, method="linear")) + 0.0
+    return -float(np.quantile(series, share, method="linear")) + 0.0
 
 
 def longest_losing_run(returns: ArrayLike) -> int:
@@ -198,8 +202,7 @@ def _series(returns: ArrayLike) -> Floats:
 
 
 def _deviation(series: Floats, ddof: int) -> float:
-    if ddof < 0:
-        raise ValueError(f"ddof is {ddof!r}; it must be zero or more")
+    at_least("ddof", ddof, 0)
     if series.size < 2 or series.size <= ddof:
         return math.nan
     # The deviation of equal returns is seldom exactly zero in floating point.
@@ -209,15 +212,18 @@ def _deviation(series: Floats, ddof: int) -> float:
 
 
 def _root_of_periods(periods_per_year: float) -> float:
-    check_periods_per_year(periods_per_year)
-    return math.sqrt(periods_per_year)
+    return math.sqrt(check_periods_per_year(periods_per_year))
 
 
 def _annual_excess(series: Floats, periods_per_year: float, risk_free_rate: float) -> float:
-    check_periods_per_year(periods_per_year)
-    if not math.isfinite(risk_free_rate):
+    return float(np.mean(series)) * check_periods_per_year(periods_per_year) - _rate(risk_free_rate)
+
+
+def _rate(risk_free_rate: float) -> float:
+    rate = scalar("risk_free_rate", risk_free_rate)
+    if not math.isfinite(rate):
         raise ValueError(f"risk_free_rate is {risk_free_rate!r}; it must be a finite number")
-    return float(np.mean(series)) * periods_per_year - risk_free_rate
+    return rate
 
 
 def _ratio(excess: float, deviation: float) -> float:

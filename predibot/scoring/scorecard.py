@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
-from predibot.scoring.arguments import Floats
+from predibot.scoring.arguments import Floats, instance_of
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
@@ -40,7 +40,7 @@ class HorizonScore:
     coverage: float | None
     """n over all its decisions whose horizon has passed, refused and failed ones too, in [0, 1].
 
-    Contaminated decisions are in no number here.
+    Only decisions that are scored are in any number here: the clean ones, or, of a card apart, the unknown ones.
     """
     sharpe: float | None
     """Annual, by the convention in use; None for `settled`."""
@@ -80,7 +80,7 @@ class Scorecard:
     decisions: int
     """Of any status."""
     forecasts: int
-    """Probabilities stated, with money on them or not; from here to the horizons, not by contaminated decisions."""
+    """Probabilities stated, with money on them or not; from here to the horizons, by decisions that are scored."""
     void: int
     """Forecasts on markets that paid neither 0 nor 1."""
     forecast: ForecastScore
@@ -97,11 +97,13 @@ class Scorecard:
     failed: int
     abstained: int
     clean: int
-    """Decisions of any status whose model cannot have learned how the event ended, or that have no model."""
-    contaminated: int
-    """Those whose event had ended before the model's knowledge cutoff: left out of the scores."""
+    """Decisions of any status whose models cannot know what came later, or that opened none: they are scored."""
     unknown: int
-    """Those whose model has no known cutoff: in the scores."""
+    """Those of a replay whose models have no known cutoff: scored apart, on a card of their own."""
+    ahead: int
+    """Those whose models' cutoff lies between decision and settlement: in no score."""
+    contaminated: int
+    """Those whose event had ended before the models' cutoff: in no score."""
 
     @property
     def settled(self) -> int:
@@ -151,11 +153,13 @@ def scorecards(
         returns: Those of `horizon_returns`, where the caller has them already.
 
     Raises:
-        ValueError: If a horizon is not above zero or is asked for twice.
+        ValueError: If a horizon is not above zero or is asked for twice, or an
+            argument is of another class.
 
     Source:
         The definitions are those of the project's scoring contract.
     """
+    _check_arguments(record, convention, uncertainty)
     counts = _count_decisions(record, record.made())
     told = _count_forecasts(record, max_gap_seconds)
     scores = forecast_scores(settled_forecasts(record), uncertainty=uncertainty)
@@ -178,11 +182,19 @@ def scorecards(
             failed=counts.of_status["failed"][row],
             abstained=counts.of_status["abstained"][row],
             clean=counts.of_knowledge["clean"][row],
-            contaminated=counts.of_knowledge["contaminated"][row],
             unknown=counts.of_knowledge["unknown"][row],
+            ahead=counts.of_knowledge["ahead"][row],
+            contaminated=counts.of_knowledge["contaminated"][row],
         )
         for row, bot in enumerate(record.bots)
     )
+
+
+def _check_arguments(record: TrackRecord, convention: Convention, uncertainty: Uncertainty | None) -> None:
+    instance_of("record", record, TrackRecord)
+    instance_of("convention", convention, Convention)
+    if uncertainty is not None:
+        instance_of("uncertainty", uncertainty, Uncertainty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +229,7 @@ def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
     cost = record.decision_cost_usd[made]
     unknown = np.bincount(bot[np.isnan(cost)], minlength=bots)
     total = np.bincount(bot, np.nan_to_num(cost), bots)
-    codes = record.decision_knowledge
-    knowledge = np.zeros(bot.shape, dtype=np.int8) if codes is None else codes[made]
+    knowledge = record.knowledge()[made]
     return _Counts(
         of_status={
             name: np.bincount(bot[status == index], minlength=bots).tolist() for index, name in enumerate(STATUSES)

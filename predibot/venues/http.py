@@ -1,6 +1,7 @@
 """The HTTP client of the venues: JSON in, JSON out, whole or not at all, within one deadline."""
 
 import logging
+import math
 import random
 import re
 import threading
@@ -30,6 +31,8 @@ MAX_CONNECT_TRIES = 3
 LONGEST_WAIT_SECONDS = 8.0
 SILENCE_SECONDS = 20.0
 """How long a connection may say nothing before the try counts as failed."""
+TRY_SHARE = 0.5
+"""Of a call's time, what a single try may take: an answer that drips leaves time for another."""
 GRACE_SECONDS = 0.25
 """What the reading itself is given to say why it stops."""
 SEEN_CHARACTERS = 200
@@ -140,24 +143,35 @@ class JsonClient:
         """Close the connections."""
         self._client.close()
 
-    def get(self, url: str, params: Sequence[tuple[str, str]] = ()) -> object:
+    def until(self, seconds: float) -> float:
+        """Return the instant so many seconds from now, on the clock that `get` takes its `until` from."""
+        return self._monotonic() + seconds
+
+    def get(self, url: str, params: Sequence[tuple[str, str]] = (), *, until: float | None = None) -> object:
         """Return the decoded answer to a GET.
+
+        Args:
+            url: Without a query.
+            params: The query.
+            until: When the work that this call is a part of has to be done; see `until`.
 
         Raises:
             RequestRefused: If the venue refuses it; its `status` says how.
             VenueChanged: If the answer is no JSON, or too long.
             VenueUnavailable: If no whole answer came within the deadline.
         """
-        return self._call("GET", url, params=params, body=None)
+        return self._call("GET", url, params=params, body=None, until=until)
 
     def post(self, url: str, body: object) -> object:
         """Return the decoded answer to a POST of JSON that only reads; errors as in `get`."""
         return self._call("POST", url, params=(), body=body)
 
-    def _call(self, method: str, url: str, *, params: Sequence[tuple[str, str]], body: object) -> object:
+    def _call(
+        self, method: str, url: str, *, params: Sequence[tuple[str, str]], body: object, until: float | None = None
+    ) -> object:
         """Try until there is a whole answer, the venue refuses, or the deadline is reached."""
         started = self._monotonic()
-        deadline = started + self._deadline_seconds
+        deadline = min(started + self._deadline_seconds, math.inf if until is None else until)
         retrying = Retrying(
             retry=retry_if_exception_type(_TryAgain),
             wait=self._wait_seconds,
@@ -192,25 +206,25 @@ class JsonClient:
         """Return the answer of a single try."""
         asked = f"{method} {_PASSWORD.sub('//***@', url)}"
         self._limiter.wait(url, until=deadline)
-        left_seconds = max(0.001, deadline - self._monotonic())
+        began = self._monotonic()
+        left_seconds = max(0.001, min(deadline - began, TRY_SHARE * self._deadline_seconds))
         request = {"params": list(params)} if body is None else {"json": body}
 
         def exchange() -> tuple[httpx.Response, bytes]:
             silence_seconds = min(SILENCE_SECONDS, left_seconds)
             with translated(asked), self._client.stream(method, url, timeout=silence_seconds, **request) as response:
-                return response, self._read(response, asked, deadline)
+                return response, self._read(response, asked, began, left_seconds)
 
         try:
             response, text = _in_time(exchange, left_seconds + GRACE_SECONDS)
         except TimeoutError:
-            raise VenueUnavailable(
-                f"{asked}: no whole answer in {self._deadline_seconds:g} s; "
-                "try again later, or raise call_deadline_seconds"
+            raise _TryAgain(
+                f"{asked}: no whole answer in {left_seconds:.3g} s; is call_deadline_seconds high enough?"
             ) from None
         self._check_status(response, asked, text)
         return _decoded(text, asked)
 
-    def _read(self, response: httpx.Response, asked: str, deadline: float) -> bytes:
+    def _read(self, response: httpx.Response, asked: str, began: float, most_seconds: float) -> bytes:
         """Return the whole body, as long as it comes in time and is not too long."""
         pieces: list[bytes] = []
         length = 0
@@ -218,10 +232,10 @@ class JsonClient:
             length += len(piece)
             if length > self._max_response_bytes:
                 raise VenueChanged(f"{asked} answered more than {self._max_response_bytes:,} bytes; ask for less")
-            if self._monotonic() >= deadline:
-                raise VenueUnavailable(
-                    f"{asked}: {length:,} bytes came in {self._deadline_seconds:.0f} s and no end; "
-                    "try again later, or raise call_deadline_seconds"
+            if self._monotonic() - began >= most_seconds:
+                raise _TryAgain(
+                    f"{asked}: {length:,} bytes came in {most_seconds:.3g} s and no end; "
+                    "is call_deadline_seconds high enough?"
                 )
             pieces.append(piece)
         return b"".join(pieces)

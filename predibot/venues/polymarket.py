@@ -54,6 +54,7 @@ class Polymarket:
         name: str = "polymarket",
         live: bool = True,
         call_deadline_seconds: float = 60.0,
+        list_deadline_seconds: float = 60.0,
         requests_per_10_seconds: Mapping[str, float] | None = None,
         transport: httpx.BaseTransport | None = None,
         monotonic: Callable[[], float] = time.monotonic,
@@ -68,6 +69,7 @@ class Polymarket:
             name: The venue whose instruments these are.
             live: Whether quotes age while a bot thinks.
             call_deadline_seconds: For one request with all its tries.
+            list_deadline_seconds: For all pages of the list of events.
             requests_per_10_seconds: By address prefix; None takes the venue's
                 own limits, and none for a host on this machine.
             transport: Replaces the network in tests.
@@ -79,6 +81,7 @@ class Polymarket:
         self._clock = clock
         self._name = name
         self._live = live
+        self._list_deadline_seconds = list_deadline_seconds
         rates = default_rates(self._gamma_url, self._clob_url)
         self._client = JsonClient(
             deadline_seconds=call_deadline_seconds,
@@ -262,7 +265,14 @@ class Polymarket:
         """Yield the pages of open events, and whether each is the last."""
         url = f"{self._gamma_url}/events/keyset"
         # Without `closed` the venue returns closed events.
-        return pages(self._client, url, field="events", order=ORDER, params=[("closed", "false")])
+        return pages(
+            self._client,
+            url,
+            field="events",
+            order=ORDER,
+            params=[("closed", "false")],
+            deadline_seconds=self._list_deadline_seconds,
+        )
 
     def _raw_event(self, event_id: str) -> object:
         """Return one event object as the venue wrote it."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from predibot.errors import VenueChanged
+from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.venues import wire
 from predibot.venues.http import JsonClient
 from predibot.venues.polymarket_parse import UNKNOWN_ID, payload_id
@@ -76,7 +76,13 @@ class PageGuard:
 
 
 def pages(
-    client: JsonClient, url: str, *, field: str, order: str, params: Sequence[tuple[str, str]]
+    client: JsonClient,
+    url: str,
+    *,
+    field: str,
+    order: str,
+    params: Sequence[tuple[str, str]],
+    deadline_seconds: float,
 ) -> Iterator[tuple[list[object], bool]]:
     """Yield the objects of each page, and whether it is the last.
 
@@ -88,16 +94,26 @@ def pages(
         field: What holds the objects, `events` or `markets`.
         order: The camelCase field to order by, highest first.
         params: Filters.
+        deadline_seconds: For the whole list.
 
     Raises:
-        VenueUnavailable: If a page cannot be read.
+        VenueUnavailable: If a page cannot be read, or the list does not end in time.
         VenueChanged: If a page does not keep the contract.
     """
     guard = PageGuard(order)
     fixed = [*params, ("order", order), ("ascending", "false"), ("limit", str(PAGE_SIZE))]
     cursor: str | None = None
-    for _ in range(MAX_PAGES):
-        page = client.get(url, [*fixed, *([("after_cursor", cursor)] if cursor else [])])
+    until = client.until(deadline_seconds)
+    for number in range(MAX_PAGES):
+        try:
+            page = client.get(url, [*fixed, *([("after_cursor", cursor)] if cursor else [])], until=until)
+        except VenueUnavailable as error:
+            if client.until(0.0) < until:
+                raise
+            raise VenueUnavailable(
+                f"{url}: {number} pages in {deadline_seconds:g} s and no end; "
+                "try again later, or raise list_deadline_seconds"
+            ) from error
         entries = page.get(field) if isinstance(page, dict) else None
         if not isinstance(page, dict) or not isinstance(entries, list):
             raise VenueChanged(f"{url} answered no list of {field} but {wire.seen(page)}; update predibot")

@@ -4,12 +4,16 @@ Texts longer than their bound (title 1,000 characters, description 20,000) are
 cut and end in an ellipsis, because a long text does not make a market
 unplayable; the payload beside them stays whole. Lists longer than their bound
 are refused.
+
+The payload that is kept beside an event has no field that states a result: an
+archive may hold what was written after the instant it stands for.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -25,6 +29,12 @@ SETTLED_TOLERANCE = 1e-4
 """Markets of the AMM years settled at 0.0000008 and 0.999999."""
 UNKNOWN_ID = "?"
 VENUE_BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
+
+RESULT_FIELDS = frozenset(
+    {"eventMetadata", "finalPrice", "score", "period", "elapsed", "ended", "finishedTimestamp", "tweetCount", "winner"}
+)
+"""Fields that say how a question came out: closing prices, final scores, counts; wherever they stand."""
+_STATES_RESULT = re.compile(f'"(?:{"|".join(sorted(RESULT_FIELDS))})":')
 
 _List = BeforeValidator(wire.json_list)
 
@@ -143,7 +153,7 @@ class _EventWire(_Wire):
             archived=bool(self.archived),
             volume_24h_usd=self.volume_24h_usd,
             volume_1wk_usd=self.volume_1wk_usd,
-            payload=wire.dumps(payload),
+            payload=wire.dumps(without_results(payload)),
         )
 
 
@@ -237,6 +247,32 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
     if parsed.closed_at is None or parsed.closed_at < VENUE_BEGAN:
         return Resolution(payout_yes, first_seen_at, "first_sight", effective_at=first_seen_at)
     return Resolution(payout_yes, parsed.closed_at, "venue", effective_at=parsed.closed_at)
+
+
+def without_results(payload: object) -> object:
+    """Return a payload without the fields that state a result, however deep they are; nothing is changed in place."""
+    whole: list[Any] = [payload]
+    # A payload may be nested deeper than functions may call themselves.
+    holders: list[Any] = [whole]
+    while holders:
+        holder = holders.pop()
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            value = holder[key]
+            if isinstance(value, dict):
+                holder[key] = {name: each for name, each in value.items() if name not in RESULT_FIELDS}
+            elif isinstance(value, list):
+                holder[key] = list(value)
+            else:
+                continue
+            holders.append(holder[key])
+    return whole[0]
+
+
+def stored_without_results(payload: str) -> str:
+    """Return a payload as it is stored, without results; that of an earlier version may have some."""
+    if _STATES_RESULT.search(payload) is None:
+        return payload
+    return wire.dumps(without_results(wire.loads(payload)))
 
 
 def payload_id(payload: object) -> str:

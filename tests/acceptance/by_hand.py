@@ -87,7 +87,9 @@ def ends(event: Json) -> float | None:
     return max(ends) if ends else None
 
 
-def selected(folder: Path, as_of: float, *, min_volume_24h: float) -> list[tuple[str, dict[str, float], Json]]:
+def selected(
+    folder: Path, as_of: float, *, min_volume_24h: float, min_hours_left: float = -math.inf
+) -> list[tuple[str, dict[str, float], Json]]:
     """Return the chosen events in order: id, YES price by market id in the order played, and the markets by id."""
     taken_at, events = snapshot(folder, as_of)
     chosen = []
@@ -100,7 +102,8 @@ def selected(folder: Path, as_of: float, *, min_volume_24h: float) -> list[tuple
                 prices[str(market["id"])] = price
         end, volume = ends(event), number(event.get("volume24hr"))
         passes = prices and not event.get("closed") and not event.get("archived") and not is_crypto(event)
-        if passes and end is not None and end - as_of <= 60 * DAY and (volume is None or volume >= min_volume_24h):
+        in_time = end is not None and min_hours_left * 3600 <= end - as_of <= 60 * DAY
+        if passes and in_time and (volume is None or volume >= min_volume_24h):
             chosen.append((str(event["id"]), prices, {str(market["id"]): market for market in event["markets"]}, event))
     chosen.sort(key=lambda each: (least_last(each[3]), each[0]))
     played = []

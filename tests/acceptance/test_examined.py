@@ -42,8 +42,8 @@ def bot(document: dict[str, object], name: str) -> dict[str, object]:
 def test_each_of_two_archives_in_one_ledger_is_asked_about_its_own_runs(
     shared_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    decide(shared_data / FEBRUARY[1], FEBRUARY[0], "--min-volume-24h", "0")
-    decide(shared_data / NOVEMBER[1], NOVEMBER[0])
+    decide(shared_data / FEBRUARY[1], FEBRUARY[0], "--min-volume-24h", "0", "--min-hours-left", "any")
+    decide(shared_data / NOVEMBER[1], NOVEMBER[0], "--min-hours-left", "any")
     document = said(capsys, "evaluate", "--as-of", "2026-07-01T00:00:00Z", *LEDGER)
     assert bot(document, "market_price")["settled"] == 25
 
@@ -56,7 +56,7 @@ def test_an_archive_that_moved_leaves_what_is_stored_with_a_note(
     shutil.copytree(
         shared_data / FEBRUARY[1] / "snapshots" / "2026-02-13T192613Z", folder / "snapshots" / "2026-02-13T192613Z"
     )
-    decide(folder, FEBRUARY[0])
+    decide(folder, FEBRUARY[0], "--min-hours-left", "any")
     folder.rename(tmp_path / "elsewhere")
     document = said(capsys, "evaluate", "--as-of", "2026-07-01T00:00:00Z", *LEDGER)
     notes = document["notes"]

@@ -12,6 +12,9 @@ LOOKED_BACK = "2026-07-01T00:00:00Z"
 BOTS = ("market_price", "favourite", "underdog", "always_half")
 HORIZONS = {"1": 1.0, "2": 2.0, "7": 7.0, "settled": None}
 
+# What was published played events past their end, and quiet ones.
+AS_PUBLISHED = ("--min-volume-24h", "0", "--min-hours-left", "any")
+
 PUBLISHED = [
     (
         "polymarket-2026-02",
@@ -56,7 +59,7 @@ INSTANTS = [
 def _played(predibot: Predibot, folder: Path, as_of: str, bots: str) -> tuple[Any, Any]:
     """Return what `decide` and `evaluate` say about an instant of an archive."""
     venue = f"archive:{folder}"
-    decided = predibot("decide", "--venue", venue, "--as-of", as_of, "--min-volume-24h", "0", "--bots", bots, "--json")
+    decided = predibot("decide", "--venue", venue, "--as-of", as_of, *AS_PUBLISHED, "--bots", bots, "--json")
     evaluated = predibot("evaluate", "--venue", venue, "--as-of", LOOKED_BACK, "--json")
     assert (decided.code, evaluated.code) == (0, 0), decided.err + evaluated.err
     return decided.document, evaluated.document
@@ -99,11 +102,16 @@ def test_every_number_is_that_of_plain_loops_over_the_archive(
         _same_scores(card, folder, at, now, played)
 
 
-def test_the_default_volume_rule_is_that_of_plain_loops_too(predibot: Predibot, shared_data: Path) -> None:
+def test_the_default_rules_of_volume_and_end_are_those_of_plain_loops_too(
+    predibot: Predibot, shared_data: Path
+) -> None:
     folder, as_of = shared_data / "polymarket-2026-02", "2026-02-13T19:30:00Z"
     said = predibot("select", "--venue", f"archive:{folder}", "--as-of", as_of, "--json")
-    expected = by_hand.selected(folder, by_hand.seconds(as_of), min_volume_24h=1000)
+    expected = by_hand.selected(folder, by_hand.seconds(as_of), min_volume_24h=1000, min_hours_left=1)
     assert [event["event_id"] for event in said.document["selected"]] == [event_id for event_id, _, _ in expected]
+    past = {event["event_id"] for event in said.document["passed_over"] if event["rule"] == "min_hours_left"}
+    published = set(PUBLISHED[0][2].split())  # type: ignore[attr-defined]  # the first has its ids
+    assert len(past & published) == 5
 
 
 def _same_prices_and_bets(decided: Any, played: Any) -> None:

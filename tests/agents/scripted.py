@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from predibot.agents.fence import Fence
 from predibot.agents.research import Research
-from predibot.contracts import Context, Toolbox
+from predibot.contracts import Context, Toolbox, ToolError, ToolResult, ToolText
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, Usage
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import Quote
@@ -93,11 +93,15 @@ class ScriptedModel:
 
 
 def toolbox(
-    search: Callable[[str], str] = lambda query: f"results for {query}",
-    page: Callable[[str, int, str | None], str] = lambda url, part, _focus: f"page {url} part {part}",
+    search: Callable[[str], str | ToolError] = lambda query: f"results for {query}",
+    page: Callable[[str, int, str | None], str | ToolError] = lambda url, part, _focus: f"page {url} part {part}",
 ) -> Toolbox:
-    """Return tools that find something whatever is asked."""
-    return Toolbox(search, page)
+    """Return tools that find something whatever is asked; what is no error is what they found."""
+    return Toolbox(lambda query: _found(search(query)), lambda url, part, focus: _found(page(url, part, focus)))
+
+
+def _found(said: str | ToolError) -> ToolResult:
+    return said if isinstance(said, ToolError) else ToolText(said)
 
 
 def research(tools: Toolbox | None = None, *, searches: int = 2, pages: int = 2) -> Research:

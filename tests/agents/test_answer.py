@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.answer import MAX_ANSWER_CHARACTERS, parse_answer
+from predibot.agents.answer import MAX_ANSWER_CHARACTERS, abstention_of, parse_answer
 from predibot.agents.complaint import seen
 from predibot.agents.taken import checked_by
 from predibot.domain.decision import Decision, MarketDecision
@@ -274,6 +274,54 @@ def test_the_older_name_of_the_probability_is_taken() -> None:
     data = without("estimated_probability")
     data["market_decisions"][0]["odds"] = 0.3  # type: ignore[index]
     assert parse_answer(data, EVENT).markets[0].probability == 0.3
+
+
+def of_predibench(**changed: object) -> dict[str, object]:
+    """Return an answer in the words PrediBench uses."""
+    rows = [{**said(each), "odds": 0.6} for each in ("m1", "m2")]
+    for row in rows:
+        del row["estimated_probability"]
+    plain = {"market_investment_decisions": rows, "unallocated_capital": 0.0, "summary": "Rain on both."}
+    return {**plain, **changed}
+
+
+def test_an_answer_in_the_words_of_predibench_is_taken() -> None:
+    taken = parse_answer(of_predibench(), EVENT)
+    assert [(each.market_id, each.probability) for each in taken.markets] == [("m1", 0.6), ("m2", 0.6)]
+    assert (taken.unallocated_usd, taken.rationale) == (0.0, "Rain on both.")
+
+
+@pytest.mark.parametrize("name", ["market_decisions", "rationale"])
+def test_both_names_of_a_field_of_the_answer_are_one_too_many(name: str) -> None:
+    assert f"the answer gives both {name} and " in complaint(of_predibench(**{name: of_predibench()["summary"]}))
+
+
+@pytest.mark.parametrize("value", NO_LISTS, ids=seen)
+def test_the_decisions_are_a_list_of_objects_by_either_name(value: object) -> None:
+    assert "market_decisions" in complaint(of_predibench(market_investment_decisions=value))
+
+
+@pytest.mark.parametrize("value", [3, None, ["x"], "x" * 4001])
+def test_a_summary_is_text(value: object) -> None:
+    assert "rationale is " in complaint(of_predibench(summary=value))
+
+
+def test_an_abstention_says_why_and_stands_alone() -> None:
+    assert abstention_of({"abstain": " no\nsources "}) == "no sources"
+    assert abstention_of(VALID) is None
+    assert len(abstention_of({"abstain": "x" * 9999}) or "") == 480
+
+
+@pytest.mark.parametrize("reason", [None, "", " ", 3, True, ["why"], {"why": "why"}])
+def test_an_abstention_without_a_reason_is_refused(reason: object) -> None:
+    with pytest.raises(AnswerError, match="say why, as text"):
+        abstention_of({"abstain": reason})
+
+
+@pytest.mark.parametrize("beside", [VALID, {"rationale": "x"}])
+def test_an_abstention_beside_a_decision_is_neither(beside: dict[str, object]) -> None:
+    with pytest.raises(AnswerError, match="abstain stands beside other fields"):
+        abstention_of({**beside, "abstain": "why"})
 
 
 JUNK = st.recursive(

@@ -1,14 +1,17 @@
 """Budgets: reserved before, settled after, at every level or at none."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.account import Account, MemoryAccount
+from predibot.agents.account import Account, Exact, MemoryAccount, Standing
 from predibot.agents.budget import Budget, Reserved
+from predibot.agents.failure import BudgetHeld
 from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent
 
@@ -190,15 +193,19 @@ class Shared:
 
     level: LimitLevel = "day"
     limits = Limits(usd=1.0)
+    is_shared = True
 
     def __init__(self) -> None:
         self.kept = MemoryAccount("day", self.limits)
 
-    def try_add(self, amount: Spending) -> bool:
-        return self.kept.try_add(amount)
+    def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
+        return self.kept.try_add(amount, kept=kept)
 
-    def replace(self, added: Spending, by: Spending) -> None:
-        self.kept.replace(added, by)
+    def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
+        self.kept.replace(added, by, kept=kept)
+
+    def standing(self) -> Standing:
+        return self.kept.standing()
 
     def spent(self) -> Spending:
         return self.kept.spent()
@@ -214,3 +221,164 @@ def test_a_level_may_be_kept_elsewhere() -> None:
     assert there.spent() == Spending()
     reservation.settle(Spending(usd=0.5))
     there.reserve(Spending(usd=0.5))
+
+
+def waiting(outer: Budget) -> Budget:
+    """Return the budget of a decision that may wait for others, for longer than any test takes."""
+    return outer.inside("decision", Limits(), wait_seconds=60.0)
+
+
+def hurried(outer: Budget) -> Budget:
+    """Return the budget of a decision whose time is over: it may wait, and has no second to."""
+    return outer.inside("decision", Limits(), wait_seconds=0.0)
+
+
+def test_only_what_is_settled_refuses_what_is_set_aside_is_waited_for() -> None:
+    run = Budget.of("run", Limits(usd=1.0))
+    first = waiting(run).reserve(Spending(usd=0.75))
+    with pytest.raises(BudgetHeld, match=r"others held what is left of the run's limit of \$1 .* \$0.75 spent or set"):
+        hurried(run).reserve(Spending(usd=0.5))
+    first.settle(Spending(usd=0.75))
+    with pytest.raises(BudgetSpent, match=r"run's limit of \$1 is reached: \$0.75 spent"):
+        hurried(run).reserve(Spending(usd=0.5))
+
+
+def test_a_call_waits_no_longer_than_it_may_take() -> None:
+    run = Budget.of("run", Limits(usd=1.0))
+    waiting(run).reserve(Spending(usd=0.75))
+    with pytest.raises(BudgetHeld):
+        waiting(run).reserve(Spending(usd=0.5), wait_seconds=0.0)
+
+
+def test_who_waits_is_woken_by_what_is_given_back() -> None:
+    run = Budget.of("run", Limits(usd=1.0))
+    first = waiting(run).reserve(Spending(usd=0.75))
+    with ThreadPoolExecutor(4) as pool:
+        others = [pool.submit(waiting(run).reserve, Spending(usd=0.3)) for _ in range(4)]
+        first.settle(Spending(usd=0.1))
+        while others:
+            # Three of $0.30 fit beside what the first one spent, the fourth after one of them.
+            done, _ = wait(others, return_when=FIRST_COMPLETED)
+            others = [each for each in others if each not in done]
+            for each in done:
+                each.result().settle(Spending(usd=0.01))
+    assert run.spent().usd == pytest.approx(0.1 + 4 * 0.01)
+
+
+def test_who_waits_is_told_when_what_was_set_aside_is_spent_for_good() -> None:
+    run = Budget.of("run", Limits(usd=1.0))
+    first = waiting(run).reserve(Spending(usd=0.75))
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(waiting(run).reserve, Spending(usd=0.5))
+        first.settle(Spending(usd=0.75))
+        with pytest.raises(BudgetSpent):
+            other.result(timeout=30.0)
+
+
+def test_nobody_waits_for_what_stands_in_the_way_itself() -> None:
+    decision = waiting(Budget.of("run", Limits(steps=2, usd=1.0)))
+    decision.keep(Spending(steps=2))
+    with pytest.raises(BudgetSpent, match="run's limit of 2 steps"):
+        decision.reserve(Spending(steps=1))
+    decision.reserve(Spending(usd=0.75))
+    with pytest.raises(BudgetSpent, match=r"run's limit of \$1 "):
+        decision.reserve(Spending(usd=0.5))
+
+
+def test_who_keeps_a_step_counts_those_of_others_as_spent_and_who_has_none_waits_for_one() -> None:
+    run = Budget.of("run", Limits(steps=2))
+    first, second = waiting(run), waiting(run)
+    kept = [each.keep(Spending(steps=1)) for each in (first, second)]
+    with pytest.raises(BudgetSpent, match="run's limit of 2 steps"):
+        first.reserve(Spending(steps=1))
+    with pytest.raises(BudgetHeld):
+        hurried(run).keep(Spending(steps=1))
+    kept[0].release()
+    kept[0].release()
+    hurried(run).keep(Spending(steps=1)).settle(Spending())
+
+
+def test_a_kept_step_that_is_offered_goes_to_its_own_answer_and_to_nobody_else() -> None:
+    run = Budget.of("run", Limits(steps=1))
+    decision = waiting(run)
+    kept = decision.keep(Spending(steps=1))
+    kept.offer()
+    with pytest.raises(BudgetHeld):
+        hurried(run).reserve(Spending(steps=1))
+    decision.reserve(Spending(searches=1)).settle(Spending())
+    answer = decision.reserve(Spending(steps=1, tokens=9))
+    kept.release()
+    assert run.spent() == Spending(steps=1, tokens=9)
+    answer.settle(Spending(steps=1, tokens=5))
+    assert run.spent() == Spending(steps=1, tokens=5)
+
+
+@pytest.mark.parametrize("steps", [8, 9, 30])
+def test_agents_at_once_that_share_a_limit_in_steps_all_answer(steps: int) -> None:
+    """Eight of them, with dollars for three calls at a time."""
+    run = Budget.of("run", Limits(steps=steps, usd=1.0))
+    decisions = [waiting(run) for _ in range(8)]
+    kept = [decision.keep(Spending(steps=1)) for decision in decisions]
+
+    def call(number: int) -> None:
+        decisions[number].reserve(Spending(steps=1, usd=0.3)).settle(Spending(steps=1, usd=0.001))
+
+    def agent(number: int) -> None:
+        with suppress(BudgetSpent):
+            for _ in range(5):
+                call(number)
+        kept[number].offer()
+        call(number)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(agent, range(8)))
+    assert run.spent().steps == steps
+
+
+@given(st.lists(AMOUNTS, max_size=6), st.lists(AMOUNTS, max_size=6), AMOUNTS)
+def test_a_refusal_is_for_good_exactly_where_the_settled_alone_leaves_no_room(
+    settled: list[Spending], aside: list[Spending], asked: Spending
+) -> None:
+    limits = Limits(usd=5.0, tokens=5_000, steps=10, searches=6)
+    account = MemoryAccount("run", limits)
+    run = Budget(account)
+    for each in settled:
+        with suppress(BudgetSpent):
+            run.inside("decision", Limits()).reserve(each).settle(each)
+    for each in aside:
+        with suppress(BudgetSpent):
+            run.inside("decision", Limits()).reserve(each)
+    now = account.standing()
+    fits = now.total.plus(Exact.of(replace(asked, seconds=0.0))).within(limits)
+    may_fit = now.settled.plus(Exact.of(replace(asked, seconds=0.0))).within(limits)
+    try:
+        hurried(run).reserve(asked)
+        seen = "fits"
+    except BudgetHeld:
+        seen = "held"
+    except BudgetSpent:
+        seen = "spent"
+    assert seen == ("fits" if fits else "held" if may_fit else "spent")
+
+
+def test_a_refusal_names_the_level_that_refuses_and_not_one_that_others_only_hold() -> None:
+    run = Budget.of("run", Limits(tokens=10))
+    bot = run.inside("bot", Limits(usd=1.0, steps=9))
+    run.inside("decision", Limits()).reserve(Spending(tokens=8)).settle(Spending(tokens=8))
+    bot.inside("decision", Limits()).reserve(Spending(usd=0.75))
+    with pytest.raises(BudgetSpent, match="the run's limit of 10 tokens is reached: 8 tokens spent"):
+        hurried(bot).reserve(Spending(usd=0.5, tokens=5))
+
+
+class Broken(Shared):
+    """An account whose place cannot be reached."""
+
+    def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
+        raise OSError("no place")
+
+
+def test_where_a_level_cannot_be_reached_nothing_stays_set_aside() -> None:
+    inner = MemoryAccount("run", Limits())
+    with pytest.raises(OSError, match="no place"):
+        Budget(inner, parent=Budget(Broken())).reserve(Spending(usd=0.5))
+    assert inner.spent() == Spending()

@@ -18,7 +18,7 @@ from predibot.agents.metered import MeteredModel
 from predibot.agents.prompt import decide_prompt
 from predibot.agents.research import Research
 from predibot.agents.taken import checked_by
-from predibot.contracts import Context, Toolbox
+from predibot.contracts import Context, Toolbox, ToolError
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message, ToolCall
 from predibot.errors import BudgetSpent, ClaimLost, ModelRefused, ModelUnavailable, UsageError, VenueUnavailable
@@ -116,7 +116,7 @@ def test_a_lazy_model_is_taken_at_its_last_step_and_marked() -> None:
 
 
 def test_a_decision_is_taken_without_research_where_none_can_be_had() -> None:
-    broken = research(toolbox(lambda _query: "error: no results", lambda *_: "error: timed out"))
+    broken = research(toolbox(lambda _query: ToolError("no results"), lambda *_: ToolError("timed out")))
     failing: list[Turn] = [[("web_search", {"query": f"rain {n}"}), ("visit_webpage", {"url": f"u{n}"})] for n in "abc"]
     model = ScriptedModel([*failing, GOOD])
     result = run(model, broken)
@@ -177,6 +177,30 @@ def test_only_readable_calls_are_ever_sent_back_to_a_provider() -> None:
     for message in model.requests[-1].messages:
         assert all(isinstance(json.loads(call.arguments_json), dict) for call in message.tool_calls)
         assert not message.tool_calls
+
+
+# ---------------------------------------------------------------- abstaining
+
+
+def test_a_model_that_can_say_nothing_abstains_with_its_reason() -> None:
+    trace = Recorded()
+    model = ScriptedModel([*RESEARCHED, ("final_answer", {"abstain": "no source names\na date"})])
+    result = run(model, seen=context(trace=trace))
+    assert (result.decision, result.reason) == (None, "abstained: no source names a date")
+    assert trace.steps[-1] == ("abstained", {"message": "no source names a date"})
+    assert "abstain" in FINAL_ANSWER.parameters["properties"]  # type: ignore[operator]
+
+
+def test_a_model_does_not_abstain_before_it_looked_anything_up() -> None:
+    model = ScriptedModel([("final_answer", {"abstain": "too hard"}), *RESEARCHED, GOOD])
+    assert run(model).decision is not None
+    assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
+
+
+def test_an_abstention_beside_a_decision_comes_back() -> None:
+    model = ScriptedModel([("final_answer", {**answer(), "abstain": ""}), GOOD])
+    assert run(model, no_research()).decision is not None
+    assert "abstain stands beside other fields" in model.told()
 
 
 # ---------------------------------------------------------------- what is no decision

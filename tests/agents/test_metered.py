@@ -1,21 +1,21 @@
 """Metered models: no call without a reservation, no truth without a line in the trace."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import pytest
 
 from predibot.agents.budget import Budget
-from predibot.agents.failure import GivenUp, RequestRefused
+from predibot.agents.failure import AnswerLost, GivenUp, RequestRefused, TryAgain
 from predibot.agents.metered import MeteredModel, request_digest
 from predibot.agents.price import Price
 from predibot.agents.worst_case import worst_case
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
-from predibot.ledger.traces import Trace, cost_of_steps
-from tests.agents.clients import HELLO, PING, Clock, Scripted, reply_of
+from predibot.ledger.traces import Trace, cost_of_steps, estimated_usd_of_steps
+from tests.agents.clients import HELLO, PING, Clock, Scripted, reply_of, retry_of
 
 PRICE = Price(10.0, 100.0)
 WORST = worst_case(HELLO, PRICE, deadline_seconds=30.0)
@@ -160,3 +160,88 @@ def test_a_conversation_is_reserved_by_what_the_provider_counted() -> None:
     model.chat(replace(page, messages=(*page.messages, Message("user", "go on"))), deadline_seconds=30.0)
     first, second = (step["worst"]["tokens"] for step in steps_of(trace))  # type: ignore[index] # JSON
     assert first > 20_000 > 9_000 > second > 8_096
+
+
+@dataclass
+class Retrying:
+    """A model that tries until its script of failures is over, like the real clients."""
+
+    failures: list[Exception]
+    clock: Clock
+    name: str = "retrying/model"
+    seconds_a_try: float = 2.0
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return an answer for a cent, in the end."""
+
+        def once(_seconds: float) -> ChatReply:
+            self.clock.seconds += self.seconds_a_try
+            if self.failures:
+                raise self.failures.pop(0)
+            return reply_of(usd=0.01)
+
+        return retry_of(self.clock).call(once, provider="p", deadline_seconds=deadline_seconds)
+
+
+def retried(*failures: Exception, limits: Limits) -> tuple[MeteredModel, Budget, Trace]:
+    """Return a metered model whose tries fail so often, its budget and its trace."""
+    clock, budget, trace = Clock(), Budget.of("decision", limits), Trace()
+    return MeteredModel(Retrying([*failures], clock), budget, PRICE, trace, monotonic=clock.monotonic), budget, trace
+
+
+@pytest.mark.parametrize(("times", "tries"), [(2.5, 2), (3.5, 3)])
+def test_a_further_try_is_reserved_anew_and_not_made_where_it_does_not_fit(times: float, tries: int) -> None:
+    lost = [AnswerLost(f"cut {number}", tries=9) for number in range(9)]
+    model, budget, trace = retried(*lost, limits=Limits(usd=times * WORST.usd))
+    with pytest.raises(BudgetSpent, match="decision's limit"):
+        model.chat(HELLO, deadline_seconds=600.0)
+    assert budget.spent().usd == pytest.approx(tries * WORST.usd)
+    assert budget.spent().steps == 1
+    (step,) = steps_of(trace)
+    assert (step["kind"], step["error"], step["lost_tries"]) == ("model_failed", "BudgetSpent", tries)
+    assert step["estimated_usd"] == pytest.approx(tries * WORST.usd)
+    assert cost_of_steps(trace.steps) == (None, 0.0)
+
+
+def test_a_try_that_was_surely_not_charged_gives_back_what_was_set_aside_for_it() -> None:
+    busy = [TryAgain("busy", ill=False) for _ in range(4)]
+    model, budget, trace = retried(*busy, limits=Limits(usd=1.1 * WORST.usd))
+    model.chat(HELLO, deadline_seconds=600.0)
+    assert budget.spent().usd == pytest.approx(0.01)
+    assert [step["estimated_usd"] for step in steps_of(trace)] == [0.0]
+    assert cost_of_steps(trace.steps) == (0.01, 0.01)
+
+
+def test_a_lost_answer_is_booked_at_its_reservation_and_marked_estimated() -> None:
+    model, budget, trace = retried(AnswerLost("cut"), AnswerLost("cut"), limits=Limits(usd=3.0 * WORST.usd))
+    model.chat(HELLO, deadline_seconds=600.0)
+    assert budget.spent().usd == pytest.approx(2 * WORST.usd + 0.01)
+    assert budget.spent().tokens == 2 * WORST.tokens + 25
+    assert budget.spent().steps == 1
+    assert [step["estimated_usd"] for step in steps_of(trace)] == [pytest.approx(2 * WORST.usd)]
+    assert estimated_usd_of_steps(trace.steps) == pytest.approx(2 * WORST.usd)
+
+
+def test_the_seconds_of_all_tries_and_of_the_waits_between_them_are_booked_once() -> None:
+    model, budget, _ = retried(AnswerLost("cut"), TryAgain("busy"), limits=Limits())
+    reply = model.chat(HELLO, deadline_seconds=600.0)
+    assert budget.spent().seconds == pytest.approx(reply.seconds)
+
+
+def test_while_others_hold_the_rest_nothing_is_sent_and_the_decision_fails_for_now() -> None:
+    run = Budget.of("run", Limits(usd=1.5 * WORST.usd))
+    run.inside("decision", Limits()).reserve(Spending(usd=WORST.usd))
+    scripted, trace = Scripted([reply_of()]), Trace()
+    meter = run.inside("decision", Limits(), wait_seconds=0.0)
+    with pytest.raises(ModelUnavailable, match="others held what is left of the run's limit"):
+        MeteredModel(scripted, meter, PRICE, trace).chat(HELLO, deadline_seconds=30.0)
+    assert scripted.asked == []
+    assert cost_of_steps(trace.steps) == (0.0, 0.0)
+    assert [step["error"] for step in steps_of(trace)] == ["BudgetHeld"]
+
+
+def test_a_lost_answer_of_a_model_without_a_price_is_no_estimate_of_nothing() -> None:
+    model, _, trace, _ = metered(GivenUp("cut", lost_tries=1), price=None)
+    with pytest.raises(ModelUnavailable):
+        model.chat(HELLO, deadline_seconds=30.0)
+    assert [step["estimated_usd"] for step in steps_of(trace)] == [None]

@@ -73,6 +73,14 @@ def test_a_refusal_is_no_answer_to_be_repaired() -> None:
     assert len(model.requests) == 1
 
 
+def test_an_answer_that_is_encoded_twice_is_refused() -> None:
+    for twice in (json.dumps(GOOD), f"```json\n{json.dumps(GOOD)}\n```", json.dumps(json.dumps(GOOD))):
+        result = run(ScriptedModel([twice]), may_abstain=True)
+        assert result.decision is None
+        assert "the answer is '" in result.reason
+        assert "hand in an object with market_decisions" in result.reason
+
+
 def test_a_model_abstains_only_where_it_was_told_that_it_may() -> None:
     abstain = json.dumps({"abstain": "m1 has none"})
     assert run(ScriptedModel([abstain]), may_abstain=True).reason == "abstained: m1 has none"

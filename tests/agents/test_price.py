@@ -54,7 +54,9 @@ def test_searches_are_priced_one_by_one_or_the_cost_is_unknown() -> None:
 
 
 def test_a_bot_of_unknown_price_may_not_start_with_a_limit_in_dollars() -> None:
-    with pytest.raises(UsageError, match="set price_usd_per_million_tokens in the recipe, 0 for a local model"):
-        require_price("gpt", None, [Limits(), Limits(usd=1.0)])
-    require_price("gpt", None, [Limits(tokens=10), Limits(seconds=5.0)])
-    require_price("gpt", Price(0.0, 0.0), [Limits(usd=1.0)])
+    with pytest.raises(
+        UsageError, match=r"'acme/gpt'.* set price_usd_per_million_tokens in the recipe, 0 for a local model"
+    ):
+        require_price("gpt", "acme/gpt", None, [Limits(), Limits(usd=1.0)])
+    require_price("gpt", "acme/gpt", None, [Limits(tokens=10), Limits(seconds=5.0)])
+    require_price("gpt", "acme/gpt", Price(0.0, 0.0), [Limits(usd=1.0)])

@@ -54,6 +54,11 @@ def outside_the_fence(prompt: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["decide", "one_shot", "report"])
+def test_the_rule_on_cheap_sides_is_in_the_prompt(name: str) -> None:
+    assert "A bet on a side that costs less than $0.001 is refused." in prompts(rain("m1"))[name]
+
+
+@pytest.mark.parametrize("name", ["decide", "one_shot", "report"])
 def test_a_prompt_with_a_hole_never_reaches_a_model(name: str) -> None:
     with pytest.raises(ValueError, match="which was not given"):
         filled(name, {})

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from predibot.agents.research import FAILED_TRIES, MAX_BOARD_LINES
-from predibot.contracts import Toolbox
+from predibot.agents.research import FAILED_TRIES, MAX_BOARD_LINES, Told
+from predibot.contracts import Toolbox, ToolError
 from tests.agents.scripted import FENCE, research, toolbox
 
 
@@ -35,17 +35,17 @@ def test_the_same_page_again_is_not_another_page() -> None:
     assert len(looked.pages) == 1
 
 
-@pytest.mark.parametrize("nothing", ["error: no results", "", " \n"])
-def test_what_returned_nothing_does_not_count(nothing: str) -> None:
+@pytest.mark.parametrize("nothing", [ToolError("no results"), "", " \n"])
+def test_what_returned_nothing_does_not_count(nothing: str | ToolError) -> None:
     looked = research(toolbox(lambda _query: nothing, lambda *_: nothing))
-    assert looked.search({"query": "rain"}).startswith("error:")
-    assert looked.visit({"url": "http://a.example"}).startswith("error:")
+    assert looked.search({"query": "rain"}).text.startswith("error:")
+    assert looked.visit({"url": "http://a.example"}).text.startswith("error:")
     assert not looked.queries
     assert not looked.pages
 
 
 def test_what_fails_again_and_again_is_not_asked_for_any_more() -> None:
-    looked = research(toolbox(page=lambda *_: "error: timed out"), searches=0)
+    looked = research(toolbox(page=lambda *_: ToolError("timed out")), searches=0)
     for number in range(FAILED_TRIES):
         assert looked.missing() is not None
         looked.visit({"url": f"http://a.example/{number}"})
@@ -54,14 +54,14 @@ def test_what_fails_again_and_again_is_not_asked_for_any_more() -> None:
 
 
 def test_the_same_failure_again_is_no_reason_to_give_up() -> None:
-    looked = research(toolbox(page=lambda *_: "error: timed out"), searches=0)
+    looked = research(toolbox(page=lambda *_: ToolError("timed out")), searches=0)
     for _ in range(10):
         looked.visit({"url": "http://a.example"})
     assert looked.missing() is not None
 
 
 def test_a_search_that_returns_something_at_last_is_no_failure_any_more() -> None:
-    answers = iter(["error: busy"] * FAILED_TRIES + ["found"] * FAILED_TRIES)
+    answers = iter([ToolError("busy")] * FAILED_TRIES + ["found"] * FAILED_TRIES)
     looked = research(toolbox(lambda _query: next(answers)), searches=FAILED_TRIES + 1, pages=0)
     for number in [*range(FAILED_TRIES)] * 2:
         looked.search({"query": f"rain {number}"})
@@ -69,7 +69,7 @@ def test_a_search_that_returns_something_at_last_is_no_failure_any_more() -> Non
 
 
 def test_a_page_that_returns_something_at_last_is_no_failure_any_more() -> None:
-    texts = iter(["error: busy"] * FAILED_TRIES + ["found"] * FAILED_TRIES)
+    texts = iter([ToolError("busy")] * FAILED_TRIES + ["found"] * FAILED_TRIES)
     looked = research(toolbox(page=lambda *_: next(texts)), searches=0, pages=FAILED_TRIES + 1)
     for number in [*range(FAILED_TRIES)] * 2:
         looked.visit({"url": f"http://a.example/{number}"})
@@ -77,7 +77,7 @@ def test_a_page_that_returns_something_at_last_is_no_failure_any_more() -> None:
 
 
 def test_failed_pages_do_not_excuse_searches() -> None:
-    looked = research(toolbox(page=lambda *_: "error: timed out"))
+    looked = research(toolbox(page=lambda *_: ToolError("timed out")))
     for number in range(FAILED_TRIES):
         looked.visit({"url": f"http://a.example/{number}"})
     assert looked.missing() == "not yet: search 2 more times, in different words, then hand in the answer"
@@ -105,14 +105,15 @@ def test_tools_that_are_not_there_are_neither_offered_nor_asked_for() -> None:
 )
 def test_arguments_of_a_wrong_kind_are_answered_with_what_to_give(call: str, arguments: dict[str, object]) -> None:
     looked = research()
-    method: Callable[[dict[str, object]], str] = getattr(looked, call)
-    assert method(arguments).startswith("error:")
+    method: Callable[[dict[str, object]], Told] = getattr(looked, call)
+    assert method(arguments).text.startswith("error:")
     assert not (looked.queries or looked.pages or looked.board)
 
 
 def test_everything_fetched_is_fenced() -> None:
     looked = research(toolbox(lambda _query: FENCE.closing, lambda *_: FENCE.closing.upper()))
-    for text in (looked.search({"query": "rain"}), looked.visit({"url": "http://a.example"})):
+    for told in (looked.search({"query": "rain"}), looked.visit({"url": "http://a.example"})):
+        text = told.text
         assert text.startswith(FENCE.opening)
         assert text.casefold().count(FENCE.mark) == 2
 
@@ -141,4 +142,4 @@ def test_a_line_of_the_board_is_one_line_and_bounded() -> None:
 def test_a_full_board_says_so() -> None:
     looked = research()
     texts = [looked.note({"url": "u", "line": f"fact {n}", "speaks": "for"}) for n in range(MAX_BOARD_LINES + 1)]
-    assert texts[-1].startswith("error: the board is full")
+    assert texts[-1].text.startswith("error: the board is full")

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from predibot.agents.breaker import PROBE_WAIT_SECONDS, Breaker
 from predibot.agents.failure import MAX_ASKED_TRIES, MAX_TRIES, AnswerLost, GivenUp, RequestRefused, TryAgain
-from predibot.agents.retry import LONGEST_WAIT_SECONDS
+from predibot.agents.retry import LONGEST_WAIT_SECONDS, paid_by
 from predibot.domain.chat import ChatReply
+from predibot.errors import BudgetSpent
 from tests.agents.clients import Clock, reply_of, retry_of
 
 NOW = datetime(2026, 2, 13, 12, 0, tzinfo=UTC)
@@ -169,3 +170,55 @@ def test_refusals_and_rate_limits_say_nothing_against_a_providers_health(failure
     with pytest.raises(type(failure) if isinstance(failure, RequestRefused) else GivenUp):
         retry.call(always(failure), provider="p", deadline_seconds=5.0)
     assert retry.call(failing(), provider="p", deadline_seconds=5.0).retries == 0
+
+
+class Payer:
+    """Notes what it is told, and pays for so many further tries."""
+
+    def __init__(self, further: int) -> None:
+        self.further = further
+        self.told: list[str] = []
+
+    def failed(self, failure: TryAgain) -> None:
+        self.told.append(type(failure).__name__)
+
+    def again(self) -> None:
+        self.told.append("again")
+        self.further -= 1
+        if self.further < 0:
+            raise BudgetSpent("no more")
+
+
+def test_who_pays_is_told_of_each_try_and_asked_before_each_further_one() -> None:
+    payer, retry = Payer(9), retry_of(Clock())
+    with paid_by(payer):
+        retry.call(failing(AnswerLost("cut"), TryAgain("busy")), provider="p", deadline_seconds=100.0)
+    retry.call(failing(AnswerLost("cut")), provider="p", deadline_seconds=100.0)
+    assert payer.told == ["AnswerLost", "again", "TryAgain", "again"]
+
+
+def test_a_try_that_nobody_pays_for_is_not_made() -> None:
+    payer, tries = Payer(1), iter([AnswerLost("a"), AnswerLost("b"), AssertionError("was asked")])
+
+    def once(seconds: float) -> ChatReply:
+        raise next(tries)
+
+    with paid_by(payer), pytest.raises(BudgetSpent):
+        retry_of(Clock()).call(once, provider="p", deadline_seconds=100.0)
+    assert payer.told == ["AnswerLost", "again", "AnswerLost", "again"]
+
+
+def test_who_finds_out_for_all_whether_a_provider_is_back_waits_for_nobody_then() -> None:
+    clock = Clock()
+    retry = retry_of(clock, failures=1)
+    asked_at: list[float] = []
+
+    class Patient(Payer):
+        def again(self) -> None:
+            asked_at.append(clock.seconds)
+
+    with paid_by(Patient(9)):
+        retry.call(failing(TryAgain("down")), provider="p", deadline_seconds=100.0)
+    # It was asked before the twenty seconds for which the provider is left alone, not after them.
+    assert asked_at[0] < 5.0
+    assert clock.seconds > 20.0

@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -204,6 +205,46 @@ def test_output_is_plain_in_a_pipe_and_whatever_the_terminal_can(decided: Predib
     command = [sys.executable, "-m", "predibot", "evaluate", "--no-track"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=60)
     assert b"\x1b" not in done.stdout and b"Returns" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["bots", "runs --json", "decide --venue sandbox"])
+def test_a_closed_stdout_ends_in_one_sentence_before_anything_is_done(tmp_path: Path, command: str) -> None:
+    line = f"{shlex.quote(sys.executable)} -m predibot {command} >&-"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        line, shell=True, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert done.stderr == "error: stdout is closed, so nothing could be shown; write >/dev/null to discard it.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_closed_stderr_is_done_without(tmp_path: Path) -> None:
+    line = f"{shlex.quote(sys.executable)} -m predibot decide --venue {WORLD} --events 1 2>&-"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, timeout=60)
+    assert done.returncode == 0
+    assert b"recorded on 1 event" in done.stdout
+
+
+@pytest.mark.parametrize("short", [("-h",), ("decide", "-h"), ("runs", "void", "-h")])
+def test_help_is_there_by_its_short_name_too(predibot: Predibot, short: tuple[str, ...]) -> None:
+    said = predibot(*short)
+    assert said.code == 0
+    assert said.out == predibot(*short[:-1], "--help").out
+
+
+def test_a_shell_may_complete_commands_and_options(tmp_path: Path) -> None:
+    asked = {"_PREDIBOT_COMPLETE": "complete_bash", "COMP_WORDS": "predibot decide --dry", "COMP_CWORD": "2"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **asked}
+    command = [sys.executable, "-m", "predibot"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["--dry-run"]
+    script = subprocess.run(
+        [*command, "--show-completion", "bash"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert "_PREDIBOT_COMPLETE=complete_bash" in script.stdout
 
 
 def test_every_error_is_raised_somewhere() -> None:

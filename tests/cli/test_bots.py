@@ -9,6 +9,6 @@ def test_strategies_are_listed_with_their_arguments(predibot: Predibot) -> None:
     found = {each["name"]: each for each in predibot("bots", "--json").document["strategies"]}
     assert set(found) >= BASELINES
     (stake,) = found["market_price"]["arguments"]
-    assert (stake["name"], stake["default"]) == ("stake", "'equal'")
+    assert (stake["name"], stake["default"]) == ("stake", '"equal"')
     text = predibot("bots").out
     assert all(name in text for name in (*BASELINES, "stake", "top_volume"))

@@ -103,3 +103,19 @@ def test_a_mistake_in_a_recipe_names_file_and_line_and_no_secret(
     assert said.code == 1
     assert said.err.startswith(f"error: {message}")
     assert "sk-1" not in said.err
+
+
+def test_plain_decide_says_how_to_add_a_model_where_there_is_a_key(
+    predibot: Predibot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nothing answers at the discard port, so no run is made.
+    for name in ("PREDIBOT_GAMMA_URL", "PREDIBOT_CLOB_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("PREDIBOT_CALL_DEADLINE_SECONDS", "0.2")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("SERPER_API_KEY", "k")
+    assert "uncomment" not in predibot("decide").err
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    said = predibot("decide").err
+    assert "OPENAI_API_KEY is set. To add a bot with a model, run `predibot init`" in said
+    assert "sk-0123456789" not in said

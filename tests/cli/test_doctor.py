@@ -1,11 +1,18 @@
 """`predibot doctor`: one check a line, keys by name only."""
 
+import os
+import re
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, said_here
+from tests.cli.conftest import WORLD
 
+NOBODY = 65_534
 HOSTS = ("PREDIBOT_GAMMA_URL", "PREDIBOT_CLOB_URL")
 
 
@@ -19,7 +26,7 @@ def test_everything_is_looked_at_and_hosts_out_of_reach_are_warnings(predibot: P
     said = predibot("doctor", "--json")
     verdicts = {check["name"]: check["verdict"] for check in said.document["checks"]}
     assert said.code == 0
-    assert set(verdicts) == {"python", "ledger", "folder", "strategies", "host gamma", "host clob", "keys"}
+    assert set(verdicts) == {"python", "ledger", "folder", "strategies", "tools", "host gamma", "host clob", "keys"}
     assert (verdicts["host gamma"], verdicts["host clob"]) == ("warning", "warning")
 
 
@@ -36,3 +43,74 @@ def test_a_check_that_fails_is_an_error(predibot: Predibot, tmp_path: Path) -> N
     assert said.code == 1
     assert said.document["error"]["kind"] == "CheckFailed"
     assert "not a database" in said.document["error"]["message"]
+
+
+def test_a_ledger_that_cannot_be_written_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Not below tmp_path, which only its owner can enter: permissions do not stop root, so root becomes nobody.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        monkeypatch.chdir(folder)
+        assert said_here("decide", "--venue", WORLD, "--events", "1").code == 0
+        ledger = folder / "runs" / "out" / "predibot.db"
+        for path, mode in ((ledger, 0o444), (ledger.parent, 0o555), (folder, 0o755)):
+            path.chmod(mode)
+        user = os.geteuid()
+        os.seteuid(user or NOBODY)
+        try:
+            said = said_here("doctor", "--json")
+        finally:
+            os.seteuid(user)
+            monkeypatch.undo()
+            ledger.parent.chmod(0o755)
+    verdicts = {check["name"]: check["verdict"] for check in said.document["checks"]}
+    assert (said.code, verdicts["ledger"]) == (1, "failed")
+
+
+def test_a_damaged_ledger_fails(predibot: Predibot, tmp_path: Path) -> None:
+    assert predibot("decide", "--venue", WORLD, "--json").code == 0
+    ledger = tmp_path / "runs" / "out" / "predibot.db"
+    content = bytearray(ledger.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 20_000] = b"\x55" * 20_000
+    ledger.write_bytes(content)
+    said = predibot("doctor", "--json")
+    assert said.code == 1
+    assert re.search("damaged|malformed", said.document["error"]["message"])
+
+
+@pytest.mark.parametrize("variable", ["PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS"])
+def test_a_plug_in_folder_that_is_none_fails(
+    predibot: Predibot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str
+) -> None:
+    monkeypatch.setenv(variable, str(tmp_path / "nowhere"))
+    said = predibot("doctor", "--json")
+    assert said.code == 1
+    assert f"{variable} names {tmp_path / 'nowhere'}, which is no folder" in said.document["error"]["message"]
+
+
+class _Ending(BaseHTTPRequestHandler):
+    """Answers, and says that it will not do so for ever."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Sunset", "Sat, 01 May 2027 00:00:00 GMT")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_list_that_is_to_be_switched_off_is_a_warning(predibot: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Ending) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        monkeypatch.setenv("PREDIBOT_GAMMA_URL", f"http://127.0.0.1:{server.server_port}")
+        try:
+            said = predibot("doctor", "--json")
+        finally:
+            server.shutdown()
+            thread.join()
+    gamma = next(check for check in said.document["checks"] if check["name"] == "host gamma")
+    assert gamma["verdict"] == "warning"
+    assert "this address ends: Sat, 01 May 2027" in gamma["seen"]

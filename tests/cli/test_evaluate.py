@@ -28,8 +28,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predibot]:
 def test_the_document_has_the_keys_of_the_contract_in_their_order(decided: Predibot) -> None:
     document = decided("evaluate", "--json").document
     assert " ".join(document) == (
-        "as_of convention confidence resamples seed bots comparisons by parts by_category by_lead_time_days "
-        "by_confidence delays sizings notes"
+        "as_of first_results_at convention confidence resamples seed bots comparisons by parts by_category "
+        "by_lead_time_days by_confidence delays sizings notes"
     )
     assert [card["bot"] for card in document["bots"]] == ["market_price", "random_bet"]
     assert list(document["bots"][0]["horizons"]) == ["1", "2", "7", "settled"]
@@ -127,3 +127,26 @@ def test_a_document_and_a_table_are_not_both_printed(decided: Predibot) -> None:
     said = decided("evaluate", "--json", "--csv")
     assert said.code == 2
     assert "--json and --csv are two answers; ask for one" in said.document["error"]["message"]
+
+
+def test_the_first_day_says_when_there_will_be_results(predibot: Predibot) -> None:
+    world = ("--venue", "sandbox:seed=3,events=40")
+    at = predibot("decide", *world, "--as-of", "2026-01-05T12:00Z", "--json").document["run"]["as_of"]
+    assert at == "2026-01-05T12:00Z"
+    early = predibot("evaluate", *world, "--as-of", "2026-01-05T13:00Z", "--horizons", "2,7").out
+    assert "nothing has settled yet; first results about 2026-01-07T12:00Z" in early
+    later = predibot("evaluate", *world, "--as-of", "2026-02-05T13:00Z")
+    assert "nothing has settled" not in later.out
+
+
+@pytest.mark.parametrize("command", [("evaluate",), ("evaluate", "--no-track"), ("report",), ("track",)])
+@pytest.mark.parametrize(
+    ("venue", "message"), [("archive:/nonexistent", "no archive folder"), ("moon", "no venue 'moon'")]
+)
+def test_a_venue_that_was_asked_for_and_is_not_there_is_an_error(
+    decided: Predibot, command: tuple[str, ...], venue: str, message: str
+) -> None:
+    said = decided(*command, "--venue", venue)
+    assert said.code == 1
+    assert message in said.err.splitlines()[-1]
+    assert said.out == ""

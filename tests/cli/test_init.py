@@ -17,7 +17,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(predibot: Predibot, tmp_path
     path.write_text("mine")
     said = predibot("init", "mine.toml")
     assert (said.code, path.read_text()) == (1, "mine")
-    assert said.err == "error: mine.toml is there already and is kept; name another file, or add --force\n"
+    assert said.err == "error: mine.toml is there already and is kept; name another file, or add --force.\n"
     assert predibot("init", "mine.toml", "--force", "--json").document == {"recipe": "mine.toml"}
     assert path.read_text() != "mine"
 

@@ -98,3 +98,11 @@ def test_what_cannot_be_replayed_is_one_line(replays: Predibot, arguments: list[
 
 def test_a_replay_that_was_stopped_can_be_gone_on_with() -> None:
     assert go_on(["replay", "weekly.toml"], "interrupted").startswith("interrupted: what is recorded is kept. To go on")
+
+
+def test_a_slot_that_was_decided_otherwise_names_a_way_that_replay_has(replays: Predibot) -> None:
+    assert replays("replay", *DAYS, *ARCHIVE).code == 0
+    said = replays("replay", *DAYS, *ARCHIVE, "--events", "2")
+    assert said.code == 1
+    assert said.err.splitlines()[-1].endswith("or name another --ledger to make another beside it.")
+    assert replays("replay", *DAYS, *ARCHIVE, "--events", "2", "--ledger", "sqlite:///other.db").code == 0

@@ -44,3 +44,11 @@ def test_what_cannot_be_voided_is_said(decided: Predibot, arguments: tuple[str, 
     said = decided("runs", "void", *arguments)
     assert said.code == code
     assert message in said.err
+
+
+def test_an_address_that_cannot_be_read_ends_in_one_sentence(predibot: Predibot) -> None:
+    said = predibot("runs", "--ledger", "sqlite:///a\udcff.db")
+    assert said.code == 1
+    assert said.err.startswith(
+        r"error: the ledger's address has characters that cannot be read: 'sqlite:///a\udcff.db'."
+    )

@@ -36,9 +36,50 @@ def test_chosen_and_passed_over_events_are_shown_with_rule_and_reason(predibot: 
     said = predibot("select", "--venue", WORLD, "--json")
     assert list(said.document) == ["as_of", "venue", "selected", "passed_over", "notes"]
     rules = {event["rule"] for event in said.document["passed_over"]}
-    assert rules <= {"unusable markets", "open", "ends_within_days", "exclude", "min_volume_24h_usd", "events"}
+    known = "open ends_within_days min_hours_left exclude include min_volume_24h_usd per_category events"
+    assert rules <= {"unusable markets", *known.split()}
     text = predibot("select", "--venue", WORLD).out
     assert all(event["event_id"] in text for key in ("selected", "passed_over") for event in said.document[key])
+
+
+def test_events_past_their_end_are_played_only_where_that_is_asked_for(predibot: Predibot, tmp_path: Path) -> None:
+    hours = {"1": "2025-12-31T00:00:00Z", "2": "2026-01-01T00:59:00Z", "3": "2026-01-01T01:00:00Z"}
+    events = [{"id": key, "title": "t", "endDate": end, "markets": [_market(int(key))]} for key, end in hours.items()]
+    venue, at = _archive(tmp_path, *events), "2026-01-01T00:00:00Z"
+    for asked, selected in (
+        ((), ["3"]),
+        (("--min-hours-left", "0"), ["2", "3"]),
+        (("--min-hours-left", "any"), [*"123"]),
+    ):
+        document = predibot("select", "--venue", venue, "--as-of", at, *asked, "--json").document
+        assert sorted(event["event_id"] for event in document["selected"]) == selected
+        assert {event["rule"] for event in document["passed_over"]} <= {"min_hours_left"}
+    refused = predibot("select", "--venue", venue, "--min-hours-left", "soon")
+    assert (refused.code, "'soon' is neither a number of hours nor 'any'" in refused.err) == (2, True)
+
+
+def test_categories_and_tags_of_the_recipe_decide_and_the_reason_names_the_word(
+    predibot: Predibot, tmp_path: Path
+) -> None:
+    tags = {"1": ["Sports", "NBA"], "2": ["Sports"], "3": ["Politics"], "4": ["Weather"]}
+    events = [
+        {"id": key, "title": "t", "volume1wk": 9 - int(key), "markets": [_market(int(key))],
+         "tags": [{"id": label, "label": label, "slug": label.lower()} for label in labels]}
+        for key, labels in tags.items()
+    ]  # fmt: skip
+    rules = 'exclude = ["weather"]\ninclude = ["sports", "weather", "curling"]\nper_category = 1\n'
+    Path("r.toml").write_text(f'[selection]\n{rules}[[bots]]\nstrategy = "market_price"\n')
+    refused = predibot("select", "r.toml", "--venue", _archive(tmp_path, *events))
+    assert refused.err.endswith("r.toml, line 3: exclude and include both have 'weather'; take it out of one of them\n")
+    Path("r.toml").write_text(Path("r.toml").read_text().replace('"sports", "weather"', '"sports", "WEATHER!"'))
+    document = predibot("select", "r.toml", "--venue", f"archive:{tmp_path / 'archive'}", "--json").document
+    assert [event["event_id"] for event in document["selected"]] == ["1"]
+    assert {event["event_id"]: (event["rule"], event["reason"]) for event in document["passed_over"]} == {
+        "2": ("per_category", "1 more traded events of the category 'Sports' are played"),
+        "3": ("include", "neither its category nor a tag is one of: sports, WEATHER!, curling"),
+        "4": ("exclude", "weather, by its tag 'Weather'"),
+    }
+    assert any("include names 'curling'" in note for note in document["notes"])
 
 
 def test_nothing_is_stored(predibot: Predibot, tmp_path: Path) -> None:

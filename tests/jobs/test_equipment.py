@@ -3,17 +3,23 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from predibot.config import Settings
-from predibot.errors import UsageError
+from predibot.contracts import ModelNeed, Needs, ToolText
+from predibot.domain.budget import Spending
+from predibot.domain.chat import ChatRequest, Message
+from predibot.errors import BudgetSpent, PluginError, UsageError
 from predibot.jobs.equipment import Equipment, Fitting
-from predibot.jobs.forecast_cost import run_cost
+from predibot.jobs.forecast_cost import RunCost, run_cost
 from predibot.jobs.venues import OpenVenue, open_venue
 from predibot.ledger.pages import PageFolder
+from predibot.ledger.store import Store
 from predibot.recipe_text import RecipeText, parse_recipe
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -73,7 +79,122 @@ def test_the_worst_a_report_can_cost_is_forecast(opened: OpenVenue) -> None:
     report_usd = 0.8 + 0.1 + 1.5
     # Four calls that read a report of 100,000 tokens of four bytes, a prompt and the answers before.
     assert report_usd + 4 * 0.4 < cost.usd < report_usd + 4 * 0.7
-    assert cost.bots[0].basis == "one report in the background and 4 calls a decision"
+    # Each model at its own price: the report is paid for once, and reading it costs no more than that.
+    assert "1 call of openai/o3-deep-research for at most $2.40 and 4 calls of cheap for" in cost.bots[0].basis
+
+
+def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> None:
+    page = (Path(__file__).parents[2] / "docs/agents.md").read_text("utf-8")
+    event = opened.venue.events(opened.now).events[0]
+    for model, report, whole in (("o4-mini", "$9.40", "$9.90"), ("o3", "$46.20", "$46.70")):
+        text = f'[[bots]]\nstrategy = "deep_research"\nmodel = "openai/{model}-deep-research"\n'
+        recipe = parse_recipe(RecipeText(text + 'extract_model = "openai/gpt-5-mini"\n', "d.toml", "d"))
+        cost = run_cost(recipe, [event], Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW))
+        assert f"1 call of openai/{model}-deep-research for at most {report} and 4 calls of" in cost.bots[0].basis
+        assert cost.usd == pytest.approx(float(whole[1:]), abs=0.05)
+        assert report in page
+        assert whole in page
+
+
+def needing(opened: OpenVenue, needs: Needs, more: str = "", *, limits: str = "") -> Equipment:
+    """Return the equipment of a bot whose strategy declares these needs."""
+    recipe = parse_recipe(RecipeText(f'{limits}\n[[bots]]\nstrategy = "random_bet"\n{more}', "n.toml", "n"))
+    (bot,) = recipe.bots
+    recipe = replace(recipe, bots=(replace(bot, strategy=replace(bot.strategy, needs=needs)),))
+    return Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW)
+
+
+def cost_of(equipment: Equipment) -> RunCost:
+    """Return what a run of three equal events costs at the most."""
+    return run_cost(equipment.recipe, equipment.opened.venue.events(equipment.opened.now).events[:1] * 3, equipment)
+
+
+def test_one_price_of_two_leaves_the_other_unknown(opened: OpenVenue) -> None:
+    needs = Needs(models=(ModelNeed("openai/gpt-5-mini", calls=1), ModelNeed("acme/unpriced", calls=1)))
+    cost = cost_of(needing(opened, needs))
+    assert (cost.usd, cost.bots[0].basis) == (None, "the price of acme/unpriced is unknown")
+    limited = needing(opened, needs, limits="[limits.day]\nusd = 0.5")
+    with pytest.raises(UsageError, match="model is unknown: 'acme/unpriced', and its budget has a limit in USD"):
+        limited.check(limited.recipe.bots)
+
+
+def test_a_price_of_nothing_for_several_models_makes_no_known_one_free(opened: OpenVenue) -> None:
+    needs = Needs(models=(ModelNeed("ollama/tiny", calls=1), ModelNeed("openai/gpt-5", calls=1)))
+    cost = cost_of(needing(opened, needs, "price_usd_per_million_tokens = 0"))
+    assert "1 call of ollama/tiny for at most $0.00" in cost.bots[0].basis
+    assert cost.usd is not None
+    assert cost.usd > 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "usd", "basis"),
+    [
+        ("", None, "nothing limits how often it asks acme/judge"),
+        ("[limits.run]\nusd = 0.5", 0.5, "nothing limits how often it asks acme/judge"),
+        ("[limits.decision]\ntokens = 1000", 0.003, "the limit of tokens of each decision"),
+        ("[limits.decision]\nusd = 0.1", 0.3, "the limit of each decision"),
+    ],
+)
+def test_where_a_strategy_sets_no_end_to_its_calls_only_limits_bound_it(
+    opened: OpenVenue, limits: str, usd: float | None, basis: str
+) -> None:
+    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1'
+    cost = cost_of(needing(opened, Needs(models=("acme/judge",)), more, limits=limits))  # type: ignore[arg-type]
+    assert cost.usd == (None if usd is None else pytest.approx(usd))
+    assert cost.bots[0].basis == basis
+
+
+def test_a_limit_in_steps_leaves_the_dearest_calls(opened: OpenVenue) -> None:
+    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1'
+    needs = Needs(models=(ModelNeed("acme/short", calls=5), ModelNeed("acme/long", calls=2, output_tokens=10**6)))
+    free, limited = (
+        cost_of(needing(opened, needs, more, limits=limits)) for limits in ("", "[limits.decision]\nsteps = 3")
+    )
+    assert "5 calls of acme/short" in free.bots[0].basis
+    assert "1 call of acme/short" in limited.bots[0].basis
+    assert "2 calls of acme/long" in limited.bots[0].basis
+
+
+@pytest.mark.parametrize(
+    ("needs", "said"),
+    [
+        (Needs(news=True), "needs news, which game 'dollar_per_event' does not show"),
+        (Needs(tools=("websearch",)), "needs a tool 'websearch'. Did you mean 'web_search'?"),
+        (Needs(models=(ModelNeed("acme/deep", max_searches=None),)), "has a model that searches by itself"),
+    ],
+)
+def test_what_nobody_can_give_is_refused_before_any_call(opened: OpenVenue, needs: Needs, said: str) -> None:
+    equipment = needing(opened, needs)
+    with pytest.raises(UsageError, match=said):
+        equipment.check(equipment.recipe.bots)
+
+
+def test_a_decision_knows_which_models_it_opened(opened: OpenVenue) -> None:
+    needs = Needs(models=(ModelNeed("sandbox/sharp"), ModelNeed("sandbox/lazy")))
+    equipment = needing(opened, needs)
+    fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
+    assert fitting.opened_models == ()
+    fitting.model("sandbox/lazy")
+    fitting.model("sandbox/lazy")
+    with pytest.raises(PluginError, match="the models it declares are: sandbox/sharp, sandbox/lazy"):
+        fitting.model("sandbox/noisy")
+    with pytest.raises(PluginError, match="opens model 'sandbox/noisy'"):
+        fitting.calls_tools("sandbox/noisy")
+    assert fitting.opened_models == ("sandbox/lazy",)
+    assert (fitting.tools.web_search, fitting.tools.visit_webpage) == (None, None)
+
+
+@pytest.mark.parametrize("searches", [None, 4])
+def test_a_model_that_searches_by_itself_is_told_how_often_in_each_request(
+    opened: OpenVenue, searches: int | None
+) -> None:
+    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1\nprice_usd_per_search = 1'
+    equipment = needing(opened, Needs(models=(ModelNeed("openai/o3-deep-research", max_searches=3),)), more)
+    fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
+    request = ChatRequest((Message("user", "Rain?"),), max_searches=searches)
+    with pytest.raises(PluginError, match=f"max_searches = 3, and a request says {searches}"):
+        fitting.model("openai/o3-deep-research").chat(request, deadline_seconds=1.0)
+    assert fitting.trace.steps == []
 
 
 def read_a_page(fitting: Fitting, opened: OpenVenue) -> str:
@@ -81,10 +202,10 @@ def read_a_page(fitting: Fitting, opened: OpenVenue) -> str:
     title = opened.venue.events(opened.now).events[0].title
     assert fitting.tools.web_search is not None
     assert fitting.tools.visit_webpage is not None
-    for url in re.findall(r"http://\S+", fitting.tools.web_search(title)):
+    for url in re.findall(r"http://\S+", fitting.tools.web_search(title).text):
         said = fitting.tools.visit_webpage(url, 1, None)
-        if not said.startswith("error:"):
-            return said
+        if isinstance(said, ToolText):
+            return said.text
     raise AssertionError("no page could be read")
 
 
@@ -98,3 +219,53 @@ def test_a_page_that_repeats_a_key_is_kept_without_it(opened: OpenVenue, tmp_pat
     assert word.encode() not in kept.read_bytes()
     assert b"***" in kept.read_bytes()
     assert visited["sha256"] == kept.stem == hashlib.sha256(kept.read_bytes()).hexdigest()
+
+
+LIMITED = RECIPE + "[limits.day]\nsteps = 2\n[limits.run]\nsteps = 5\n"
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_at_midnight_the_budget_of_another_day_begins_and_the_runs_goes_on(
+    opened: OpenVenue, tmp_path: Path, is_stored: bool
+) -> None:
+    recipe = parse_recipe(RecipeText(LIMITED, "sharp.toml", "sharp"))
+    event = opened.venue.events(opened.now).events[0]
+    instants = [datetime(2026, 3, 1, 23, 59, tzinfo=UTC)]
+    with Store.open(f"sqlite:///{tmp_path}/l.db") as store:
+        equipment = Equipment(
+            recipe, opened, {}, "run", 600.0, lambda: instants[-1], store=store if is_stored else None
+        )  # fmt: skip
+
+        def spend() -> Fitting:
+            fitting = equipment.fit(recipe.bots[0], event, opened.now)
+            fitting.meter.reserve(Spending(steps=1)).settle(Spending(steps=1))
+            return fitting
+
+        late = [spend(), spend()]
+        with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
+            spend()
+        instants.append(datetime(2026, 3, 2, 0, 1, tzinfo=UTC))
+        # What began before midnight stays in the budget of its day.
+        with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
+            late[0].meter.reserve(Spending(steps=1))
+        spend()
+        spend()
+        instants.append(datetime(2026, 3, 3, tzinfo=UTC))
+        spend()
+        with pytest.raises(BudgetSpent, match="the run's limit of 5 steps"):
+            spend()
+
+
+def test_bots_share_the_accounts_of_their_run_and_wait_for_each_other(opened: OpenVenue) -> None:
+    text = RECIPE + RECIPE.replace('name = "sharp"', 'name = "other"') + "[limits.run]\nsteps = 1\n"
+    recipe = parse_recipe(RecipeText(text, "sharp.toml", "sharp"))
+    equipment = Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW)
+    event = opened.venue.events(opened.now).events[0]
+    here, there = (equipment.fit(bot, event, opened.now).meter for bot in recipe.bots)
+    held = here.reserve(Spending(steps=1))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(there.reserve, Spending(steps=1))
+        held.settle(Spending())
+        waiting.result(timeout=30.0).settle(Spending(steps=1))
+    with pytest.raises(BudgetSpent, match="the run's limit of 1 steps"):
+        here.reserve(Spending(steps=1))

@@ -1,6 +1,8 @@
 """What scoring reads: a small ledger made by hand, with numbers one can check in the head."""
 
 from dataclasses import replace
+from datetime import date
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from predibot.domain.resolution import Resolution
 from predibot.ledger.catalogue import instruments, markets
 from predibot.ledger.marks import add_observations, add_resolutions
 from predibot.ledger.queries import track_record
-from predibot.ledger.runs import BotPlan, add_bots, void_run
+from predibot.ledger.runs import BotPlan, void_run
 from predibot.ledger.store import Store
 from predibot.scoring.knowledge import KNOWLEDGE
 from predibot.scoring.record import TrackRecord
@@ -57,7 +59,7 @@ def filled(store: Store) -> Store:
     return store
 
 
-def record_of(store: Store, days: float, **changes: str) -> TrackRecord:
+def record_of(store: Store, days: float, **changes: Any) -> TrackRecord:
     """Return what was known so many days after `NOW`."""
     with store.read() as connection:
         return track_record(connection, "polymarket", NOW + days * DAY, **changes)
@@ -144,48 +146,102 @@ def test_an_unknown_cost_is_missing_and_not_zero(store: Store) -> None:
     assert record.decision_cost_known_usd.tolist() == [0.25, 0.5]
 
 
+ARCHIVE = "archive:/recorded"
+MODELS = ("m",)
+
+
+def knowledge_in(store: Store, days: float = 10, **asked: Any) -> list[str]:
+    """Return what can have been known for each decision of the ledger."""
+    codes = record_of(store, days, **asked).decision_knowledge
+    assert codes is not None
+    return [KNOWLEDGE[code] for code in codes]
+
+
+def cutoff_after(days: float | None) -> date | None:
+    """Return the day that begins half a day before so many days after the run."""
+    return None if days is None else (NOW + days * DAY).date()
+
+
 @pytest.mark.parametrize(
-    ("model", "cutoff_days", "as_of_days", "expected"),
+    ("venue", "models", "cutoff_days", "as_of_days", "expected"),
     [
-        (None, None, 10, ["clean", "clean"]),
-        ("m", None, 10, ["unknown", "unknown"]),
-        ("m", 5, 10, ["contaminated", "clean"]),
-        ("m", 4, 10, ["clean", "clean"]),
-        ("m", 3, 10, ["clean", "clean"]),
-        ("m", 5, 3.5, ["clean", "clean"]),
+        (ARCHIVE, (), 5, 10, ["clean", "clean"]),
+        (ARCHIVE, MODELS, None, 10, ["unknown", "unknown"]),
+        (ARCHIVE, MODELS, 0, 10, ["clean", "clean"]),
+        (ARCHIVE, MODELS, 1, 10, ["ahead", "ahead"]),
+        (ARCHIVE, MODELS, 4, 10, ["ahead", "ahead"]),
+        (ARCHIVE, MODELS, 5, 10, ["contaminated", "ahead"]),
+        (ARCHIVE, MODELS, 5, 3.5, ["ahead", "ahead"]),
+        ("polymarket", MODELS, None, 10, ["clean", "clean"]),
+        ("polymarket", MODELS, 5, 10, ["clean", "clean"]),
+        # Of an older ledger it is only known that the bot has a model.
+        (ARCHIVE, None, 5, 10, ["contaminated", "ahead"]),
+        (ARCHIVE, None, None, 10, ["unknown", "unknown"]),
+        ("polymarket", None, None, 10, ["clean", "clean"]),
     ],
 )
-def test_a_decision_is_contaminated_where_its_whole_event_ended_before_the_cutoff(
-    store: Store, model: str | None, cutoff_days: int | None, as_of_days: float, expected: list[str]
+def test_what_a_model_may_have_known_follows_from_its_cutoff_the_decision_and_the_settlement(
+    store: Store,
+    venue: str,
+    models: tuple[str, ...] | None,
+    cutoff_days: int | None,
+    as_of_days: float,
+    expected: list[str],
 ) -> None:
     """The markets of the first event settle 3 and 4 days after noon; of the second one nothing is known."""
-    cutoff = None if cutoff_days is None else (NOW + cutoff_days * DAY).date()
-    run = a_run(store, ONE, TWO, bots=())
-    plan = BotPlan("a", "a", {}, "s", model, cutoff)
-    with store.write() as connection:
-        add_bots(connection, run, [plan])
+    run = a_run(store, ONE, TWO, bots=(), venue=venue)
+    plan = BotPlan("a", "a", {}, "s", "m", cutoff_after(cutoff_days))
     # What a bot did not answer is no cleaner for it.
-    decide(store, run, plan, failed(ONE))
-    decide(store, run, plan, finished_with(TWO, {"m2a": (-1.0, 0.3)}))
+    decide(store, run, plan, replace(failed(ONE), models=models))
+    decide(store, run, plan, replace(finished_with(TWO, {"m2a": (-1.0, 0.3)}), models=models))
     settle(store, "m1a", (3, 0.0))
     settle(store, "m1b", (4, 1.0))
-    codes = record_of(store, as_of_days).decision_knowledge
-    assert codes is not None
-    assert [KNOWLEDGE[code] for code in codes] == expected
+    assert knowledge_in(store, as_of_days) == expected
 
 
-def test_each_run_of_a_bot_knows_by_the_model_it_had_then(store: Store) -> None:
-    settled = NOW + 3 * DAY
-    for number, cutoff in enumerate((settled + DAY, settled - DAY)):
-        run = a_run(store, TWO, key=f"daily@{number}", bots=())
-        plan = BotPlan("a", "a", {}, "s", "m", cutoff.date())
-        with store.write() as connection:
-            add_bots(connection, run, [plan])
-        decide(store, run, plan, finished_with(TWO, {"m2a": (-1.0, 0.3)}))
+def test_an_opened_model_counts_whatever_named_it_and_a_bot_without_any_is_clean(store: Store) -> None:
+    run = a_run(store, TWO, bots=(), venue=ARCHIVE)
+    for name, model, models in (("judge", None, MODELS), ("none", None, None), ("lazy", "m", ())):
+        decide(store, run, BotPlan(name, name, {}, "s", model), replace(failed(TWO), models=models))
+    assert dict(zip(("judge", "lazy", "none"), knowledge_in(store), strict=True)) == {
+        "judge": "unknown", "lazy": "clean", "none": "clean",
+    }  # fmt: skip
+
+
+def test_a_bot_that_pools_others_inherits_the_worst_of_its_members(store: Store) -> None:
+    run = a_run(store, ONE, TWO, bots=(), venue=ARCHIVE)
+    cutoffs = {"early": -9, "late": 5, "soon": 1, "unsaid": None}
+    for name, days in cutoffs.items():
+        for event in (ONE, TWO):
+            plan = BotPlan(name, name, {}, "s", "m", cutoff_after(days))
+            decide(store, run, plan, replace(failed(event), models=MODELS))
+    members = {
+        "p_all": list(cutoffs),
+        "p_clean": ["early"],
+        "p_soon": ["early", "soon"],
+        "p_unsaid": ["early", "unsaid"],
+    }
+    for name, of in members.items():
+        decide(store, run, BotPlan(name, "ensemble", {"members": of}, "s"), replace(failed(ONE), models=()))
+    settle(store, "m1a", (3, 0.0))
+    settle(store, "m1b", (4, 1.0))
+    expected = {"p_all": "contaminated", "p_clean": "clean", "p_soon": "ahead", "p_unsaid": "unknown"}
+    for name, word in expected.items():
+        # Members count also where only the pool is asked for.
+        assert knowledge_in(store, bot_names=[name]) == [word]
+    whole = record_of(store, 10)
+    said = dict(zip([whole.bots[row] for row in whole.decision_bot], knowledge_in(store), strict=True))
+    assert {name: said[name] for name in expected} == expected
+
+
+def test_members_of_another_run_taint_nobody(store: Store) -> None:
+    for number, cutoff in enumerate((5, -9)):
+        run = a_run(store, TWO, key=f"daily@{number}", bots=(), venue=ARCHIVE)
+        plan = BotPlan("a", "a", {}, "s", "m", cutoff_after(cutoff))
+        decide(store, run, plan, replace(finished_with(TWO, {"m2a": (-1.0, 0.3)}), models=MODELS))
+        decide(store, run, BotPlan("p", "ensemble", {"members": ["a"]}, "s"), replace(failed(TWO), models=()))
     settle(store, "m2a", (3, 0.0))
-    record = record_of(store, 10)
-    assert record.decision_knowledge is not None
-    assert (record.bots, record.decision_knowledge.tolist()) == (("a",), [1, 0])
+    assert knowledge_in(store) == ["contaminated", "contaminated", "clean", "clean"]
 
 
 def test_what_the_book_was_when_a_bet_was_booked_is_read_with_what_the_venue_charges(store: Store) -> None:

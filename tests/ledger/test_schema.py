@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,12 @@ import predibot.ledger
 from predibot.domain.source import Source
 from predibot.errors import LedgerUnusable
 from predibot.ledger.export import export_rows
+from predibot.ledger.queries import track_record
 from predibot.ledger.runs import BotPlan, add_bots, find_run
 from predibot.ledger.schema import HEAD, VERSIONS, stored_version
 from predibot.ledger.store import Store
 from predibot.ledger.tables import Row
+from predibot.scoring.knowledge import KNOWLEDGE
 from tests.ledger.by_hand import a_run, decide, event_of, finished_with
 from tests.ledger.databases import Postgres
 
@@ -159,6 +162,30 @@ def test_bots_of_an_older_file_have_no_model_and_go_on(tmp_path: Path) -> None:
         assert run is not None
         assert add_bots(opened, run, [BotPlan("a", "s", {}, "")]) == {"a": 1}
         assert [row["model"] for row in export_rows(opened, "bots")] == [None]
+
+
+def test_of_decisions_of_an_older_file_the_bot_says_whether_a_model_was_opened(tmp_path: Path) -> None:
+    upgrade(f"sqlite:///{tmp_path}/ledger.db", "0003")
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection, connection:
+        connection.execute(A_RUN.replace("'v', 'v'", "'archive:/v', 'polymarket'"))
+        for number, model in enumerate(("NULL", "'m'"), start=1):
+            connection.execute(
+                "INSERT INTO bots (run_id, name, strategy, arguments_json, source_sha256, model)"
+                f" VALUES (1, 'bot{number}', 's', '{{}}', '', {model})"
+            )
+            connection.execute(
+                "INSERT INTO tasks (run_id, bot_id, subject_kind, subject_id, status, failures)"
+                f" VALUES (1, {number}, 'event', 'old', 'failed', 0)"
+            )
+            connection.execute(
+                "INSERT INTO decisions (task_id, run_id, bot_id, subject_kind, subject_id, event_row, status,"
+                " decided_at, message, rationale, notes_json, scale, cost_known_usd, seconds)"
+                f" VALUES ({number}, 1, {number}, 'event', 'old', 1, 'failed', 0, '', '', '[]', 1, 0, 0)"
+            )
+    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store, store.read() as opened:
+        codes = track_record(opened, "polymarket", datetime(2026, 1, 1, tzinfo=UTC)).decision_knowledge
+    assert codes is not None
+    assert [KNOWLEDGE[code] for code in codes] == ["clean", "unknown"]
 
 
 def test_a_second_copy_does_not_replace_the_first(tmp_path: Path) -> None:

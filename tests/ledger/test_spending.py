@@ -1,18 +1,28 @@
 """Spending: accounts in the ledger, which all threads and processes keep to together."""
 
 import multiprocessing
+import secrets
+import subprocess
+import sys
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
+import psutil
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from predibot.agents.account import Account
+from predibot.agents.account import Account, Exact
 from predibot.agents.budget import Budget
 from predibot.domain.budget import Limits, Spending
 from predibot.errors import BudgetSpent
-from predibot.ledger.spending import LedgerAccount
+from predibot.ledger.owner import new_owner
+from predibot.ledger.spending import Holder, LedgerAccount, renew_reservations
 from predibot.ledger.store import Store
 
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 DIME = Spending(usd=0.1, tokens=7, steps=1, searches=2, seconds=0.3)
 
 
@@ -88,3 +98,132 @@ def test_processes_cannot_overshoot(store: Store, address: str) -> None:
         fitted = pool.starmap(spend_dimes, [(address, 30, 4.0, manager.Barrier(2))] * 2, chunksize=1)
     assert sum(fitted) == 40
     assert LedgerAccount(store, "day", "day", Limits()).spent().usd == 4.0
+
+
+def elsewhere(store: Store, *, limits: Limits, owner: str, at: datetime = NOW) -> LedgerAccount:
+    """Return the run's account as another process holds it."""
+    return LedgerAccount(store, "run 1", "run", limits, Holder(owner, timedelta(minutes=1), lambda: at))
+
+
+def dead_owner() -> str:
+    """Return the name of a process of this machine that ran and runs no more."""
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as process:
+        machine, _, _, token = new_owner().split("/")
+        name = f"{machine}/{process.pid}/{psutil.Process(process.pid).create_time():.2f}/{token}"
+    return name
+
+
+def test_what_is_settled_set_aside_and_kept_stands_apart(store: Store) -> None:
+    account = LedgerAccount(store, "run 1", "run", Limits(usd=1.0))
+    assert account.try_add(DIME)
+    assert account.try_add(Spending(steps=1), kept=True)
+    account.replace(Spending(usd=0.05), Spending(usd=0.02, tokens=3))
+    now = account.standing()
+    assert now.settled == Exact.of(Spending(usd=0.02, tokens=3))
+    assert now.reserved == Exact.of(Spending(usd=0.05, tokens=7, steps=1, searches=2, seconds=0.3))
+    assert now.kept == Exact.of(Spending(steps=1))
+
+
+def test_what_a_dead_process_had_set_aside_is_given_up_at_once_and_said(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    limits = Limits(usd=0.3)
+    gone = elsewhere(store, limits=limits, owner=dead_owner())
+    assert gone.try_add(Spending(usd=0.2)) and gone.try_add(Spending(usd=0.06), kept=True)
+    account = elsewhere(store, limits=limits, owner=new_owner())
+    assert account.try_add(Spending(usd=0.04))
+    assert account.spent().usd == pytest.approx(0.3)
+    assert account.try_add(Spending(usd=0.26))
+    assert account.spent().usd == pytest.approx(0.3)
+    assert "run 1: $0.260000 that a process had set aside is free again" in caplog.text
+
+
+def test_of_another_machine_a_reservation_lasts_as_long_as_its_lease(store: Store) -> None:
+    limits, far = Limits(usd=1.0), "other@boot@ns/17/1.00/abcd"
+    assert elsewhere(store, limits=limits, owner=far).try_add(Spending(usd=0.75))
+    seconds = [59, 61, 119, 121]
+    fits = []
+    for number, each in enumerate(seconds):
+        if number == 2:
+            with store.write() as connection:
+                renew_reservations(connection, far, lease=timedelta(minutes=1), now=NOW + timedelta(minutes=1))
+        here = elsewhere(store, limits=limits, owner=new_owner(), at=NOW + timedelta(seconds=each))
+        fits.append(here.try_add(Spending(usd=0.5)))
+        if number == 1:
+            here.replace(Spending(usd=0.5), Spending())
+            assert elsewhere(store, limits=limits, owner=far, at=NOW).try_add(Spending(usd=0.75))
+    assert fits == [False, True, False, True]
+
+
+def test_who_was_taken_for_dead_settles_the_truth_and_takes_back_nothing_of_others(store: Store) -> None:
+    limits, far = Limits(usd=1.0), "other@boot@ns/17/1.00/abcd"
+    slept = elsewhere(store, limits=limits, owner=far)
+    assert slept.try_add(Spending(usd=0.75))
+    here = elsewhere(store, limits=limits, owner=new_owner(), at=NOW + timedelta(minutes=2))
+    assert here.try_add(Spending(usd=0.5))
+    slept.replace(Spending(usd=0.75), Spending(usd=0.2))
+    assert (here.standing().settled.spending().usd, here.standing().reserved.spending().usd) == (0.2, 0.5)
+
+
+def test_amounts_that_no_database_holds_are_the_most_that_one_does(store: Store) -> None:
+    account = LedgerAccount(store, "run 1", "run", Limits(usd=1.0))
+    for _ in range(3):
+        account.replace(Spending(), Spending(usd=1e308, tokens=10**400, seconds=1e300))
+    assert account.spent().usd > 9e6
+    assert account.spent().tokens == 2**63 - 1
+    assert not account.try_add(Spending(usd=1e-9))
+
+
+def test_budgets_of_two_openings_wait_for_each_other(store: Store, address: str) -> None:
+    with Store.open(address) as other, ThreadPoolExecutor(1) as pool:
+        days = [LedgerAccount(each, "day", "day", Limits(usd=1.0)) for each in (store, other)]
+        here, there = (Budget(day).inside("decision", Limits(), wait_seconds=60.0) for day in days)
+        reserved = here.reserve(Spending(usd=0.75))
+        waiting = pool.submit(there.reserve, Spending(usd=0.5))
+        reserved.settle(Spending(usd=0.25))
+        waiting.result(timeout=30.0).settle(Spending(usd=0.5))
+    assert days[0].spent().usd == 0.75
+
+
+OPS = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from(["reserve", "keep", "settle", "live"]), st.integers(1, 9)), max_size=25
+)
+HALF_A_MINUTE = timedelta(seconds=30)
+
+
+@given(OPS)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_processes_do_in_whatever_order_the_limit_holds_and_nothing_is_lost(
+    store: Store, steps: list[tuple[int, str, int]]
+) -> None:
+    """Three processes reserve, keep and settle; a minute passes that one of them lives through, seen or not."""
+    key, limits, minute, settled = f"run {secrets.token_hex(8)}", Limits(tokens=20), 0, 0
+    held: Counter[tuple[int, bool]] = Counter()
+    last_seen: Counter[int] = Counter()
+    for number, kind, tokens in steps:
+        minute += kind == "live"
+        now, owner = NOW + timedelta(minutes=minute), f"other@boot@ns/{number}/1.00/abcd"
+        account = LedgerAccount(store, key, "run", limits, Holder(owner, HALF_A_MINUTE, lambda at=now: at))
+        is_kept = kind == "keep"
+        if kind == "live":
+            with store.write() as connection:
+                renew_reservations(connection, owner, lease=HALF_A_MINUTE, now=now)
+            last_seen[number] = minute
+        elif kind == "settle":
+            aside = min(tokens, held[number, False])
+            account.replace(Spending(tokens=aside), Spending(tokens=aside // 2))
+            held[number, False] -= aside
+            settled += aside // 2
+            last_seen[number] = minute
+        else:
+            if settled + held.total() + tokens > 20:
+                living = {mine: held[mine] for mine in held if mine[0] == number or last_seen[mine[0]] == minute}
+                held = Counter(living)
+            fits = settled + held.total() + tokens <= 20
+            assert account.try_add(Spending(tokens=tokens), kept=is_kept) is fits
+            held[number, is_kept] += tokens * fits
+            last_seen[number] = minute if fits else last_seen[number]
+        stands = account.standing()
+        assert stands.settled.tokens == settled
+        assert stands.kept.tokens == sum(amount for (_, kept), amount in held.items() if kept)
+        assert stands.total.tokens == settled + held.total() <= 20

@@ -1,5 +1,8 @@
 """The metrics page: what docs/metrics.md says of every score is what its docstring says."""
 
+import ast
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +20,30 @@ def test_the_page_is_what_the_docstrings_say() -> None:
     assert written.stdout == PAGE.read_text(encoding="utf-8"), "run `make metrics`"
 
 
+def test_what_no_command_uses_is_named_as_a_library_function_and_nothing_else_is() -> None:
+    code = {file: _code(file) for file in (*(ROOT / "predibot").rglob("*.py"), *(ROOT / "strategies").glob("*.py"))}
+    unused = set()
+    for name in _functions():
+        own = inspect.getsourcefile(inspect.unwrap(getattr(scoring, name)))
+        elsewhere = any(
+            name in names for file, names in code.items() if file.name != "__init__.py" and str(file) != own
+        )
+        if not elsewhere and name not in code[Path(str(own))]:
+            unused.add(name)
+    named = re.search(r"These no command of predibot uses;.*?\.\n", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert named is not None
+    assert set(re.findall(r"`(\w+)`", named.group())) == unused
+
+
+def _functions() -> list[str]:
+    return [name for name in scoring.__all__ if inspect.isfunction(getattr(scoring, name))]
+
+
+def _code(file: Path) -> set[str]:
+    """Return the names that a file's code reads."""
+    return {node.id for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Name)}
+
+
 def test_every_public_function_is_on_the_page() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    functions = [name for name in scoring.__all__ if callable(getattr(scoring, name)) and name[0].islower()]
-    assert [name for name in functions if f"\n### {name}\n" not in page] == []
+    assert [name for name in _functions() if f"\n### {name}\n" not in page] == []

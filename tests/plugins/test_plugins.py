@@ -3,13 +3,18 @@
 import hashlib
 import os
 import pickle
+import random
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from predibot.contracts import Context, ModelNeed, Needs
+from predibot.domain.decision import Decision
 from predibot.errors import PluginError
+from predibot.games import DollarPerEvent
 from predibot.plugins import (
     ArgumentInfo,
     StrategySpec,
@@ -20,6 +25,7 @@ from predibot.plugins import (
     strategy_names,
 )
 from tests.plugins.conftest import Plugins
+from tests.selection.worlds import NOW, event, market, quoted
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 THINKER = '''"""A strategy of the tests."""
@@ -59,15 +65,34 @@ def test_the_baselines_are_found_and_take_what_they_say() -> None:
     assert set(strategy_names()) >= {"always_half", "favourite", "market_price", "random_bet", "underdog"}
     assert not [info.problem for info in strategies() if info.problem]
     (stake,) = next(info.arguments for info in strategies() if info.name == "market_price")
-    assert (stake.name, stake.type, stake.default) == ("stake", "Literal['equal', 'top_volume']", "'equal'")
+    assert (stake.name, stake.type, stake.default) == ("stake", "one of equal, top_volume", '"equal"')
 
 
 def test_a_strategy_is_described_by_its_docstring_and_the_strings_after_its_fields(plugins: Plugins) -> None:
     plugins.write("deep_thinker", THINKER)
     (info,) = strategies(plugins.package)
     assert (info.name, info.summary, info.origin) == ("deep_thinker", "Think for long.", "predibot")
-    assert info.arguments[0] == ArgumentInfo("model", "str", None, "Which model, by name.")
+    assert info.arguments[0] == ArgumentInfo("model", "text", None, "Which model, by name.")
     assert info.arguments[2].doc == "How it feels, on two lines."
+
+
+@pytest.mark.parametrize(
+    ("hint", "words"),
+    [
+        ("float", "number"),
+        ("bool", "true or false"),
+        ("tuple[int, ...]", "list, each whole number"),
+        ("str | None", "text or nothing"),
+        ("Annotated[int, Field(ge=1, le=100)]", "whole number from 1 to 100"),
+        ("Annotated[float, Field(gt=0, le=2.5)]", "number above 0, at most 2.5"),
+        ("Annotated[float, Field(lt=1)]", "number below 1"),
+        ("Literal[1, 2]", "one of 1, 2"),
+    ],
+)
+def test_what_an_argument_takes_is_said_in_words(hint: str, words: str, plugins: Plugins) -> None:
+    plugins.write("deep_thinker", THINKER.replace("model: str", f"model: {hint}"))
+    (info,) = strategies(plugins.package)
+    assert (info.arguments[0].type, info.problem) == (words, "")
 
 
 def test_a_leading_underscore_hides_a_shared_file(plugins: Plugins) -> None:
@@ -146,6 +171,66 @@ def test_a_broken_strategy_says_its_file_and_the_reason_and_hides_no_other(
     assert not whole.problem
 
 
+NEEDY = '''"""A strategy that declares what it needs."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from predibot.contracts import ModelNeed, Needs
+
+
+@dataclass(frozen=True, slots=True)
+class Needy:
+    judge: str = "acme/judge"
+    {needs}
+
+    def decide(self, context):
+        return None
+'''
+BY_PROPERTY = "@property\n    def needs(self):\n        "
+
+
+@pytest.mark.parametrize(
+    "needs",
+    [
+        BY_PROPERTY + "return Needs(models=(self.judge,), tools=['web_search'])",
+        BY_PROPERTY + "return Needs(models=[ModelNeed(self.judge)], tools=('web_search',))",
+        "needs = Needs(models=('acme/judge',), tools=('web_search',))",
+        "needs: ClassVar[Needs] = Needs(('acme/judge',), ('web_search',))",
+    ],
+)
+def test_a_strategy_declares_its_needs_by_an_attribute_or_a_property(plugins: Plugins, needs: str) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", needs))
+    expected = Needs(models=(ModelNeed("acme/judge"),), tools=("web_search",))
+    assert spec_of("needy", package=plugins.package).needs == expected
+    assert pickle.loads(pickle.dumps(expected)) == expected
+
+
+def test_a_strategy_that_declares_nothing_needs_nothing(plugins: Plugins) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", ""))
+    assert spec_of("needy", package=plugins.package).needs == Needs()
+
+
+@pytest.mark.parametrize(
+    ("needs", "message"),
+    [
+        ("needs: Needs = Needs()", "needy.py: a recipe could set the field needs; leave out its type"),
+        ("def needs(self):\n        return Needs()", "needs is a method; make it a property that returns Needs(...)"),
+        ("needs = ('acme/judge',)", "needs is a tuple; make it a property that returns Needs(...)"),
+        (BY_PROPERTY + "return Needs(models=(self.jugde,))", "cannot say what it needs: AttributeError"),
+        (BY_PROPERTY + "return Needs(models='acme')", "models is a tuple of names, with a comma after a single one"),
+        (BY_PROPERTY + "return Needs(models=('',))", "a model is declared by its name"),
+        (BY_PROPERTY + "return Needs(models=(ModelNeed('m', calls=0),))", "calls of model 'm' is 0"),
+        (BY_PROPERTY + "return Needs(models=(ModelNeed('m', output_tokens=2.5),))", "output_tokens of model 'm' is"),
+    ],
+)
+def test_needs_that_are_none_are_refused_when_the_recipe_is_read(plugins: Plugins, needs: str, message: str) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", needs))
+    with pytest.raises(PluginError) as caught:
+        spec_of("needy", package=plugins.package)
+    assert message in str(caught.value)
+
+
 def test_a_type_no_recipe_can_give_is_said_to_be_one(plugins: Plugins) -> None:
     source = THINKER.replace("model: str", "model: 'threading.Lock'").replace(
         "import Field", "import Field\nimport threading"
@@ -211,3 +296,17 @@ def test_a_strategy_that_is_forgotten_is_imported_anew(plugins: Plugins) -> None
     assert [decided(), decided()] == [1, 2]
     forget_strategies(plugins.package)
     assert decided() == 1
+
+
+@pytest.mark.parametrize("price_yes", [0.0004, 0.001, 0.4, 0.5, 0.9996])
+def test_the_strategy_of_the_readme_keeps_the_rule_on_cheap_sides(plugins: Plugins, price_yes: float) -> None:
+    (code,) = re.findall(
+        r"^```python\n(.*?)^```", (REPOSITORY / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    plugins.write("contrarian", code)
+    contrarian = load_strategy(StrategySpec("contrarian"), package=plugins.package)
+    seen = event(markets=[market("m0", quote=quoted(price_yes))])
+    answer = contrarian.decide(Context(now=NOW, subject=seen, game=DollarPerEvent(), rng=random.Random(0)))
+    assert isinstance(answer, Decision)
+    booking = DollarPerEvent().book(answer, seen, {"m0": quoted(price_yes)}, venue="test")
+    assert (booking.bets[0].booked_usd == 0.0) is (not 0.001 <= price_yes <= 0.999)

@@ -1,5 +1,6 @@
 """A recipe: its JSON, its digest, and what the command line may change."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -30,6 +31,15 @@ def test_json_brings_a_recipe_back_whole() -> None:
     assert back.as_json() == RECIPE.as_json()
 
 
+def test_a_recipe_stored_before_there_were_these_rules_played_events_past_their_end() -> None:
+    data = json.loads(RECIPE.as_json())
+    for name in ("min_hours_left", "include", "per_category"):
+        del data["selection"][name]
+    old = Recipe.from_json(json.dumps(data))
+    assert (old.selection.min_hours_left, old.selection.include, old.selection.per_category) == ("any", (), 0)
+    assert RECIPE.differences(old) == ('selection.min_hours_left is 1.0, was "any"',)
+
+
 def test_where_a_recipe_was_read_is_not_part_of_it() -> None:
     moved = replace(RECIPE, source="somewhere/else.toml")
     assert moved == RECIPE
@@ -49,6 +59,7 @@ def test_an_integer_and_the_same_float_are_the_same_rule() -> None:
     )
     assert len({parse_recipe(RecipeText(text, "x", "x")).digest for text in (whole, real)}) == 1
     assert RECIPE.with_overrides(min_volume_24h_usd=5).digest == RECIPE.with_overrides(min_volume_24h_usd=5.0).digest
+    assert RECIPE.with_overrides(min_hours_left=5).digest == RECIPE.with_overrides(min_hours_left=5.0).digest
 
 
 def test_differences_name_the_key_and_both_values() -> None:
@@ -80,6 +91,7 @@ def test_bots_are_named_by_recipe_or_strategy_and_the_recipe_wins() -> None:
         ({"bots": []}, "no bot is named"),
         ({"events": 0}, "a run plays at least 1"),
         ({"max_markets": -1}, "max_markets is -1"),
+        ({"min_hours_left": -1}, "min_hours_left is -1.0"),
         ({"min_volume_24h_usd": -1}, "min_volume_24h_usd is -1"),
     ],
 )

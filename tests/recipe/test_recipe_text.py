@@ -20,7 +20,10 @@ overstake = "scale"
 
 [selection]
 ends_within_days = 30
+min_hours_left = 2
 exclude = []
+include = ["Politics", "chess"]
+per_category = 3
 crypto_words = ["Monad"]
 min_volume_24h_usd = 5
 rank_by = "volume_1wk"
@@ -54,6 +57,9 @@ def test_everything_a_recipe_may_say_is_understood() -> None:
     rules = recipe.selection
     assert (rules.ends_within_days, rules.exclude, rules.min_volume_24h_usd) == (30.0, (), 5.0)
     assert (rules.max_markets, rules.events) == (0, 3)
+    assert (rules.min_hours_left, rules.include, rules.per_category) == (2.0, ("Politics", "chess"), 3)
+    assert parse('[selection]\nmin_hours_left = "any"\n' + BOT).selection.min_hours_left == "any"
+    assert parse(BOT).selection.min_hours_left == 1.0
     assert {"monad", "bitcoin"} <= set(rules.crypto.unless)
     assert [(bot.name, bot.strategy.name) for bot in recipe.bots] == [
         ("random_bet", "random_bet"),
@@ -125,8 +131,14 @@ def test_a_key_in_the_wrong_table_is_told_where_it_belongs(text: str, said: str)
         ("[selection]\nmin_volume_24h_usd = -5\n" + BOT, "line 2: 'min_volume_24h_usd' in [selection] is -5"),
         ('[selection]\nrank_by = "volume_1wek"\n' + BOT, "line 2: 'rank_by' in [selection] is 'volume_1wek'. "
          "Did you mean 'volume_1wk'?"),
-        ('[selection]\nexclude = [\n"cryto"]\n' + BOT,
-         "line 3: 'exclude' in [selection] is 'cryto'. Did you mean 'crypto'"),
+        ('[selection]\nexclude = [\n7]\n' + BOT, "line 3: 'exclude' in [selection] has 7; name categories or tags"),
+        ('[selection]\ninclude = [" "]\n' + BOT, "line 2: 'include' in [selection] has ' '; name categories or tags"),
+        ('[selection]\ninclude = ["x", "Crypto"]\n' + BOT, "line 2: exclude and include both have 'crypto'"),
+        ('[selection]\nexclude = "x"\n' + BOT, "line 2: 'exclude' in [selection] is 'x'; it should be a valid list"),
+        ('[selection]\nmin_hours_left = "all"\n' + BOT,
+         "line 2: 'min_hours_left' in [selection] is 'all'; write hours, 0 or more, or \"any\""),
+        ("[selection]\nmin_hours_left = -1\n" + BOT, "line 2: 'min_hours_left' in [selection] is -1; write hours"),
+        ("[selection]\nper_category = -1\n" + BOT, "line 2: 'per_category' in [selection] is -1"),
         ('[selection]\ncrypto_words = ["bit coin"]\n' + BOT, "line 2: 'bit coin' is not one word"),
         ('overstake = "skale"\n' + BOT, "line 1: 'overstake' at the top of the file is 'skale'. Did you mean 'scale'?"),
         ('game = "dollar_an_event"\n' + BOT, "line 1: unknown game 'dollar_an_event'. Did you mean 'dollar_per_event"),

@@ -22,14 +22,14 @@ def written(found: Evaluation) -> Any:
 def test_an_evaluation_has_the_keys_of_its_contract_in_their_order() -> None:
     document = written(evaluation("random_bet", notes=("a note",)))
     assert " ".join(document) == (
-        "as_of convention confidence resamples seed bots comparisons by parts by_category by_lead_time_days "
-        "by_confidence delays sizings notes"
+        "as_of first_results_at convention confidence resamples seed bots comparisons by parts by_category "
+        "by_lead_time_days by_confidence delays sizings notes"
     )
     assert " ".join(document["bots"][0]) == (
         "bot decisions forecasts settled void brier n_brier brier_open n_brier_open clusters log_score accuracy "
         "calibration_error calibration murphy n_market market_brier market_log_score skill_vs_market adjusted_brier "
         "n_confidence confidence_and_error intervals "
-        "horizons cost_usd cost_known_usd refused failed abstained clean contaminated unknown"
+        "horizons cost_usd cost_known_usd refused failed abstained clean unknown ahead contaminated knowledge"
     )
     assert list(document["bots"][0]["horizons"]) == ["1", "7", "settled"]
     assert " ".join(document["bots"][0]["horizons"]["1"]) == (

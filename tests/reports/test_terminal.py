@@ -63,12 +63,11 @@ def test_what_a_model_may_have_known_is_shown_where_some_decision_is_not_clean(w
     plain, console = screen(width), screen(width)
     view = evaluation("market_price", "an_agent")
     print_evaluation(plain, view)
-    agent = replace(view.cards[1], clean=2, contaminated=7_777, unknown=3_333)
+    agent = replace(view.cards[1], clean=2, ahead=5_555, contaminated=7_777, unknown=3_333)
     print_evaluation(console, replace(view, cards=(view.cards[0], agent)))
-    assert "7,777" in shown(console).split()
-    assert "3,333" in shown(console).split()
+    assert {"7,777", "5,555", "3,333"} <= set(shown(console).split())
     assert max(len(line) for line in shown(console).splitlines()) <= width
-    assert not {"clean", "contaminated", "unknown"} & set(shown(plain).split())
+    assert not {"clean", "ahead", "contaminated", "unknown"} & set(shown(plain).split())
 
 
 def test_numbers_of_a_column_end_in_the_same_place() -> None:
@@ -93,7 +92,13 @@ def test_each_return_stands_beside_the_market_baseline() -> None:
 def test_notes_stand_below() -> None:
     console = screen(100)
     print_evaluation(console, evaluation("random_bet", notes=("two decisions have no price",)))
-    assert shown(console).splitlines()[-1] == "note: two decisions have no price"
+    assert shown(console).splitlines()[-1] == "note: two decisions have no price."
+
+
+def test_the_first_day_says_when_there_will_be_results() -> None:
+    console = screen(100)
+    print_evaluation(console, replace(evaluation("random_bet"), first_results_at=AS_OF))
+    assert "nothing has settled yet; first results about 2026-02-13T19:30Z" in shown(console)
 
 
 def test_an_evaluation_of_nothing_says_so() -> None:
@@ -109,18 +114,32 @@ def test_a_pipe_gets_plain_text_of_100_columns_with_notes_in_one_piece() -> None
     print_evaluation(console, evaluation("random_bet", notes=(note,)))
     assert console.width == 100
     assert "\x1b" not in pipe.getvalue()
-    assert f"note: {note.strip()}\n" in pipe.getvalue()
+    assert f"note: {note.strip()}.\n" in pipe.getvalue()
 
 
 def test_a_pipe_may_be_given_another_width() -> None:
     assert console_for(io.StringIO(), columns=60).width == 60
 
 
-def test_no_color_leaves_no_colour() -> None:
+def test_no_color_leaves_plain_text_neither_coloured_nor_bold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
     stream = Terminal()
-    console = Console(file=stream, width=80, force_terminal=True, _environ={"NO_COLOR": "1", "TERM": "xterm-256color"})
-    print_evaluation(console, evaluation("random_bet"))
-    assert not re.search(r"\x1b\[[0-9;]*(3[0-9]|4[0-9]|9[0-7])m", stream.getvalue())
+    print_evaluation(console_for(stream, columns=80), evaluation("random_bet"))
+    assert "random_bet" in stream.getvalue() and "\x1b[" not in stream.getvalue()
+
+
+def test_ten_events_passed_over_are_shown_and_the_rest_counted_by_rule() -> None:
+    events = tuple(
+        PassedOverView(str(number), f"title {number}", "exclude" if number % 3 else "ends_within_days", "why")
+        for number in range(25)
+    )
+    view = SelectionView(AS_OF, "archive", (), events)
+    brief, whole = screen(100), screen(100)
+    print_selection(brief, view)
+    print_selection(whole, view, every=True)
+    assert "title 9 " in shown(brief) and "title 10" not in shown(brief)
+    assert "all 25 by rule: exclude 16, ends_within_days 9; --all lists them" in shown(brief)
+    assert "title 24" in shown(whole) and "--all" not in shown(whole)
 
 
 def test_what_a_stranger_wrote_neither_colours_nor_moves_anything() -> None:
@@ -164,7 +183,7 @@ def test_money_spent_is_said_and_so_is_what_is_not_known() -> None:
 def test_a_call_that_decides_nothing_says_so() -> None:
     console = screen(80)
     print_decisions(console, decided(notes=("no event passed",)))
-    assert shown(console) == "nothing decided\n\nnote: no event passed\n"
+    assert shown(console) == "nothing decided\n\nnote: no event passed.\n"
 
 
 def test_a_selection_shows_each_event_passed_over_with_rule_and_reason() -> None:

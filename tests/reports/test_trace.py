@@ -51,6 +51,13 @@ def test_tries_that_may_have_been_charged_are_said() -> None:
     assert "4. model failed, 2 tries lost that may have been charged" in shown
 
 
+def test_what_is_booked_by_estimate_is_said() -> None:
+    failed = {"step": 4, "kind": "model_failed", "message": "down", "lost_tries": 1, "estimated_usd": 0.045}
+    shown = _shown({**MODEL, "estimated_usd": 0.0}, failed, full=False)
+    assert "4. model failed, 1 try lost that may have been charged, $0.045 estimated" in shown
+    assert shown.count("estimated") == 1
+
+
 def test_a_long_result_is_shortened_unless_all_is_asked_for() -> None:
     assert "…" in _shown(TOOL, full=False)
     assert _shown(TOOL, full=True).count("markup") > 40

@@ -71,8 +71,9 @@ def card(bot: str = "random_bet") -> Scorecard:
         failed=1,
         abstained=0,
         clean=12,
-        contaminated=0,
         unknown=0,
+        ahead=0,
+        contaminated=0,
     )
 
 

@@ -42,7 +42,7 @@ class Desk:
 
     def search(self, query: str) -> str:
         provider = SearxngSearch(self.server.search_url, lambda: self.server.now, http=SearchHttp(deadline_seconds=30))
-        return make_web_search([provider], SearchPolicy(count=10), lambda: self.server.now)(query)
+        return make_web_search([provider], SearchPolicy(count=10), lambda: self.server.now)(query).text
 
     def visit(self, url: str) -> str:
         if not url.startswith(f"{self.server.search_url}/news/"):

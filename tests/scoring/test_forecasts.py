@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predibot.scoring import Forecasts, TrackRecord, settled_forecasts
+from predibot.scoring import KNOWLEDGE, Forecasts, TrackRecord, settled_forecasts
 from tests.scoring.records import Bet, Made, Paid, record_of
 from tests.scoring.tables import NAN, TABLES, table_of
 from tests.scoring.test_scorecard import RECORDS
@@ -30,11 +30,11 @@ def test_what_is_settled_by_zero_or_one_is_scored_and_nothing_else(record: Track
     assert list(zip(*columns, strict=True)) == expected
 
 
-def test_void_markets_open_ones_and_contaminated_decisions_are_left_out() -> None:
+def test_void_markets_open_ones_and_decisions_that_are_not_clean_are_left_out() -> None:
     bets = tuple(Bet(market, 1.0, 0.5, 0.7) for market in range(4))
-    made = [Made(bets=bets), Made(bets=bets, knowledge="contaminated"), Made(bets=bets, knowledge="unknown")]
+    made = [Made(bets=bets, knowledge=each) for each in KNOWLEDGE]
     paid = {0: Paid(1, 1.0), 1: Paid(1, 0.5), 2: Paid(9, 1.0)}
-    assert settled_forecasts(record_of(made, paid=paid, as_of=5)).probability.tolist() == [0.7, 0.7]
+    assert settled_forecasts(record_of(made, paid=paid, as_of=5)).probability.tolist() == [0.7]
 
 
 def test_the_same_market_at_the_same_slot_is_the_same_question() -> None:

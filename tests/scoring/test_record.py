@@ -34,7 +34,7 @@ def test_a_record_of_nothing_is_a_record() -> None:
         ({"observation_at": np.zeros((1, 1))}, r"observation_at has shape \(1, 1\)"),
         ({"event_settled": np.zeros(1, dtype=bool)}, "event_settled 1"),
         ({"decision_knowledge": np.zeros(1, dtype=np.int8)}, "decision_knowledge 1"),
-        ({"decision_knowledge": np.array([0, 3], dtype=np.int8)}, r"decision_knowledge\[1\] is 3; there are 3 of them"),
+        ({"decision_knowledge": np.array([0, 4], dtype=np.int8)}, r"decision_knowledge\[1\] is 4; there are 4 of them"),
         ({"decision_knowledge": np.array([0.0, 1.0])}, "decision_knowledge holds float64"),
         ({"decision_bot": np.array([0, 2])}, r"decision_bot\[1\] is 2; there are 2 of them"),
         ({"decision_bot": np.array([0, -1])}, r"decision_bot\[1\] is -1"),

@@ -7,7 +7,7 @@ import pytest
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.selection import PassedOver, SelectionRules, select
-from tests.selection.worlds import DAY, NOW, RULES, WORDS, event, market, quoted
+from tests.selection.worlds import DAY, HOUR, NOW, RULES, WORDS, event, market, quoted
 
 
 def passed_over(*events: Event, rules: SelectionRules = RULES) -> PassedOver:
@@ -57,9 +57,81 @@ def test_the_end_may_be_at_most_sixty_days_away_to_the_second() -> None:
     assert "at most 60" in only.reason
 
 
-def test_an_end_in_the_past_is_played_and_no_end_at_all_is_not() -> None:
-    assert select([event(closes_at=NOW - DAY)], RULES, NOW).selected
+def test_at_least_an_hour_must_be_left_to_the_second() -> None:
+    assert select([event(closes_at=NOW + HOUR)], RULES, NOW).selected
+    only = passed_over(event(closes_at=NOW + HOUR - timedelta(seconds=1)))
+    assert only.rule == "min_hours_left"
+    assert only.reason == "its end is 2026-02-13T20:29:59Z, 1.0 hours from now; at least 1 hours must be left"
+
+
+def test_an_end_in_the_past_is_played_only_where_the_recipe_says_so_and_no_end_at_all_never() -> None:
+    ended = event(closes_at=NOW - DAY)
+    assert passed_over(ended).reason == "its end is 2026-02-12T19:30Z, 24.0 hours ago; at least 1 hours must be left"
+    assert select([ended], SelectionRules(crypto=WORDS, min_hours_left="any"), NOW).selected
+    assert select([event(closes_at=NOW)], SelectionRules(crypto=WORDS, min_hours_left=0.0), NOW).selected
+    assert passed_over(ended, rules=SelectionRules(crypto=WORDS, min_hours_left=0.0)).rule == "min_hours_left"
     assert passed_over(event(closes_at=None)).reason == "it has no end"
+
+
+def test_the_first_rule_an_event_fails_is_the_reason_in_the_order_of_the_rules() -> None:
+    rules = SelectionRules(crypto=WORDS, include=("Sports",), per_category=1)
+    worst: dict[str, object] = {"title": "Bitcoin?", "closes_at": NOW, "volume_24h": 0.0}
+    steps: list[tuple[str, dict[str, object]]] = [
+        ("min_hours_left", {"closes_at": NOW + DAY}),
+        ("exclude", {"title": "Who wins?"}),
+        ("include", {"tags": ["Sports"]}),
+        ("min_volume_24h_usd", {}),
+    ]
+    for rule, better in steps:
+        assert passed_over(event(**worst), rules=rules).rule == rule  # type: ignore[arg-type]  # one change each
+        worst |= better
+
+
+@pytest.mark.parametrize(
+    ("word", "grounds"),
+    [
+        ("Chess", "its tag 'Chess'"),
+        ("chess", "its tag 'Chess'"),
+        ("board-games", "its tag 'Board Games'"),
+        ("POLITICS", "its category 'Politics'"),
+        ("crypto", "the word 'btc' in its tag 'BTC'"),
+    ],
+)
+def test_categories_and_tags_are_kept_out_and_let_in_by_label_or_slug(word: str, grounds: str) -> None:
+    tagged = event(tags=["Board Games", "Chess", "World Elections", "BTC"])
+    kept_out = SelectionRules(crypto=WORDS, exclude=("basket", word))
+    only = passed_over(tagged, rules=kept_out)
+    assert (only.rule, only.reason) == ("exclude", f"{word}, by {grounds}")
+    let_in = SelectionRules(crypto=WORDS, exclude=(), include=("basket", word))
+    assert select([tagged], let_in, NOW).selected
+    other = passed_over(event(tags=["Chess Boxing", "Sports"]), rules=let_in)
+    assert (other.rule, other.reason) == ("include", f"neither its category nor a tag is one of: basket, {word}")
+
+
+def test_a_word_that_no_event_has_is_told_because_it_may_be_misspelt() -> None:
+    rules = SelectionRules(crypto=WORDS, exclude=("crypto", "sprots"), include=("Politics",))
+    notes = select([event(tags=["Sports"]), event("2", tags=["Politics"])], rules, NOW).notes
+    assert "exclude names 'sprots', which is no category and no tag of the 2 events listed" in notes
+    assert not any("Politics" in note or "'crypto'" in note for note in notes)
+
+
+def test_at_most_so_many_of_a_category_are_played_and_quiet_ones_take_no_place() -> None:
+    rules = SelectionRules(crypto=WORDS, per_category=1, events=3)
+    listed = [
+        event("1", tags=["NBA", "Sports"], volume=9.0, volume_24h=0.0),
+        event("2", tags=["Sports"], volume=8.0),
+        event("3", tags=["Esports"], volume=7.0),
+        event("4", tags=["Politics"], volume=6.0),
+        event("5", volume=5.0),
+        event("6", volume=4.0),
+    ]
+    selection = select(listed, rules, NOW)
+    assert [chosen.id for chosen in selection.selected] == ["2", "4", "5"]
+    assert [(each.event_id, each.rule) for each in selection.passed_over] == [
+        ("1", "min_volume_24h_usd"), ("3", "per_category"), ("6", "events"),
+    ]  # fmt: skip
+    assert selection.passed_over[1].reason == "1 more traded events of the category 'Sports' are played"
+    assert len(select(listed, RULES, NOW).selected) == 5
 
 
 def test_the_latest_end_of_the_markets_counts_only_where_the_event_has_none() -> None:
@@ -120,10 +192,12 @@ def test_fewer_events_than_asked_for_is_a_note() -> None:
 
 def test_a_named_event_is_held_to_its_markets_only_and_a_note_says_so() -> None:
     named = event("7", title="Bitcoin?", closes_at=None, volume_24h=0.0)
-    selection = select([event("8"), named], RULES, NOW, only_event_id="7")
+    rules = SelectionRules(crypto=WORDS, include=("Sports",), per_category=1)
+    selection = select([event("8"), named], rules, NOW, only_event_id="7")
     assert [chosen.id for chosen in selection.selected] == ["7"]
     assert not selection.passed_over
-    assert "ends_within_days, exclude, min_volume_24h_usd and rank_by were waived" in selection.notes[0]
+    waived = "ends_within_days, min_hours_left, exclude, include, per_category, min_volume_24h_usd and rank_by"
+    assert f"{waived} were waived" in selection.notes[0]
 
 
 def test_a_named_event_must_still_be_open_and_playable_and_is_trimmed() -> None:
@@ -146,7 +220,13 @@ def test_an_event_listed_twice_is_played_once() -> None:
         ({"min_volume_24h_usd": -1.0}, "min_volume_24h_usd"),
         ({"max_markets": -1}, "max_markets"),
         ({"events": 0}, "at least 1"),
-        ({"exclude": ("sports",)}, "'sports'"),
+        ({"min_hours_left": -1.0}, "min_hours_left is -1.0; it is hours, 0 or more, or 'any'"),
+        ({"min_hours_left": float("inf")}, "min_hours_left"),
+        ({"min_hours_left": "all"}, "min_hours_left is 'all'"),
+        ({"exclude": ("sports", " ")}, "exclude has an empty word"),
+        ({"include": ("",)}, "include has an empty word"),
+        ({"include": ("Crypto",)}, "exclude and include both have 'crypto'"),
+        ({"per_category": -1}, "per_category"),
         ({"rank_by": "volume"}, "volume_1wk"),
     ],
 )

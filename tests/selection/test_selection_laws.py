@@ -12,7 +12,7 @@ from predibot.domain.price import Quote
 from predibot.selection import Selection, SelectionRules, ranking_is_settled, select
 from tests.selection.worlds import NOW, WORDS, event, market
 
-RULES = SelectionRules(crypto=WORDS, events=3, max_markets=2)
+RULES = SelectionRules(crypto=WORDS, events=3, max_markets=2, per_category=1)
 volumes = st.none() | st.sampled_from([0.0, 1.0, 2.0, 3.0, 5.0, 8.0])
 quotes = st.builds(
     Quote, at=st.sampled_from([NOW, NOW - timedelta(hours=30)]), displayed=st.sampled_from([0.0, 0.3, 1.0])
@@ -28,6 +28,8 @@ def listings(draw: st.DrawFn) -> list[Event]:
             draw(st.sampled_from(["Who wins?", "Bitcoin?"])),
             markets=[market(f"{event_id}-{i}", quote=draw(quotes), volume=draw(volumes)) for i in range(3)],
             volume=draw(volumes),
+            tags=draw(st.sampled_from([(), ("Sports",), ("Politics",), ("Chess",)])),
+            closes_at=NOW + timedelta(hours=draw(st.sampled_from([0.5, 2.0]))),
         )
         for event_id in ids
     ]

@@ -10,7 +10,7 @@ from predibot.domain.price import Quote
 from predibot.selection import SelectionRules
 
 NOW = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 _LIST = Path(__file__).resolve().parents[2] / "predibot" / "recipes" / "crypto_words.txt"
 
 

@@ -136,7 +136,7 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() 
     assert cost_of_steps(trace.steps)[0] == pytest.approx(usd)
     assert budget.spent().usd == pytest.approx(usd)
     assert SECRET not in trace.text
-    fitting = Record(tuple(trace.steps), "").fitting()
+    fitting = Record(tuple(trace.steps), "").fitting(BACKGROUND)
     again = context(rain("m1"), meter=fitting.meter, trace=fitting.trace, model=fitting.model)
     assert load_strategy(BACKGROUND).decide(again) == decision
     assert fitting.trace.steps == trace.steps

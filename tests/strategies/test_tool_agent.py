@@ -12,7 +12,12 @@ from tests.agents.scripted import GOOD, RESEARCHED, ScriptedModel, answer, conte
 
 def decide(model: ScriptedModel, *, calls_tools: bool = True, **arguments: object) -> Decision | Abstention:
     strategy = load_strategy(spec_of("tool_agent", {"model": "scripted", **arguments}))
-    seen = context(model=lambda _name: model, tools=toolbox(), calls_tools=lambda _name: calls_tools)
+    seen = context(
+        model=lambda _name: model,
+        tools=toolbox(),
+        calls_tools=lambda _name: calls_tools,
+        untrusted_mark="0123456789" * 2,
+    )
     return strategy.decide(seen)
 
 

@@ -3,17 +3,18 @@
 import hashlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
-from predibot.tools.visit_webpage import VisitWebpage, make_visit_webpage, visit_webpage
+from predibot.tools.visit_webpage import make_visit_webpage, visit_webpage
 
 from predibot.research.pages.fetch import FetchPolicy, Page
 from predibot.tools import visit_webpage as module
 from tests.research.pages.pdf_files import pdf_of
 from tests.research.web_world import World, by_host, reply, running
+from tests.tools.told import told
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 URL = "http://www.news.example/a"
@@ -49,8 +50,11 @@ def html(text: str, head: str = "<title>News</title>") -> bytes:
     return f"<html><head>{head}</head><body><article>{text}</article></body></html>".encode()
 
 
-def tool(site: Site, as_of: datetime | None = None, trace: Notes | None = None) -> VisitWebpage:
-    return make_visit_webpage(FetchPolicy(as_of=as_of), trace=trace, fetch=site.fetch)
+def tool(
+    site: Site, as_of: datetime | None = None, trace: Notes | None = None
+) -> Callable[[str, int, str | None], str]:
+    visit = make_visit_webpage(FetchPolicy(as_of=as_of), trace=trace, fetch=site.fetch)
+    return lambda url, part, focus: told(visit(url, part, focus))
 
 
 def test_a_page_is_shown_with_title_address_and_date() -> None:
@@ -148,7 +152,7 @@ def test_the_whole_text_of_a_page_that_is_shown_is_kept_and_of_no_other() -> Non
         return "its hash"
 
     notes, long, late = Notes(), Site(html(LONG)), Site(html("<p>Later.</p>"))
-    part = make_visit_webpage(trace=notes, fetch=long.fetch, keep=keep)(URL, 2, None)
+    part = make_visit_webpage(trace=notes, fetch=long.fetch, keep=keep)(URL, 2, None).text
     make_visit_webpage(FetchPolicy(as_of=NOW), fetch=late.fetch, keep=keep)(URL, 1, None)
     assert [text.count("Paragraph") for text in kept] == [400]
     assert part.splitlines()[3] in kept[0]
@@ -161,7 +165,7 @@ def test_the_whole_text_of_a_page_that_is_shown_is_kept_and_of_no_other() -> Non
      "http://2130706433/", "https://polymarket.com/event/x", None, 7],
 )  # fmt: skip
 def test_the_default_tool_raises_nothing(url: object) -> None:
-    said = visit_webpage(url)  # type: ignore[arg-type]
+    said = told(visit_webpage(url))  # type: ignore[arg-type]
     assert said.startswith("error: ")
     assert said.endswith(".")
     assert "\n" not in said
@@ -178,8 +182,8 @@ def test_the_sandbox_of_a_run_can_be_visited_over_a_real_connection(world: World
     address = f"127.0.0.1:{world.port}"
     world.answer = by_host({f"{address}/a": reply(), f"{address}/b": reply(status="500 Oh")})
     visit = make_visit_webpage(policy)
-    assert "The vote is on Tuesday." in visit(f"http://{address}/a", 1, None)
-    assert visit(f"http://{address}/b", 1, None).startswith("error: 127.0.0.1 answers 500")
+    assert "The vote is on Tuesday." in told(visit(f"http://{address}/a", 1, None))
+    assert told(visit(f"http://{address}/b", 1, None)).startswith("error: 127.0.0.1 answers 500")
 
 
 def test_the_tool_is_a_plain_typed_function_with_its_arguments_described() -> None:

@@ -19,6 +19,7 @@ from predibot.research.search.provider import (
     replay_complaint,
 )
 from predibot.research.search.throttle import PacedProvider
+from tests.tools.told import told
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -79,7 +80,7 @@ class CountingMeter:
 
 
 def asked(*providers: SearchProvider, policy: SearchPolicy | None = None, trace: Recorder | None = None) -> str:
-    return make_web_search(providers, policy or SearchPolicy(), lambda: NOW, trace)("who wins")
+    return told(make_web_search(providers, policy or SearchPolicy(), lambda: NOW, trace)("who wins"))
 
 
 def test_results_are_shown_with_title_address_date_and_snippet() -> None:
@@ -105,7 +106,7 @@ def test_a_title_cannot_forge_an_address_line() -> None:
 @pytest.mark.parametrize("query", ["", "  ", "\x00\u200b"])
 def test_an_empty_query_is_an_error_and_asks_nobody(query: str) -> None:
     provider = ScriptedProvider([result()])
-    text = make_web_search([provider], SearchPolicy(), lambda: NOW)(query)
+    text = told(make_web_search([provider], SearchPolicy(), lambda: NOW)(query))
     assert text.startswith("error: the query is empty")
     assert provider.queries == []
 

@@ -93,9 +93,11 @@ class Clock:
         self.seconds += seconds
 
 
-def venue_of(answer: Callable[[httpx.Request], object], *, now: datetime = NOW) -> tuple[Polymarket, Asked]:
+def venue_of(
+    answer: Callable[[httpx.Request], object], *, now: datetime = NOW, clock: Clock | None = None
+) -> tuple[Polymarket, Asked]:
     """Return a Polymarket client whose network is a function."""
-    asked, clock = Asked(answer), Clock()
+    asked, clock = Asked(answer), clock or Clock()
     venue = Polymarket(
         gamma_url=GAMMA + "/",
         clob_url=CLOB,

@@ -54,6 +54,15 @@ def make_archive(tmp_path: Path) -> MakeArchive:
     return make
 
 
+def test_an_archive_that_holds_results_shows_none(make_archive: MakeArchive) -> None:
+    payload = event_payload(1, eventMetadata={"finalPrice": 97_123.4})
+    archive = make_archive({NOW: [payload]})
+    for event in (archive.events(NOW).events[0], archive.event("1", NOW)):
+        assert "title" in event.payload
+        assert "97123" not in event.payload
+        assert "eventMetadata" not in event.payload
+
+
 def yes_of(number: int) -> Instrument:
     """Return the YES side of a numbered market."""
     return Instrument("polymarket", "binary_outcome", str(10 * number))

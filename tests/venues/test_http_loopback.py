@@ -90,6 +90,19 @@ def test_a_dripping_header_ends_at_the_deadline() -> None:
         assert time.monotonic() - started < 2.0
 
 
+def drip_once(connection: socket.socket, number: int) -> None:
+    """Drip at first, and answer whole when asked again."""
+    if number:
+        connection.sendall(HEAD + b"Content-Length: 14\r\n\r\n" + b'{"events": []}')
+    else:
+        drip(connection, number)
+
+
+def test_an_answer_that_drips_leaves_time_to_ask_again() -> None:
+    with serving(drip_once) as url, JsonClient(deadline_seconds=3.0) as client:
+        assert client.get(url) == {"events": []}
+
+
 @pytest.mark.parametrize("answer", [cut_once, cut_without_length_once])
 def test_an_answer_that_breaks_off_is_asked_for_again(answer: Callable[[socket.socket, int], None]) -> None:
     with serving(answer) as url, JsonClient(sleep=lambda seconds: None) as client:

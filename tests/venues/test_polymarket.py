@@ -10,7 +10,7 @@ from predibot.contracts import Venue
 from predibot.domain.event import Event
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.venues.polymarket import default_rates
-from tests.venues.payloads import NOW, event_payload, market_payload, pages_of, venue_of
+from tests.venues.payloads import NOW, Clock, event_payload, market_payload, pages_of, venue_of
 
 
 def ids(events: Sequence[Event]) -> list[str]:
@@ -106,6 +106,20 @@ def test_a_page_that_cannot_be_read_leaves_no_half_list() -> None:
     venue, _ = venue_of(lambda request: httpx.Response(500) if "after_cursor" in request.url.params else pages(request))
     with pytest.raises(VenueUnavailable):
         venue.events(NOW)
+
+
+def test_a_list_without_an_end_is_given_up_at_its_own_deadline() -> None:
+    clock = Clock()
+
+    def slow(request: httpx.Request) -> object:
+        clock.seconds += 7.0
+        number = len(asked.requests)
+        return {"events": [event_payload(number, volume1wk=9)], "next_cursor": str(number)}
+
+    venue, asked = venue_of(slow, clock=clock)
+    with pytest.raises(VenueUnavailable, match=r"8 pages in 60 s and no end; .* raise list_deadline_seconds"):
+        venue.events(NOW)
+    assert len(asked.requests) == 9
 
 
 def test_what_cannot_be_parsed_is_skipped_and_the_rest_is_kept() -> None:

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from predibot.domain.event import Event, FeeSchedule, Market, Skip
 from predibot.domain.price import Quote
 from predibot.domain.resolution import Resolution
-from predibot.venues.polymarket_parse import parse_event, parse_market, parse_resolution, settlement
+from predibot.venues.polymarket_parse import (
+    parse_event,
+    parse_market,
+    parse_resolution,
+    settlement,
+    stored_without_results,
+)
 from tests.venues.payloads import NOW, condition_of, event_payload, market_payload, settled_payload
 
 
@@ -141,6 +147,39 @@ def test_the_payload_is_kept_verbatim_in_canonical_form() -> None:
     assert event is not None
     assert json.loads(event.payload) == payload
     assert event.payload == json.dumps(payload, sort_keys=True, separators=(",", ":"))
+
+
+RESULTS: dict[str, object] = {
+    "eventMetadata": {"finalPrice": 97_123.4, "priceToBeat": 97_000.0},
+    "score": "000-000|2-1|Bo3",
+    "period": "3/3",
+    "ended": True,
+    "finishedTimestamp": "2026-02-12T00:31:53Z",
+    "tweetCount": 270,
+}
+
+
+def test_no_field_that_states_a_result_is_kept_wherever_it_stands() -> None:
+    stub = event_payload(1, **RESULTS)
+    payload = event_payload(1, market_payload(1, events=[stub], tokens=[{"outcome": "Yes", "winner": True}]), **RESULTS)
+    clean = event_payload(1, market_payload(1, events=[event_payload(1)], tokens=[{"outcome": "Yes"}]))
+    before = json.dumps(payload)
+    event, _ = parse_event(payload, quoted_at=NOW)
+    assert event is not None
+    assert json.loads(event.payload) == clean
+    assert json.dumps(payload) == before
+    stored = json.dumps(payload, sort_keys=True, separators=(",", ":"))
+    assert stored_without_results(stored) == event.payload
+    assert stored_without_results(event.payload) is event.payload
+
+
+def test_results_are_found_as_deep_as_json_goes() -> None:
+    deep: object = {"eventMetadata": {"finalPrice": 1}}
+    for _ in range(300):
+        deep = [{"a": deep}]
+    event, _ = parse_event(event_payload(1, deep=deep), quoted_at=NOW)
+    assert event is not None
+    assert "finalPrice" not in event.payload
 
 
 def test_a_number_that_json_does_not_have_skips_its_market_and_spoils_no_payload() -> None:

@@ -1,6 +1,7 @@
 """Recorded Gamma objects from 2020 to 2026: all are read or skipped with a reason, settled ones are told apart."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from predibot.domain.event import Market
-from predibot.venues.polymarket_parse import parse_event, parse_market, settlement
+from predibot.venues.polymarket_parse import RESULT_FIELDS, parse_event, parse_market, settlement
 from tests.venues.payloads import NOW
 
 
@@ -42,6 +43,18 @@ def test_every_recorded_event_is_read_with_all_its_markets(shared_data: Path) ->
         assert event is not None
         assert (len(event.markets), skips, event.closed) == (len(payload["markets"]), (), True)
         assert {tag.slug for tag in event.tags} == {tag["slug"] for tag in payload["tags"]}
+
+
+def test_no_event_ever_recorded_still_states_a_result(shared_data: Path) -> None:
+    markets = loaded(shared_data / "gamma-samples" / "closed-markets.json")
+    raw = [{**market["events"][0], "markets": [market]} for market in markets]
+    assert {"score", "ended", "finishedTimestamp"} <= {name for payload in raw for name in payload}
+    for file in shared_data.glob("polymarket-*/snapshots/*/events.json"):
+        raw += loaded(file)
+    for payload in raw:
+        event, _ = parse_event(payload, quoted_at=NOW)
+        assert event is not None
+        assert not RESULT_FIELDS.intersection(re.findall(r'"(\w+)":', event.payload))
 
 
 @pytest.mark.parametrize(

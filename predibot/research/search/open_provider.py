@@ -1,17 +1,17 @@
-"""The search providers by the names recipes use."""
+"""The search providers that are predibot's, by the names recipes use."""
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any
 
-from predibot.domain.terms import SearchName
+from predibot.domain.terms import BUILT_IN_SEARCH
 from predibot.errors import UsageError
 from predibot.research.search.ddgs_provider import DdgsSearch
 from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
 from predibot.research.search.provider import SearchProvider
 from predibot.spelling import did_you_mean
 
-PROVIDER_NAMES = get_args(SearchName)
+PROVIDER_NAMES = BUILT_IN_SEARCH
 _WITH_KEY: dict[str, Callable[..., SearchProvider]] = {
     "brave": BraveSearch,
     "tavily": TavilySearch,

@@ -19,6 +19,7 @@ from predibot.research.pages.chunks import estimated_tokens
 from predibot.research.pages.decode_body import decoded
 from predibot.research.pages.fetch import Page
 from predibot.research.pages.html_text import all_blocks, cleaned, main_text, page_title
+from tests.tools.told import told
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WORD = re.compile(r"\w+")
@@ -75,7 +76,9 @@ def visits(recorded: list[Recorded], *focus_words: int) -> list[tuple[str, ...]]
         return Page(url, url, 200, "text/html", None, bodies[url], NOW, None, None)
 
     visit = make_visit_webpage(fetch=fetch)
-    return [tuple(visit(page.url, 1, " ".join(page.article.split()[:n])) for n in focus_words) for page in recorded]
+    return [
+        tuple(told(visit(page.url, 1, " ".join(page.article.split()[:n]))) for n in focus_words) for page in recorded
+    ]
 
 
 def test_a_visited_page_costs_a_fraction_of_the_page_as_markdown(

@@ -1,0 +1,12 @@
+"""What verdicts rest on: which models were opened for a decision."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    """Remember the models of a decision; of those made before, nobody wrote them down."""
+    op.add_column("decisions", sa.Column("models_json", sa.Text(), nullable=True))

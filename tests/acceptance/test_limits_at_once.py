@@ -1,0 +1,151 @@
+"""Limits in dollars while many decide at once: never passed, never held up by what nobody spends."""
+
+import json
+import re
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain, cycle, repeat
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from sqlalchemy import text
+
+from predibot.ledger.store import Store
+from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Said as Ended
+from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, hang, hang_up
+from tests.jobs.program import Program, wait_until
+
+EVENTS, BOTS = 8, 4
+DECISIONS = EVENTS * BOTS
+WORLD = ("--venue", "sandbox:events=20")
+PRICE = "price_usd_per_million_tokens = {input = 1.0, output = 8.0}\n"
+TRUE_USD = 0.006
+"""What a call costs: 2,000 tokens in, 500 out; its worst case is about $0.045."""
+
+
+class _Forecaster(ChatServer):
+    """Answers every prompt about its own markets, or hangs up, or hangs, as it is told to."""
+
+    faults: Iterator[Said | None]
+    usage: Mapping[str, object] = MappingProxyType({"prompt_tokens": 2_000, "completion_tokens": 500})
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and answer it, or do what is its turn."""
+        super().next(asked)
+        with self.lock:
+            fault = next(self.faults)
+        if fault is not None:
+            return fault
+        ids = dict.fromkeys(re.findall(r"market id: (\w+)", str(asked.body["messages"])))
+        rows = [
+            {"market_id": each, "estimated_probability": 0.6, "bet": 0.0, "confidence": 5, "rationale": "a script"}
+            for each in ids
+        ]
+        answer = json.dumps({"market_decisions": rows, "unallocated_capital": 1.0})
+        return completion(answer, usage=dict(self.usage))
+
+
+@contextmanager
+def forecaster(faults: Iterable[Said | None] = ()) -> Iterator[_Forecaster]:
+    with chat_server(completion()) as server:
+        server.__class__ = _Forecaster
+        assert isinstance(server, _Forecaster)
+        server.faults = chain(faults, repeat(None))
+        yield server
+
+
+def recipe(folder: Path, server: ChatServer, limits: str, *, bots: int = BOTS, more: str = "") -> str:
+    """Write a recipe of bots that ask once, and return its name."""
+    each = f'strategy = "one_shot"\nmodel = "local/tiny"\nbase_url = "{server.base_url}"\n{PRICE}{more}'
+    texts = [f'[[bots]]\nname = "bot{number}"\n{each}' for number in range(bots)]
+    (folder / "r.toml").write_text(f"{limits}\n" + "".join(texts), encoding="utf-8")
+    return "r.toml"
+
+
+def decide(predibot: Predibot, name: str, executor: str) -> Ended:
+    return predibot("decide", name, *WORLD, "--events", str(EVENTS), "--executor", executor, "--json")
+
+
+def booked_usd(folder: Path) -> float:
+    """Return what the run's account holds, settled and set aside."""
+    with Store.open(f"sqlite:///{next(folder.rglob('*.db'))}") as store, store.read() as connection:
+        settled = connection.execute(text("SELECT sum(usd) FROM spending WHERE account LIKE 'run/%'")).scalar_one()
+        aside = connection.execute(text("SELECT sum(usd) FROM reservations WHERE account LIKE 'run/%'")).scalar_one()
+    return ((settled or 0) + (aside or 0)) / 1e12
+
+
+@pytest.mark.parametrize("executor", ["threads:1", "threads:8", "processes:2"])
+def test_as_many_are_recorded_at_once_as_one_after_the_other(predibot: Predibot, tmp_path: Path, executor: str) -> None:
+    with forecaster() as server:
+        ended = decide(predibot, recipe(tmp_path, server, "[limits.run]\nusd = 0.25"), executor)
+        assert len(server.asked) == DECISIONS
+    assert ended.document["totals"]["recorded"] == DECISIONS, ended.err
+    assert booked_usd(tmp_path) == pytest.approx(DECISIONS * TRUE_USD)
+
+
+@pytest.mark.parametrize("executor", ["threads:8", "processes:2"])
+def test_lost_answers_and_their_retries_never_book_more_than_the_limit(
+    predibot: Predibot, tmp_path: Path, executor: str
+) -> None:
+    lost = Said(act=hang_up)
+    # Seven of ten, and never so many in a row that nobody asks any more.
+    with forecaster(cycle([lost, lost, None, lost, lost, lost, None, lost, lost, None])) as server:
+        ended = decide(predibot, recipe(tmp_path, server, "[limits.run]\nusd = 0.30"), executor)
+    assert booked_usd(tmp_path) <= 0.30
+    said = {each["message"] for each in ended.document["decisions"] if each["status"] == "abstained"}
+    assert said
+    assert all("the run's limit of $0.3 is reached" in each for each in said)
+    again = predibot("decide", "--replay-traces", ended.document["run"]["key"], "--json")
+    assert [row for row in again.document["decisions"] if not row["equal"]] == []
+
+
+def test_lost_answers_are_shown_as_estimates(predibot: Predibot, tmp_path: Path) -> None:
+    with forecaster([Said(act=hang_up)]) as server:
+        ended = predibot("decide", recipe(tmp_path, server, "", bots=1), *WORLD, "--events", "1", "--json")
+    assert ended.document["totals"]["recorded"] == 1
+    used = {row["kind"]: row for row in predibot("trace", "--cost", "--json").document["used"]}
+    assert (used["all"]["cost_usd"], used["all"]["cost_known_usd"]) == (None, pytest.approx(TRUE_USD))
+    assert 0.03 < used["all"]["cost_estimated_usd"] < 0.06
+    assert re.search(r"unknown, \$0\.006 of it known, \$0\.0\d\d estimated", predibot("trace", "--cost").out)
+
+
+def test_what_a_killed_process_had_set_aside_is_free_for_the_next(predibot: Predibot, tmp_path: Path) -> None:
+    with forecaster(repeat(Said(act=hang), 6)) as server:
+        name = recipe(tmp_path, server, "[limits.run]\nusd = 0.30\n[limits.day]\nusd = 0.30", bots=1)
+        process = Program(tmp_path).start("decide", name, *WORLD, "--events", str(EVENTS), "--json")
+        wait_until(lambda: len(server.asked) == 6)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert booked_usd(tmp_path) > 0.2
+        ended = decide(predibot, name, "threads:8")
+    assert ended.document["totals"]["recorded"] == EVENTS, ended.err
+    assert booked_usd(tmp_path) == pytest.approx(EVENTS * TRUE_USD)
+    assert "a process had set aside is free again" in ended.err
+
+
+HOSTILE = ({"prompt_tokens": 10**400, "completion_tokens": 2**63}, {"prompt_tokens": 5, "cost": 1e308})
+
+
+@pytest.mark.parametrize("usage", HOSTILE, ids=["tokens", "dollars"])
+@pytest.mark.parametrize("client", ["light", "litellm"])
+def test_a_hostile_usage_is_booked_at_what_was_set_aside(
+    predibot: Predibot, tmp_path: Path, client: str, usage: dict[str, object]
+) -> None:
+    with forecaster() as server:
+        server.usage = {**usage, "details": _nested(500)}
+        name = recipe(tmp_path, server, "[limits.run]\nusd = 0.30", bots=1, more=f'client = "{client}"\n')
+        ended = predibot("decide", name, *WORLD, "--events", "2", "--json")
+    assert {each["status"] for each in ended.document["decisions"]} <= {"recorded", "failed"}
+    assert 2 * 0.03 < booked_usd(tmp_path) <= 0.30
+    used = {row["kind"]: row for row in predibot("trace", "--cost", "--json").document["used"]}
+    assert (used["all"]["cost_usd"], used["all"]["cost_estimated_usd"]) == (None, pytest.approx(booked_usd(tmp_path)))
+
+
+def _nested(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value

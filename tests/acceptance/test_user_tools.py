@@ -1,0 +1,187 @@
+"""A user's own tool and search provider: docs/tools.md, as it stands there, from a recipe to a trace and a rerun."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, tool_call
+from tests.jobs.tiny import write_archive
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/tools.md").read_text(encoding="utf-8")
+WORLD = ("--venue", "sandbox:events=20", "--events", "1")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+TOOL, PROVIDER = blocks("python")
+
+
+class Caller(ChatServer):
+    """A model that makes these calls, one a turn, and then hands in 0.6 for every market."""
+
+    calls: tuple[tuple[str, dict[str, object]], ...] = ()
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and answer it."""
+        super().next(asked)
+        if "final_answer" not in json.dumps(asked.body.get("tools")):
+            return tool_call()
+        done = sum(message["role"] == "tool" for message in asked.body["messages"])
+        if done < len(self.calls):
+            name, arguments = self.calls[done]
+            return tool_call(name, json.dumps(arguments))
+        ids = dict.fromkeys(re.findall(r"market id: (\d+)", str(asked.body["messages"])))
+        rows = [
+            {"market_id": each, "estimated_probability": 0.6, "bet": 0.0, "confidence": 5, "rationale": "a script"}
+            for each in ids
+        ]
+        return tool_call("final_answer", json.dumps({"market_decisions": rows, "unallocated_capital": 1.0}))
+
+
+@contextmanager
+def calling(*calls: tuple[str, dict[str, object]]) -> Iterator[ChatServer]:
+    with chat_server(tool_call()) as server:
+        server.__class__ = Caller
+        server.calls = calls  # type: ignore[attr-defined]
+        yield server
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody at a command line, in a folder with plug-ins of their own."""
+
+    folder: Path
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / "mine").mkdir(exist_ok=True)
+        (self.folder / "mine" / f"{name}.py").write_text(text, encoding="utf-8")
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "predibot", *arguments],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PREDIBOT_TOOLS": "mine"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def decide(self, server: ChatServer, more: str, *arguments: str, before: str = "") -> Any:
+        (self.folder / "r.toml").write_text(f"{before}\n{agent(server, more)}", encoding="utf-8")
+        done = self.run("decide", "r.toml", *(arguments or WORLD), "--json")
+        return json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def agent(server: ChatServer, more: str) -> str:
+    return (
+        '[[bots]]\nname = "agent"\nstrategy = "tool_agent"\nmodel = "local/tiny"\nmin_searches = 0\nmin_pages = 0\n'
+        f'base_url = "{server.base_url}"\nprice_usd_per_million_tokens = 0\n{more}'
+    )
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    made = User(tmp_path)
+    made.write("base_rate", TOOL)
+    made.write("own_index", PROVIDER)
+    return made
+
+
+def told(server: ChatServer, place: int = -1) -> str:
+    """Return what the model was told that a call returned."""
+    texts = [message["content"] for message in server.asked[-1].body["messages"] if message["role"] == "tool"]
+    return str(texts[place])
+
+
+def test_the_examples_are_fifteen_lines_each() -> None:
+    assert [len([line for line in each.splitlines() if line.strip()]) <= 15 for each in (TOOL, PROVIDER)] == [True] * 2
+
+
+def test_a_tool_of_one_file_is_called_by_a_bot_traced_and_rerun(user: User) -> None:
+    with calling(("base_rate", {"years": 2})) as server:
+        document = user.decide(server, 'tools = ["base_rate"]')
+        (offered,) = (
+            tool["function"] for tool in server.asked[-1].body["tools"] if tool["function"]["name"] == "base_rate"
+        )
+        mark = re.search(r"<<untrusted (\d{24})>>", told(server))
+    assert [each["status"] for each in document["decisions"]] == ["recorded"]
+    assert mark is not None
+    assert told(server) == f"<<untrusted {mark[1]}>>\n32% of 2 years\n<<end of untrusted {mark[1]}>>"
+    assert offered["description"] == "Return how often such events ended with YES."
+    years = {"description": "How many years to look back, from 1.", "type": "integer"}
+    assert offered["parameters"] == {"type": "object", "properties": {"years": years}, "required": ["years"]}
+    (event,) = {each["event_id"] for each in document["decisions"]}
+    trace = user.run("trace", f"{document['run']['key']}/agent/{event}", "--json").stdout
+    steps = json.loads(trace)["steps"]
+    assert [step.get("untrusted_mark") for step in steps] == [mark[1], *[None] * (len(steps) - 1)]
+    # Nobody is there any more: neither the model nor the tool.
+    (user.folder / "mine" / "base_rate.py").unlink()
+    again = json.loads(user.run("decide", "--replay-traces", document["run"]["key"], "--json").stdout)
+    assert [each["equal"] for each in again["decisions"]] == [True]
+
+
+def test_a_search_provider_of_one_file_is_asked(user: User) -> None:
+    with calling(("web_search", {"query": "rain"})) as server:
+        document = user.decide(server, "", before='[search]\nproviders = ["own_index", "ddgs"]')
+    assert [each["status"] for each in document["decisions"]] == ["recorded"]
+    assert "url: https://example.org/rain\n   published: 2025-12-01T00:00Z\n   Of rain." in told(server)
+
+
+def test_a_tool_or_a_provider_that_is_misspelt_is_answered_with_the_nearest(user: User) -> None:
+    with calling() as server:
+        said = user.decide(server, 'tools = ["web_search", "base_rat"]')
+        assert said["error"]["message"] == "bot 'agent': no tool 'base_rat'. Did you mean 'base_rate'?"
+        said = user.decide(server, "", before='[search]\nproviders = ["own_indx"]')
+        assert "line 2: 'providers' in [search] is 'own_indx'. Did you mean 'own_index'?" in said["error"]["message"]
+        assert not server.asked
+
+
+def test_a_replay_refuses_a_tool_that_does_not_keep_to_the_past(user: User) -> None:
+    archive = write_archive(user.folder / "archive")
+    user.write("blind", 'def blind() -> str:\n    """Return what is known today."""\n    return "YES won"\n')
+    where = ("--venue", f"archive:{archive}", "--as-of", "2026-02-13T19:30:00Z", "--events", "1")
+    with calling(("base_rate", {"years": 1})) as server:
+        said = user.decide(server, 'tools = ["base_rate", "blind"]', *where)
+        assert "bot 'agent': tool 'blind' does not say that it keeps to the past" in said["error"]["message"]
+        assert not server.asked
+        said = user.decide(server, 'tools = ["base_rate"]', *where)
+        assert [each["status"] for each in said["decisions"]] == ["recorded"]
+        assert "35% of 1 years" in told(server)
+
+
+def test_a_tool_works_in_processes_of_their_own_and_its_errors_are_told(user: User) -> None:
+    words = '"""Return nothing."""\n    return word + 1\n'
+    user.write("broken", f"from datetime import datetime\ndef broken(word: str, as_of: datetime) -> str:\n    {words}")
+    calls = (("broken", {"word": "x"}), ("broken", {"word": 3}), ("base_rate", {"years": 1}))
+    with calling(*calls) as server:
+        said = user.decide(server, 'tools = ["base_rate", "broken"]', *WORLD, "--executor", "processes:2")
+        assert [each["status"] for each in said["decisions"]] == ["recorded"]
+        assert re.match(r"error: <<untrusted \d+>> broken failed: TypeError: can only concatenate", told(server, 0))
+        assert "broken was not called: word: Input should be a valid string" in told(server, 1)
+        assert "35% of 1 years" in told(server, 2)
+
+
+def test_bots_and_doctor_list_what_the_user_has(user: User) -> None:
+    user.write("torn", "def torn(:\n")
+    listed = json.loads(user.run("bots", "--json").stdout)["tools"]
+    found = {each["name"]: (each["kind"], each["origin"], bool(each["problem"])) for each in listed}
+    assert found["base_rate"] == ("tool", "PREDIBOT_TOOLS", False)
+    assert found["own_index"] == ("search", "PREDIBOT_TOOLS", False)
+    assert found["torn"] == ("tool", "PREDIBOT_TOOLS", True)
+    assert found["web_search"] == ("tool", "predibot", False)
+    doctor = user.run("doctor")
+    assert doctor.returncode == 1
+    assert "torn.py does not load" in " ".join(doctor.stdout.split())

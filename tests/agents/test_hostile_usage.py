@@ -1,0 +1,142 @@
+"""A hostile `usage`: whatever a provider counts, the call is booked, never as nothing, and nothing crashes."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from predibot.agents.budget import Budget
+from predibot.agents.dialect import MAX_CALL_USD, MAX_TOKENS, shallow
+from predibot.agents.metered import MeteredModel
+from predibot.agents.price import Price
+from predibot.contracts import ChatModel
+from predibot.domain.budget import Limits
+from predibot.errors import ModelError
+from predibot.ledger.traces import Trace, cost_of_steps, estimated_usd_of_steps
+from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, said_json
+from tests.agents.clients import CLIENTS, HELLO, Clock, retry_of
+from tests.agents.responses import completed, model_of
+
+PRICE = Price(10.0, 100.0, search_usd=0.01)
+TRUE_USD = 20 * 10e-6 + 5 * 100e-6
+
+
+def nested(levels: int, *, lists: bool = False) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value] if lists else {"a": value}
+    return value
+
+
+def both(count: object) -> dict[str, object]:
+    return {"prompt_tokens": count, "completion_tokens": count, "total_tokens": count}
+
+
+HOSTILE: Mapping[str, object] = {
+    "dollars of 1e308": {**USAGE, "cost": 1e308},
+    "dollars of 10**400": {**USAGE, "cost": 10**400},
+    "dollars that are none": {**USAGE, "cost": float("nan")},
+    "endless dollars": {**USAGE, "cost": float("inf")},
+    "tokens of 1e308": both(1e308),
+    "tokens of 10**400": both(10**400),
+    "tokens of 2**63": both(2**63),
+    "just too many tokens": both(MAX_TOKENS + 1),
+    "tokens below zero": {**both(-5), "cost": -1.0},
+    "no tokens at all": both(0),
+    "nesting of 500": {**USAGE, "x": nested(500)},
+    "lists of 500": {**USAGE, "x": nested(500, lists=True)},
+    "nested tokens": both(nested(500)),
+    "nested dollars": {**USAGE, "cost": nested(500)},
+    "details of 10**400": {**USAGE, "prompt_tokens_details": {"cached_tokens": 10**400}},
+    "a list": [1, 2],
+    "a text": "20",
+}
+
+
+def booked(model: ChatModel) -> tuple[Budget, list[dict[str, Any]]]:
+    """Ask a model once, whatever becomes of it, and return its budget and its trace."""
+    budget, trace = Budget.of("decision", Limits(usd=1e6, tokens=10**12)), Trace()
+    metered = MeteredModel(model, budget, PRICE, trace)
+    try:
+        metered.chat(HELLO, deadline_seconds=60.0)
+    except ModelError as error:
+        assert "Traceback" not in str(error).partition(":")[0]
+    return budget, trace.steps
+
+
+def check(budget: Budget, steps: list[dict[str, Any]], true_usd: float = TRUE_USD) -> None:
+    """See that the truth is booked where it can be known, else what was set aside, marked as an estimate."""
+    spent_usd = budget.spent().usd
+    cost_usd, known_usd = cost_of_steps(steps)
+    if cost_usd is None:
+        assert spent_usd >= steps[-1]["worst"]["usd"] > 0.1
+        assert spent_usd == pytest.approx(known_usd + estimated_usd_of_steps(steps))
+    else:
+        assert (spent_usd, known_usd) == (pytest.approx(true_usd), pytest.approx(true_usd))
+        assert estimated_usd_of_steps(steps) == 0.0
+
+
+@pytest.mark.parametrize("usage", HOSTILE.values(), ids=list(HOSTILE))
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_a_hostile_usage_is_booked_and_never_as_nothing(client: str, usage: object) -> None:
+    with chat_server(completion(usage=usage)) as server:
+        check(*booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE)))
+
+
+@pytest.mark.parametrize("usage", HOSTILE.values(), ids=list(HOSTILE))
+def test_a_hostile_usage_of_a_report_is_booked_and_never_as_nothing(usage: object) -> None:
+    if isinstance(usage, dict):
+        renamed = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+        usage = {renamed.get(name, name): each for name, each in usage.items()}
+    with chat_server(completed(usage=usage)) as server:
+        budget, steps = booked(model_of(server, Clock(), price=PRICE))
+    assert steps[-1]["kind"] == "model"
+    check(budget, steps, true_usd=TRUE_USD + 0.01)
+
+
+def test_a_count_that_no_python_reads_loses_the_answer_and_is_booked() -> None:
+    body = completion(usage={"prompt_tokens": 77_777}).body.replace(b"77777", b"9" * 5_000)
+    for client in CLIENTS.values():
+        with chat_server(Said(body)) as server:
+            _, steps = booked(client(server, retry_of(Clock()), price=PRICE))
+        assert steps[-1]["lost_tries"] >= 1
+        assert steps[-1]["estimated_usd"] == pytest.approx(steps[-1]["lost_tries"] * steps[-1]["worst"]["usd"])
+
+
+@pytest.mark.parametrize(
+    ("usd", "believed"), [(MAX_CALL_USD, True), (MAX_CALL_USD * 1.001, False), (0.0, True), (-0.01, False)]
+)
+def test_what_a_provider_charges_is_believed_up_to_what_a_call_can_cost(usd: float, believed: bool) -> None:
+    with chat_server(completion(usage={**USAGE, "cost": usd})) as server:
+        budget, _ = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    assert budget.spent().usd == pytest.approx(usd if believed else TRUE_USD)
+
+
+@pytest.mark.parametrize("client", list(CLIENTS))
+@pytest.mark.parametrize("where", ["content", "tool_calls", "error", "model"])
+def test_nesting_anywhere_in_an_answer_crashes_nothing_and_is_not_free(client: str, where: str) -> None:
+    value = json.loads(completion().body)
+    deep = nested(500, lists=where == "content")
+    if where in ("error", "model"):
+        value[where] = deep
+    elif where == "content":
+        value["choices"][0]["message"]["content"] = [{"type": "text", "text": deep}]
+    else:
+        call = {"id": "c", "type": "function", "function": {"name": "ping", "arguments": deep}}
+        value["choices"][0]["message"]["tool_calls"] = [call]
+
+    def asked(server: ChatServer) -> None:
+        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
+        # An answer that is an error is known not to be charged.
+        assert budget.spent().usd > 0.0 or where == "error"
+        assert steps
+
+    with chat_server(said_json(value)) as server:
+        asked(server)
+
+
+def test_what_is_shallow_stays_as_it_is() -> None:
+    value = {"a": [1, {"b": None}, "x"], "c": {"d": [[]]}}
+    assert shallow(value) == value
+    assert shallow(nested(60), 3) == {"a": {"a": {"a": "(nested too deep)"}}}

@@ -1,0 +1,203 @@
+"""What a strategy declares: the models, tools and prices it is given, and what it costs at the most."""
+
+import json
+from math import fsum
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from predibot.ledger.store import Store
+from tests.agents.chat_server import ChatServer, chat_server, completion
+from tests.jobs.program import Program, document_of
+
+HEAD = '''"""A probe."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from predibot.contracts import ModelNeed, Needs
+from predibot.domain.chat import ChatRequest, Message
+from predibot.domain.decision import Decision, MarketDecision
+
+
+def say(context, p):
+    return Decision(tuple(MarketDecision(m.id, p, 0.0) for m in context.subject.markets))
+
+
+def ask(context, name):
+    request = ChatRequest((Message("user", "How likely?"),), max_output_tokens=100)
+    return context.model(name).chat(request, deadline_seconds=20.0)
+
+
+@dataclass(frozen=True, slots=True)
+class {name}:
+    """Do one thing."""
+
+    judge_model: str = ""
+    writer: str = ""
+'''
+JUDGED = '''
+    {needs}
+
+    def decide(self, context):
+        """Ask who is named, and say a half whatever they answer."""
+        for name in filter(None, (self.writer, self.judge_model)):
+            ask(context, name)
+        return say(context, 0.5)
+'''
+BY_PROPERTY = """@property
+    def needs(self):
+        models = (ModelNeed(each, calls=1, output_tokens=100) for each in (self.writer, self.judge_model) if each)
+        return Needs(models=tuple(models))"""
+BY_NAMES = """@property
+    def needs(self):
+        return Needs(models=(self.judge_model,))"""
+BY_ATTRIBUTE = 'needs: ClassVar[Needs] = Needs(models=("acme/unpriced",))'
+SEARCHER = '''
+    needs = Needs(tools=("web_search",))
+
+    def decide(self, context):
+        """Search without a model; no other tool is there."""
+        found = context.tools.web_search(context.subject.title)
+        assert context.tools.visit_webpage is None
+        return say(context, 0.75 if "url: http" in found else 0.25)
+'''
+HISTORIAN = '''
+    {needs}
+
+    def decide(self, context):
+        """Say the first price of the past."""
+        return say(context, context.history(context.subject.markets[0].id)[0].price)
+'''
+
+
+@pytest.fixture
+def probes(program: Program) -> Program:
+    """Return the program with strategies that declare what they need, each in its way, or do not."""
+    bodies = {
+        "judged": JUDGED.replace("{needs}", BY_PROPERTY),
+        "named": JUDGED.replace("{needs}", BY_NAMES),
+        "fixed": JUDGED.replace("{needs}", BY_ATTRIBUTE),
+        "undeclared": JUDGED.replace("{needs}", ""),
+        "searcher": SEARCHER,
+        "historian": HISTORIAN.replace("{needs}", "needs = Needs(history=True)"),
+        "forgetful": HISTORIAN.replace("{needs}", ""),
+    }
+    for name, body in bodies.items():
+        program.strategy(name, HEAD.replace("{name}", name.capitalize()) + body)
+    return program
+
+
+def recipe(program: Program, strategy: str, more: str = "", *, limits: str = "") -> str:
+    """Write a recipe with one bot."""
+    (program.folder / "r.toml").write_text(f'{limits}\n[[bots]]\nname = "bot"\nstrategy = "{strategy}"\n{more}\n')
+    return "r.toml"
+
+
+def served(server: ChatServer, more: str = "") -> str:
+    """Return what a recipe says of a model on loopback."""
+    return f'judge_model = "acme/unpriced"\nbase_url = "{server.base_url}"\n{more}'
+
+
+def worst_case(program: Program, strategy: str, more: str, *, limits: str = "") -> Any:
+    """Return what a dry run says it may cost."""
+    return document_of(program.decide(recipe(program, strategy, more, limits=limits), "--dry-run"))["worst_case"]
+
+
+def refused(program: Program, *arguments: str) -> str:
+    """Return the sentence a call of `decide` is refused with."""
+    process = program.decide(*arguments)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1, out
+    return str(json.loads(out)["error"]["message"])
+
+
+LIMIT = "[limits.run]\nusd = 0.5"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "more"), [("judged", ()), ("named", ()), ("fixed", ()), ("judged", ("--dry-run",))]
+)
+def test_an_unpriced_model_is_refused_before_any_call_whatever_names_it(
+    probes: Program, strategy: str, more: tuple[str, ...]
+) -> None:
+    with chat_server(completion()) as server:
+        said = refused(probes, recipe(probes, strategy, served(server), limits=LIMIT), *more)
+    assert "'acme/unpriced'" in said
+    assert "set price_usd_per_million_tokens" in said
+    assert server.asked == []
+
+
+def test_a_model_that_is_not_declared_is_not_opened(probes: Program) -> None:
+    with chat_server(completion()) as server:
+        stated = served(server, "price_usd_per_million_tokens = 1")
+        process = probes.decide(recipe(probes, "undeclared", stated, limits=LIMIT))
+        rows = json.loads(process.communicate(timeout=60)[0])["decisions"]
+    assert {row["status"] for row in rows} == {"failed"}
+    said = "strategy 'undeclared' opens model 'acme/unpriced', and the models it declares are: none. Declare it"
+    assert all(said in row["message"] for row in rows)
+    assert server.asked == []
+
+
+def test_a_limit_holds_for_a_model_of_any_name(probes: Program) -> None:
+    with chat_server(completion()) as server:
+        # A call is 25 tokens, $0.025; before it, more than $0.18 is set aside for what it can be.
+        stated = served(server, "price_usd_per_million_tokens = 1000")
+        report = document_of(probes.decide(recipe(probes, "judged", stated, limits="[limits.bot]\nusd = 0.22")))
+    asked = len(server.asked)
+    assert {row["status"] for row in report["decisions"]} == {"recorded", "abstained"}
+    assert 0 < asked < len(report["decisions"])
+    with Store.open(probes.ledger) as store, store.read() as connection:
+        costs = list(connection.execute(text("SELECT cost_usd FROM decisions")).scalars())
+    assert fsum(costs) == pytest.approx(0.025 * asked)
+    assert fsum(costs) <= 0.22
+
+
+def test_every_model_that_is_opened_is_on_the_trace(probes: Program) -> None:
+    with chat_server(completion()) as server:
+        more = served(server, 'writer = "acme/writer"\nprice_usd_per_million_tokens = 1')
+        report = document_of(probes.decide(recipe(probes, "judged", more, limits=LIMIT)))
+    traces = [path.read_text("utf-8").splitlines() for path in (probes.folder / "runs/out/traces").rglob("*.jsonl")]
+    names = [[json.loads(line)["model_name"] for line in lines] for lines in traces]
+    assert names
+    assert all(each == ["acme/writer", "acme/unpriced"] for each in names)
+    assert len(server.asked) == 2 * len(report["decisions"])
+
+
+def test_a_dry_run_counts_every_declared_model(probes: Program) -> None:
+    with chat_server(completion()) as server:
+        one = worst_case(probes, "judged", served(server, "price_usd_per_million_tokens = 1"))
+        two = served(server, 'writer = "acme/writer"\nprice_usd_per_million_tokens = 1')
+        both = worst_case(probes, "judged", two)
+    assert one["usd"] > 0
+    assert both["usd"] == pytest.approx(2 * one["usd"])
+    assert "1 call of acme/writer for at most $" in both["bots"][0]["basis"]
+    assert "1 call of acme/unpriced for at most $" in both["bots"][0]["basis"]
+    assert server.asked == []
+
+
+def test_a_strategy_without_a_model_searches_with_the_tools_it_declares(probes: Program) -> None:
+    name = recipe(probes, "searcher")
+    process = probes.start("decide", name, "--venue", "sandbox:events=20", "--events", "2", "--json")
+    report = document_of(process)
+    assert {row["status"] for row in report["decisions"]} == {"recorded"}
+    chances = {bet["probability"] for row in report["decisions"] for bet in row["bets"]}
+    assert chances == {0.75}
+
+
+def test_a_search_of_unknown_price_is_refused_under_a_limit_in_dollars(
+    probes: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = f'[search]\nproviders = ["exa"]\n{LIMIT}'
+    monkeypatch.setenv("EXA_API_KEY", "not-a-key-of-anybody")
+    assert "set usd_per_call = {exa = ...}" in refused(probes, recipe(probes, "searcher", limits=limits))
+
+
+def test_prices_of_the_past_are_given_to_who_declares_them(probes: Program) -> None:
+    report = document_of(probes.decide(recipe(probes, "historian")))
+    assert {row["status"] for row in report["decisions"]} == {"recorded"}
+    process = probes.decide(recipe(probes, "forgetful"), "--new-run")
+    rows = json.loads(process.communicate(timeout=60)[0])["decisions"]
+    assert {row["status"] for row in rows} == {"failed"}
+    assert all("Set needs = Needs(history=True)" in row["message"] for row in rows)

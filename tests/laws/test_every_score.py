@@ -1,0 +1,213 @@
+"""Every public function of scoring: whatever it is handed, it answers with a number or with a ValueError."""
+
+import inspect
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predibot import scoring
+from predibot.scoring import Question, Uncertainty, scorecards, settled_forecasts
+from predibot.scoring.horizon import horizon_returns
+from tests.scoring.records import Bet, Made, Paid, record_of
+
+MASKED = np.ma.masked_array([0.5, 0.25], mask=[True, False])
+RECORD = record_of([Made("a", bets=(Bet(0, probability=0.6),)), Made("b")], as_of=9, paid={0: Paid(2, 1.0)})
+FEW = Uncertainty(resamples=50)
+SOUND: Mapping[str, Mapping[str, Any]] = {
+    "annualized_return": {"values": [1.0, 2.0], "periods_per_year": 365},
+    "as_of_prices": {
+        "market_index": [0, 1], "observed_at": [1.0, 2.0], "prices_yes": [0.5, 0.25], "query_market": [0, 1],
+        "query_at": [3.0, 4.0], "not_before": [0.0, 0.0], "max_gap_seconds": 9.0,
+    },
+    "benjamini_hochberg": {"p_values": [0.5, 0.25]},
+    "brier_pairs": {"forecasts": settled_forecasts(RECORD), "uncertainty": FEW},
+    "brier_score": {"probabilities": [0.5, 0.25], "outcomes": [1, 0]},
+    "brier_skill_score": {"probabilities": [0.5, 0.25], "reference_probabilities": [0.25, 0.5], "outcomes": [1, 0]},
+    "calibration_bins": {"probabilities": [0.5, 0.25], "outcomes": [1, 0], "bins": 3, "scheme": "quantile"},
+    "calmar_ratio": {"values": [2.0, 1.0], "periods_per_year": 365},
+    "cluster_bootstrap": {
+        "statistic": lambda rows: float(rows.mean()), "clusters": [0, 1], "seed": 1, "resamples": 50, "confidence": 0.9,
+    },
+    "cluster_bootstrap_mean": {
+        "values": [1.0, 2.0], "clusters": [0, 1], "weights": [1.0, 2.0], "seed": 1, "resamples": 50, "confidence": 0.9,
+    },
+    "cluster_bootstrap_ratio": {
+        "numerators": [1.0, 2.0], "denominators": [1.0, 3.0], "clusters": [0, 1], "seed": 1, "resamples": 50,
+        "confidence": 0.9,
+    },
+    "convention_named": {"name": "predibot"},
+    "cumulative_return": {"values": [1.0, 2.0]},
+    "difficulty_adjusted": {"scores": [0.5, 0.25], "forecaster": [0, 1], "question": [1, 1]},
+    "equity_returns": {"values": [1.0, 2.0]},
+    "equity_score": {
+        "values": [1.0, 2.0], "periods_per_year": 365, "ddof": 1, "risk_free_rate": 0.0, "value_at_risk_level": 0.05,
+    },
+    "evaluation_of": {"record": RECORD, "as_of": datetime(1970, 1, 9, tzinfo=UTC), "asked": Question(uncertainty=FEW)},
+    "evaluation_of_forecasts": {
+        "forecasts": settled_forecasts(RECORD), "asked": Question(uncertainty=FEW), "remarks": (),
+    },
+    "expected_calibration_error": {"probabilities": [0.5, 0.25], "outcomes": [1, 0], "bins": 3, "scheme": "width"},
+    "fit_recalibration": {"probabilities": [0.5, 0.25, 0.75, 0.5], "outcomes": [1, 0, 1, 0], "method": "isotonic"},
+    "forecast_scores": {"forecasts": settled_forecasts(RECORD), "uncertainty": FEW, "adjust": True},
+    "horizon_gains": {
+        "bets_usd": [1.0, -1.0], "prices_yes_at_decision": [0.5, 0.25], "prices_yes_at_horizon": [0.25, 0.5],
+    },
+    "inherited_knowledge": {"knowledge": [0, 3], "pooling": [0], "pooled": [1]},
+    "kelly_fraction": {"probability": [0.5, 0.25], "price": [0.25, 0.5]},
+    "knowledge_of": {
+        "opened_model": [True, False], "cutoff_at": [1.0, 2.0], "is_live": [True, False], "decided_at": [1.0, 2.0],
+        "event_settled_at": [1.0, 2.0],
+    },
+    "log_score": {"probabilities": [0.5, 0.25], "outcomes": [1, 0], "clip": 0.01},
+    "longest_losing_run": {"returns": [0.5, -0.25]},
+    "macro_f1": {"truth": [0, 1], "predicted": [1, 1]},
+    "max_drawdown": {"values": [2.0, 1.0]},
+    "minimum_detectable_difference": {"values": [1.0, 2.0], "clusters": [0, 1], "power": 0.8, "alpha": 0.05},
+    "murphy_decomposition": {"probabilities": [0.5, 0.25], "outcomes": [1, 0], "bins": 3},
+    "notes": {"record": RECORD, "cards": scorecards(RECORD)},
+    "paired_difference": {
+        "values_a": [1.0, 2.0], "values_b": [2.0, 4.0], "clusters": [0, 1], "seed": 1, "resamples": 50,
+        "confidence": 0.9,
+    },
+    "pool_probabilities": {"matrix": [[0.5, 0.25], [0.5, 0.75]], "method": "log_odds", "extremize": 2.0},
+    "probability_of_being_best": {"scores": [[0.5, 0.25], [0.5, 0.75]], "clusters": [0, 1], "seed": 1, "resamples": 50},
+    "quadratic_weighted_kappa": {"a": [1, 2], "b": [2, 2]},
+    "quote_gains": {
+        "bets_usd": [1.0, -1.0], "bids_yes": [0.5, 0.25], "asks_yes": [0.5, 0.5], "prices_yes_later": [0.25, 0.5],
+        "settled": [True, False], "fee_rates": [0.0, 0.1], "fee_exponents": [1.0, 1.0],
+    },
+    "rank_correlation": {"a": [1.0, 2.0], "b": [2.0, 1.0]},
+    "return_pairs": {"record": RECORD, "returns": horizon_returns(RECORD, (1,))[0], "uncertainty": FEW},
+    "scorecards": {
+        "record": RECORD, "horizons_days": (1,), "max_gap_seconds": 9.0, "convention": scoring.CONVENTIONS["predibot"],
+        "uncertainty": FEW,
+    },
+    "settled_forecasts": {"record": RECORD},
+    "sharpe_ratio": {"returns": [0.5, -0.25], "periods_per_year": 365, "ddof": 1, "risk_free_rate": 0.0},
+    "sortino_ratio": {"returns": [0.5, -0.25], "periods_per_year": 365, "risk_free_rate": 0.0},
+    "value_at_risk": {"returns": [0.5, -0.25], "level": 0.05},
+    "volatility": {"returns": [0.5, -0.25], "periods_per_year": 365, "ddof": 1},
+    "win_rate": {"returns": [0.5, -0.25]},
+}  # fmt: skip
+"""Arguments of every function that it answers, by their names."""
+
+NUMBERS: list[Any] = [
+    0, 1, -1, 0.5, 1e-300, 5e-324, 1e16, 1e300, -1e300, 1.7e308, 10**9, 10**12, 2**63, 10**400, -(10**400),
+    float("nan"), float("inf"), float("-inf"), np.float32(0.5), np.int8(1), np.longdouble("1e4000"), Fraction(1, 3),
+]  # fmt: skip
+OTHERS: list[Any] = [
+    None, True, "0.5", "", b"1", "\ud800", [], {}, {0.5}, (), object(), int, len, 1j, Decimal("0.5"), np.bool_(True),
+    datetime(2026, 1, 1, tzinfo=UTC), np.datetime64("2026-01-01"), np.timedelta64(1, "D"), np.array(0.5),
+    np.array([]), np.array([[0.5]]), np.array([0.5 + 1j, 1.0]), np.array(["2026-01-01"] * 2, dtype="M8[D]"),
+    np.array(["x", "y"]), MASKED, np.ma.masked, np.ma.masked_array(["a", "b"], mask=[True, False]),
+    np.ma.masked_array([1, 2], mask=[False, True]), [np.ma.masked, 0.5], [[np.ma.masked, 0.5], [0.5, 0.5]],
+    np.array([2**63, 1], dtype=np.uint64), np.array([1e300, 0.5], dtype=np.longdouble),
+]  # fmt: skip
+SERIES: list[Any] = [
+    [one, other] for one in (*NUMBERS, None, "0.5", b"1", [], 1j, Decimal(1), True) for other in (0.5, 1, one)
+]
+AWKWARD = [*NUMBERS, *OTHERS, *SERIES]
+MOST_BYTES = 200_000_000
+
+
+def numbers_of(found: object) -> Iterator[Any]:
+    """Yield what an answer is made of."""
+    if is_dataclass(found) and not isinstance(found, type):
+        for each in fields(found):
+            yield from numbers_of(getattr(found, each.name))
+    elif isinstance(found, Mapping):
+        for each in found.values():
+            yield from numbers_of(each)
+    elif isinstance(found, list | tuple):
+        for each in found:
+            yield from numbers_of(each)
+    else:
+        yield found
+
+
+def answers(function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
+    """Hold that a call gives numbers or a ValueError that says something."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = function(**arguments)
+    except ValueError as error:
+        assert str(error)
+        return
+    for one in numbers_of(found):
+        assert not isinstance(one, np.ma.MaskedArray | complex)
+
+
+def public() -> dict[str, Callable[..., object]]:
+    return {name: each for name in scoring.__all__ if inspect.isfunction(each := getattr(scoring, name))}
+
+
+def test_every_public_function_is_held_to_the_law_with_every_argument_it_takes() -> None:
+    assert {name: {*inspect.signature(each).parameters} - {"returns"} for name, each in public().items()} == {
+        name: {*arguments} - {"returns"} for name, arguments in SOUND.items()
+    }
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_sound_arguments_are_answered(name: str) -> None:
+    assert any(isinstance(one, float | np.ndarray | int | str) for one in numbers_of(public()[name](**SOUND[name])))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", SOUND)
+def test_whatever_one_argument_is_the_answer_is_a_number_or_a_value_error(name: str) -> None:
+    tracemalloc.start()
+    try:
+        for argument in SOUND[name]:
+            for awkward in AWKWARD:
+                if callable(awkward) and argument == "statistic":
+                    # What a caller's own function raises is the caller's.
+                    continue
+                answers(public()[name], {**SOUND[name], argument: awkward})
+        assert tracemalloc.get_traced_memory()[1] < MOST_BYTES
+    finally:
+        tracemalloc.stop()
+
+
+@settings(max_examples=60, deadline=None)
+@given(name=st.sampled_from(sorted(SOUND)), data=st.data())
+def test_whatever_all_arguments_are_the_answer_is_a_number_or_a_value_error(name: str, data: st.DataObject) -> None:
+    chosen = {
+        argument: data.draw(st.sampled_from([sound, *AWKWARD]), label=argument)
+        for argument, sound in SOUND[name].items()
+    }
+    if chosen.get("statistic") not in (int, len):
+        answers(public()[name], chosen)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: scoring.difficulty_adjusted([0.1], [10**9], [1]),
+            r"forecaster\[0\] is 1000000000; each must be",
+        ),
+        (lambda: scoring.log_score([0.5], [1], clip="0"), "clip is '0'; it must be a number"),  # type: ignore[arg-type]
+        (lambda: scoring.sharpe_ratio([0.1, 0.2], None), "periods_per_year is None; it"),  # type: ignore[arg-type]
+        (lambda: scoring.brier_score(MASKED, [1, 0]), r"probabilities\[0\] is nan; each must be in \[0, 1\]"),
+        (lambda: scoring.brier_score(["0.5"], [1]), "probabilities is not an array of numbers"),
+        (lambda: scoring.volatility([1e308, -1e308], 365), "volatility cannot compute with numbers this far apart"),
+        (lambda: scoring.calibration_bins([0.5], [1], bins=10**9), "bins is 1,000,000,000; it must be at most 100,000"),
+        (lambda: scoring.cluster_bootstrap_mean([1.0], [1], seed=1, resamples=10**9), "resamples is 1,000,000,000"),
+        (lambda: scoring.cluster_bootstrap_mean([1.0], [2.0 + 2**53], seed=1), r"clusters\[0\] is .*; above 2\^53"),
+        (lambda: scoring.scorecards(None), "record is None; give a TrackRecord"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_refused_is_said_with_what_was_seen(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

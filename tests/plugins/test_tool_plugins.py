@@ -1,0 +1,213 @@
+"""Tools and search providers of the user's own: what their files say, and what is said where they do not."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from predibot.errors import PluginError
+from predibot.tool_plugins import search_class, search_problem, tool_infos, tool_plugin, user_names
+from tests.plugins.conftest import Plugins
+
+POLLS = '''"""Polls."""
+
+from datetime import date, datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+USD_PER_CALL = 0.002
+
+
+def polls(
+    candidate: str,
+    schema: Literal["raw", "mean"] = "mean",
+    count: Annotated[int, Field(ge=1, le=9)] = 3,
+    share: float = 0.5,
+    days: list[date] | None = None,
+    *,
+    as_of: datetime,
+) -> str:
+    """Return the latest polls of a candidate.
+
+    Newest first.
+
+    Args:
+        candidate: Full name,
+            as on the ballot.
+        count (int): How many.
+
+    Returns:
+        candidate: Not this.
+    """
+    return f"{candidate} {schema} {count} {share} {days} {as_of:%Y}"
+'''
+INDEX = '''"""An index."""
+
+
+class OwnIndex:
+    """Search our own articles."""
+
+    name = "own_index"
+    dates_results = True
+    usd_per_call = None
+
+    def search(self, query, *, before, count):
+        raise NotImplementedError
+'''
+
+
+def test_a_tool_says_by_its_signature_and_docstring_what_a_model_is_told(plugins: Plugins) -> None:
+    plugins.write("polls", POLLS)
+    tool = tool_plugin("polls", package=plugins.package)
+    assert tool.schema.description == "Return the latest polls of a candidate.\n\nNewest first."
+    parameters = tool.schema.parameters
+    assert parameters["required"] == ["candidate"]
+    assert parameters["properties"] == {
+        "candidate": {"type": "string", "description": "Full name, as on the ballot."},
+        "schema": {"type": "string", "enum": ["raw", "mean"], "default": "mean"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3, "description": "How many."},
+        "share": {"type": "number", "default": 0.5},
+        "days": {
+            "anyOf": [{"type": "array", "items": {"type": "string", "format": "date"}}, {"type": "null"}],
+            "default": None,
+        },
+    }
+    assert (tool.takes_as_of, tool.usd_per_call, len(tool.source_sha256)) == (True, 0.002, 64)
+
+
+def test_arguments_reach_a_tool_as_it_states_them(plugins: Plugins) -> None:
+    plugins.write("polls", POLLS)
+    given = tool_plugin("polls", package=plugins.package).arguments(
+        {"candidate": "A", "days": ["2026-01-02"], "share": 1}
+    )
+    assert [given[name] for name in ("candidate", "schema", "count", "share")] == ["A", "mean", 3, 1.0]
+    assert str(given["days"]) == "[datetime.date(2026, 1, 2)]"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "candidate: Field required"),
+        ({"candidate": 3}, "candidate: Input should be a valid string"),
+        ({"candidate": "A", "count": "3"}, "count: Input should be a valid integer"),
+        ({"candidate": "A", "count": 10}, "count: Input should be less than or equal to 9"),
+        ({"candidate": "A", "schema": "x"}, "schema: Input should be 'raw' or 'mean'"),
+        ({"candidate": "A", "as_of": "2030-01-01T00:00:00Z"}, "as_of: Extra inputs are not permitted"),
+        ({"candidate": "A", "argument_1": "raw"}, "argument_1: Extra inputs are not permitted"),
+    ],
+)
+def test_arguments_of_another_kind_never_reach_it(plugins: Plugins, given: dict[str, object], said: str) -> None:
+    plugins.write("polls", POLLS)
+    with pytest.raises(ValueError, match=said):
+        tool_plugin("polls", package=plugins.package).arguments(given)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def other() -> str:\n    'Doc.'\n", "mine.py has no plain function mine"),
+        ("async def mine() -> str:\n    'Doc.'\n", "mine.py has no plain function mine"),
+        ("mine = 3\n", "mine.py has no plain function mine"),
+        ("def mine() -> str:\n    return ''\n", "has no docstring"),
+        ("def mine(x) -> str:\n    'Doc.'\n", "argument 'x' has no type"),
+        ("def mine(*x: str) -> str:\n    'Doc.'\n", "argument 'x' cannot be given by name"),
+        ("def mine(**x: str) -> str:\n    'Doc.'\n", "argument 'x' cannot be given by name"),
+        ("def mine(x: str, /) -> str:\n    'Doc.'\n", "argument 'x' cannot be given by name"),
+        ("def mine(x: object()) -> str:\n    'Doc.'\n", "mine.py: "),
+        ("def mine(x: open) -> str:\n    'Doc.'\n", "no model can give an argument of that type"),
+        ("from __future__ import annotations\ndef mine(x: Missing) -> str:\n    'Doc.'\n", "a type cannot be read"),
+        ("USD_PER_CALL = -1\ndef mine() -> str:\n    'Doc.'\n", "USD_PER_CALL is -1; give dollars from 0"),
+        ("import nowhere_at_all\n", "mine.py does not load: ModuleNotFoundError"),
+        ("def mine(:\n", "mine.py does not load: SyntaxError"),
+    ],
+)
+def test_a_file_that_is_no_tool_says_why(plugins: Plugins, text: str, said: str) -> None:
+    plugins.write("mine", text)
+    with pytest.raises(PluginError) as caught:
+        tool_plugin("mine", package=plugins.package)
+    assert said in str(caught.value)
+    (info,) = tool_infos(package=plugins.package)
+    assert (info.name, said in info.problem) == ("mine", True)
+
+
+@pytest.mark.parametrize("name", ["final_answer", "note_evidence", "m" * 65, "größe"])
+def test_a_name_that_no_model_can_call_is_refused(plugins: Plugins, name: str) -> None:
+    plugins.write(name, f"def {name}() -> str:\n    'Doc.'\n")
+    with pytest.raises(PluginError, match="no tool can be named"):
+        tool_plugin(name, package=plugins.package)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_of_its_kind(plugins: Plugins) -> None:
+    plugins.write("polls", POLLS)
+    plugins.write("own_index", INDEX)
+    plugins.write("_shared", "x = 1\n")
+    assert user_names("tool", package=plugins.package) == ("own_index", "polls")
+    with pytest.raises(PluginError, match=r"no tool 'pols'\. Did you mean 'polls'\?"):
+        tool_plugin("pols", package=plugins.package)
+    with pytest.raises(PluginError, match="Valid are: polls, visit_webpage, web_search"):
+        tool_plugin("zzz", package=plugins.package)
+    assert search_problem("own_indx", package=plugins.package) == "Did you mean 'own_index'?"
+    assert search_problem("bravo", package=plugins.package) == "Did you mean 'brave'?"
+    assert search_problem("ddgs", package=plugins.package) == search_problem("own_index", package=plugins.package) == ""
+    assert "polls.py has no class Polls" in search_problem("polls", package=plugins.package)
+
+
+@pytest.mark.parametrize("member", ["dates_results", "usd_per_call", "search"])
+def test_a_search_provider_that_lacks_a_member_says_which(plugins: Plugins, member: str) -> None:
+    plugins.write("own_index", INDEX.replace(member, "other"))
+    with pytest.raises(PluginError, match=f"OwnIndex has no {member}; give it name, dates_results"):
+        search_class("own_index", package=plugins.package)
+
+
+def test_every_file_is_listed_by_what_it_is(plugins: Plugins) -> None:
+    plugins.write("polls", POLLS)
+    plugins.write("own_index", INDEX)
+    found = {info.name: (info.kind, info.summary, info.problem) for info in tool_infos(package=plugins.package)}
+    assert found == {
+        "own_index": ("search", "Search our own articles.", ""),
+        "polls": ("tool", "Return the latest polls of a candidate.", ""),
+    }
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Return what installs a package whose entry points are these."""
+
+    def install(code: str, points: str) -> None:
+        site = tmp_path / "site"
+        about = site / "polling-1.0.dist-info"
+        about.mkdir(parents=True)
+        (site / "polling_for_tests.py").write_text(code, encoding="utf-8")
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: polling\nVersion: 1.0\n", encoding="utf-8")
+        (about / "entry_points.txt").write_text(points, encoding="utf-8")
+        monkeypatch.syspath_prepend(str(site))
+
+    return install
+
+
+def test_an_installed_package_adds_both_by_entry_points(
+    plugins: Plugins, installed: Callable[[str, str], None]
+) -> None:
+    installed(
+        f"{POLLS}\n{INDEX}",
+        "[predibot.tools]\npolls = polling_for_tests:polls\nlost = polling_for_tests:nothing\n"
+        "[predibot.search]\nown_index = polling_for_tests:OwnIndex\n",
+    )
+    assert tool_plugin("polls", package=plugins.package).schema.name == "polls"
+    assert search_class("own_index", package=plugins.package).__name__ == "OwnIndex"
+    with pytest.raises(PluginError, match="tool 'lost' of a package does not load"):
+        tool_plugin("lost", package=plugins.package)
+    kinds = {info.name: (info.kind, info.origin) for info in tool_infos(package=plugins.package)}
+    assert kinds["own_index"] == ("search", "an installed package")
+    assert kinds["polls"] == ("tool", "an installed package")
+
+
+def test_a_folder_beside_the_user_that_was_not_named_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PluginError) as before:
+        tool_plugin("zzz")
+    assert "unasked" not in str(before.value)
+    (tmp_path / "tools").mkdir()
+    with pytest.raises(PluginError, match=r"The folder tools/ here is not looked in unasked; set PREDIBOT_TOOLS=tools"):
+        tool_plugin("zzz")
