@@ -6,12 +6,25 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.ledger.databases import NO_POSTGRES
+
 # In the background a shell has its programs ignore Ctrl-C, and they hand that on to those they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A slow machine is no failure, so laws have no deadline.
 settings.register_profile("predibot", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("predibot")
+
+
+WITHOUT_POSTGRES = "skipped without PostgreSQL"
+"""What such tests are counted as in the last line; their reason says why there is none."""
+
+
+def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str] | None:
+    """Count tests that wanted a database apart from others that were skipped."""
+    if report.skipped and isinstance(report.longrepr, tuple) and NO_POSTGRES in report.longrepr[2]:
+        return WITHOUT_POSTGRES, "s", "SKIPPED"
+    return None
 
 
 @pytest.fixture(scope="session")

@@ -63,9 +63,12 @@ def export(
 
 
 def _print_rows(lines: Iterator[str], *, as_document: bool) -> None:
-    if as_document:
-        # The lines are JSON already; one document of them is a list.
-        typer.echo(f"[{', '.join(lines)}]")
+    if not as_document:
+        for line in lines:
+            typer.echo(line)
         return
-    for line in lines:
-        typer.echo(line)
+    # The lines are JSON already; one document of them is a list.
+    typer.echo("[", nl=False)
+    for number, line in enumerate(lines):
+        typer.echo(f", {line}" if number else line, nl=False)
+    typer.echo("]")

@@ -67,8 +67,7 @@ def make_bench(
     if workplace.equipment is not None:
         workplace.equipment.run_key = run.key
         workplace.equipment.holder = Holder(claimant.owner, lease, clock)
-    with store.read() as connection:
-        known = catalogue(connection, run.id)
+    known = store.run_read(lambda connection: catalogue(connection, run.id))
     return Bench(
         store=store,
         venue=opened.venue,

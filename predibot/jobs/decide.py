@@ -115,8 +115,8 @@ def decide(
     bots = request.recipe.bots
     equipment = equipped(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
     run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
-    with store.write() as connection:
-        bot_rows = add_bots(connection, run.stored, [bot_plan(bot) for bot in bots])
+    plans = [bot_plan(bot) for bot in bots]
+    bot_rows = store.run_write(lambda connection: add_bots(connection, run.stored, plans))
     place = (request.recipe, opened, settings, clock, equipment, watch, traces or TraceFolder())
     workplace = Workplace(*place, retry=request.retry)
     bench = make_bench(run.stored, run.events, workplace, store=store, began_at=clock())
@@ -128,8 +128,7 @@ def decide(
         except KeyboardInterrupt:
             _give_back(bench, crew.owners())
             raise
-    with store.read() as connection:
-        stored = stored_decisions(connection, run.stored.id)
+    stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
     reports = _reports(stored, made, bots, run.events)
     undecided = len(jobs) - len(reports)
     taken_over = f"{undecided} decisions are under way in another process; run the same command again"

@@ -1,17 +1,27 @@
-"""Exporting: the ledger's rows as CSV, JSON lines or Parquet, whole files or a stream of lines."""
+"""Exporting: the ledger's rows as CSV, JSON lines or Parquet, whole files or a stream of lines; a few in memory."""
 
 import csv
+import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
+from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
-from predibot.ledger.export import CANONICAL_TABLES, TABLES, export_columns, export_rows
+from predibot.ledger.export import CANONICAL_TABLES, TABLES, export_columns, export_rows, export_values
 from predibot.ledger.store import Store
+from predibot.whole_file import whole_file
 
 Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
+
+_GROUP_ROWS, _GROUP_CHARACTERS = 20_000, 8_000_000
+"""Of a row group of Parquet, which is in memory while it is filled."""
+
+Columns = Mapping[str, type]
+Rows = Iterable[tuple[Any, ...]]
 
 
 def tables_of(*, canonical: bool) -> tuple[str, ...]:
@@ -24,7 +34,7 @@ def export_lines(store: Store, tables: Sequence[str], *, canonical: bool) -> Ite
     with store.read() as connection:
         for table in tables:
             for row in export_rows(connection, table, canonical=canonical):
-                yield json.dumps({"table": table, **row}, ensure_ascii=False, allow_nan=False)
+                yield _json_line({"table": table, **row})
 
 
 def export_files(
@@ -32,7 +42,9 @@ def export_files(
 ) -> dict[Path, int]:
     """Write one file a table, and return how many rows each holds.
 
-    A file appears under its name when it is whole.
+    A file appears under its name when it is whole. Text in CSV is one line
+    without control characters, and nothing in it is a formula; the other
+    formats hold it as it is stored.
 
     Raises:
         UsageError: If the folder cannot be written.
@@ -43,32 +55,71 @@ def export_files(
         folder.mkdir(parents=True, exist_ok=True)
         with store.read() as connection:
             for table in tables:
-                rows = [dict(row) for row in export_rows(connection, table, canonical=canonical)]
                 path = folder / f"{table}.{file_format}"
-                unfinished = path.with_name(f".unfinished-{path.name}")
-                write(unfinished, export_columns(table, canonical=canonical), rows)
-                unfinished.replace(path)
-                written[path] = len(rows)
+                columns = export_columns(table, canonical=canonical)
+                with whole_file(path) as file:
+                    written[path] = write(file, columns, export_values(connection, table, canonical=canonical))
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
     return written
 
 
-def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=columns)
-        writer.writeheader()
-        writer.writerows(rows)
+def _write_csv(file: BinaryIO, columns: Columns, rows: Rows) -> int:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    # Most texts of a table come again and again.
+    cell_of = lru_cache(maxsize=10_000)(spreadsheet_cell)
+    count = 0
+    for row in rows:
+        writer.writerow([cell_of(value) if isinstance(value, str) else value for value in row])
+        count += 1
+    text.detach()
+    return count
 
 
-def _write_jsonl(path: Path, _columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        file.writelines(f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n" for row in rows)
+def _write_jsonl(file: BinaryIO, columns: Columns, rows: Rows) -> int:
+    count = 0
+    for row in rows:
+        file.write(f"{_json_line(dict(zip(columns, row, strict=True)))}\n".encode())
+        count += 1
+    return count
 
 
-def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
+def _write_parquet(file: BinaryIO, columns: Columns, rows: Rows) -> int:
     # pyarrow costs 0.1 s and 100 MB, which only this pays.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.table({name: [row[name] for row in rows] for name in columns}), path)
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    count = 0
+    with pq.ParquetWriter(file, schema) as writer:
+        for group in _groups(rows):
+            cells = zip(*group, strict=True)
+            arrays = [pa.array(each, field.type) for each, field in zip(cells, schema, strict=True)]
+            writer.write_table(pa.table(arrays, schema=schema))
+            count += len(group)
+    return count
+
+
+def _groups(rows: Rows) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the rows in groups of which none fills the memory, however long their texts are."""
+    group: list[tuple[Any, ...]] = []
+    characters = 0
+    for row in rows:
+        group.append(row)
+        characters += sum(len(value) for value in row if isinstance(value, str))
+        if len(group) >= _GROUP_ROWS or characters >= _GROUP_CHARACTERS:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
+
+
+def _json_line(row: Mapping[str, Any]) -> str:
+    """Return a row as JSON in which every character can be seen; the others are escaped, and read the same."""
+    line = json.dumps(row, ensure_ascii=False, allow_nan=False)
+    if line.isprintable():
+        return line
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in line)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Self
 
+from sqlalchemy import Connection
+
 from predibot.errors import LedgerError
 from predibot.ledger.claims import renew
 from predibot.ledger.spending import renew_reservations
@@ -38,10 +40,12 @@ class Heartbeat:
     def _beat(self) -> None:
         while not self._stopped.wait(self._lease.total_seconds() / _BEATS_A_LEASE):
             try:
-                with self._store.write() as connection:
-                    now = self._clock()
-                    renew(connection, self._owner, lease=self._lease, now=now)
-                    renew_reservations(connection, self._owner, lease=self._lease, now=now)
+                self._store.run_write(self._renew)
             except LedgerError as error:
                 # Two more beats follow before a lease ends; a ledger that is gone shows in the work itself.
                 _log.warning("could not renew claims: %s", error)
+
+    def _renew(self, connection: Connection) -> None:
+        now = self._clock()
+        renew(connection, self._owner, lease=self._lease, now=now)
+        renew_reservations(connection, self._owner, lease=self._lease, now=now)

@@ -61,8 +61,7 @@ def open_run(
         VenueError: If the venue's list could not be read whole.
     """
     slot_at = floor_to(opened.now, request.recipe.every)
-    with store.read() as connection:
-        held = runs_of_slot(connection, request.recipe.name, slot_at)
+    held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
     fitting = sorted(
         (run for run in held if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
     )
@@ -80,13 +79,11 @@ def open_run(
         clock=clock,
         listener=listener,
     )
-    with store.write() as connection:
-        stored = freeze_run(connection, plan)
+    stored = store.run_write(lambda connection: freeze_run(connection, plan))
     # Another process may have frozen the same slot meanwhile; then its choice stands.
     if not _fits(stored, request, opened):
         raise RunConflict(_conflict(stored, request, opened))
-    with store.read() as connection:
-        return OpenRun(stored, frozen_events(connection, stored.id), resumed=False, notes=stored.notes)
+    return OpenRun(stored, _events(store, stored), resumed=False, notes=stored.notes)
 
 
 def run_key(recipe: str, slot_at: datetime, number: int = 1) -> str:
@@ -101,8 +98,7 @@ def _free_key(recipe: str, slot_at: datetime, taken: Collection[str]) -> str:
 
 
 def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue) -> OpenRun:
-    with store.read() as connection:
-        events = frozen_events(connection, run.id)
+    events = _events(store, run)
     notes = list(run.notes)
     if run.as_of != opened.now and not opened.venue.live:
         notes.append(
@@ -117,6 +113,10 @@ def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenu
             f"`predibot runs void {run.key} --reason WHY` frees its slot"
         )
     return OpenRun(run, events, resumed=True, notes=tuple(notes))
+
+
+def _events(store: Store, run: StoredRun) -> tuple[Event, ...]:
+    return store.run_read(lambda connection: frozen_events(connection, run.id))
 
 
 def _plan(

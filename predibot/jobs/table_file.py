@@ -293,7 +293,11 @@ def _jsonl_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
             continue
         try:
             found = decode(line)
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            # What Python calls it differs from version to version.
+            yield BadRow(number, "this is no JSON object: it is nested too deeply; write one a line")
+            continue
+        except ValueError as error:
             yield BadRow(number, f"this is no JSON object: {error}; write one a line")
             continue
         if not isinstance(found, dict):

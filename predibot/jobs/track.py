@@ -4,6 +4,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+
+from sqlalchemy import Connection
 
 from predibot.config import Settings
 from predibot.contracts import Progress, ProgressListener, Venue
@@ -98,8 +101,7 @@ def track(
         refs = {row: ref for row, ref in market_refs(connection, venue.name).items() if row in playing}
         stored = stored_resolutions(connection, venue.name)
     settled, resolution_notes = _track_resolutions(store, venue, refs, stored, as_of)
-    with store.read() as connection:
-        stored = stored_resolutions(connection, venue.name)
+    stored = store.run_read(lambda connection: stored_resolutions(connection, venue.name))
     ended = {row: last for row, revisions in stored.items() if (last := as_known(revisions, as_of)) is not None}
     windows = [window for each in known for window in _windows(each, as_of, ended.get(each.market_row))]
     points, failures = _track_histories(store, venue, windows, settings.workers, listener)
@@ -127,14 +129,19 @@ def _track_resolutions(
     if not refs:
         return 0, []
     page = venue.resolutions(tuple(refs.values()), as_of=as_of)
-    count = 0
-    with store.write() as connection:
+
+    def keep(connection: Connection) -> int:
+        count = 0
         for row, ref in refs.items():
             held = stored.get(row, ())
             unseen = unseen_revisions(held, page.found.get(ref.id, ()), as_of)
             add_resolutions(connection, row, unseen, stored=len(held), seen_at=as_of)
             count += len(unseen)
-    return count, [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
+        return count
+
+    return store.run_write(keep), [
+        f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped
+    ]
 
 
 def _windows(each: Followed, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:
@@ -188,12 +195,15 @@ def _fetch(venue: Venue, window: _Window) -> Sequence[PricePoint]:
 def _store_window(store: Store, window: _Window, points: Sequence[PricePoint]) -> int:
     # Behind the last point more may be published, or recorded, for the time until now.
     until = window.until if window.whole else max((point.at for point in points), default=window.start)
-    with store.write() as connection:
+
+    def keep(connection: Connection) -> int:
         new = add_observations(connection, window.of.row, points, "history")
         # An empty history may be one that was not answered; it is asked for again.
         if points:
             note_tracked(connection, window.of.row, start=window.start, until=until)
-    return new
+        return new
+
+    return store.run_write(keep)
 
 
 def _track_quotes(
@@ -216,12 +226,17 @@ def _track_quotes(
                 failures.append("the quotes of further events were not asked for")
                 break
             continue
-        with store.write() as connection:
-            for market_id, quote in quotes.items():
-                if quote.price is not None and market_id in rows:
-                    point = PricePoint(quote.at, quote.price.yes)
-                    new += add_observations(connection, rows[market_id].row, [point], "quote")
+        points = [
+            (rows[market_id].row, PricePoint(quote.at, quote.price.yes))
+            for market_id, quote in quotes.items()
+            if quote.price is not None and market_id in rows
+        ]
+        new += store.run_write(partial(_add_quotes, points=points))
     return new, failures
+
+
+def _add_quotes(connection: Connection, points: Sequence[tuple[int, PricePoint]]) -> int:
+    return sum(add_observations(connection, row, [point], "quote") for row, point in points)
 
 
 def _failure_notes(failures: Sequence[str]) -> list[str]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
+from sqlalchemy import Connection
+
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import REASON_KINDS, Abstention, Decision, MarketDecision, Status, Subject
@@ -29,7 +31,7 @@ from predibot.jobs.quotes import QuoteBoard, quotes_of
 from predibot.jobs.sources import lasting, sources_of
 from predibot.jobs.watch import Watch, of_step, unwatched
 from predibot.ledger.catalogue import Catalogue
-from predibot.ledger.claims import Claim, Claimant, Taken, claim, held_claim
+from predibot.ledger.claims import Claim, Claimant, Taken, claim, held_claim, new_token
 from predibot.ledger.decisions import Finished, StoredDecision, store_decision, stored_decisions
 from predibot.ledger.store import Store
 from predibot.ledger.traces import TraceFolder, cost_of_steps
@@ -116,8 +118,7 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
         Exception: Whatever a strategy raised that is no error of ours, after it
             was recorded.
     """
-    with bench.store.write() as connection:
-        held = claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant, now=bench.clock())
+    held = _claimed(job, bench)
     if isinstance(held, Taken):
         return WorkResult(job, cast(Status | Literal["claimed"], held.status), made_here=False)
     began = time.monotonic()
@@ -134,11 +135,19 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
 
 def give_up(job: DecideJob, bench: Bench, message: str, seconds: float) -> None:
     """Record a decision as failed whose worker does not answer; a late answer finds its claim gone."""
-    with bench.store.read() as connection:
-        held = held_claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant.owner)
+    held = bench.store.run_read(
+        lambda connection: held_claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant.owner)
+    )
     if held is not None:
         event = bench.events[job.subject.id]
         _store(job, bench, held, Finished("failed", bench.instant(), event, message, seconds=seconds))
+
+
+def _claimed(job: DecideJob, bench: Bench) -> Claim | Taken:
+    token, now = new_token(), bench.clock()
+    return bench.store.run_write(
+        lambda connection: claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant, now=now, token=token)
+    )
 
 
 def _fitting(job: DecideJob, bench: Bench) -> "Fitting | None":
@@ -220,8 +229,7 @@ def _members(job: DecideJob, bench: Bench) -> Mapping[str, Decision | None]:
     """Return what the bots that this one pools decided on the subject."""
     if not job.members:
         return {}
-    with bench.store.read() as connection:
-        stored = stored_decisions(connection, job.run_id)
+    stored = bench.store.run_read(lambda connection: stored_decisions(connection, job.run_id))
     said = {each.bot: _said(each) for each in stored if each.subject_id == job.subject.id}
     return {name: said.get(name) for name in job.members}
 
@@ -296,18 +304,22 @@ def _failed(job: DecideJob, bench: Bench, message: str, began: float) -> Finishe
 
 
 def _store(job: DecideJob, bench: Bench, held: Claim, finished: Finished) -> WorkResult:
+    now = bench.clock()
+
+    def store(connection: Connection) -> None:
+        store_decision(
+            connection,
+            held,
+            finished,
+            run_id=job.run_id,
+            bot_id=job.bot_id,
+            subject=job.subject,
+            catalogue=bench.catalogue,
+            now=now,
+        )
+
     try:
-        with bench.store.write() as connection:
-            store_decision(
-                connection,
-                held,
-                finished,
-                run_id=job.run_id,
-                bot_id=job.bot_id,
-                subject=job.subject,
-                catalogue=bench.catalogue,
-                now=bench.clock(),
-            )
+        bench.store.run_write(store, durable=finished.was_paid)
     except ClaimLost:
         _log.info("%s on %s came too late: its claim was taken over", job.bot, job.subject.id)
         return WorkResult(job, "claimed", made_here=False)

@@ -88,17 +88,42 @@ class Claimant:
     """What is tried again because somebody asks for it."""
 
 
+def new_token() -> str:
+    """Return what a claim is known by, which nobody can guess."""
+    return secrets.token_hex(16)
+
+
 def claim(
-    connection: Connection, run_id: int, bot_id: int, subject: Subject, claimant: Claimant, *, now: datetime
+    connection: Connection,
+    run_id: int,
+    bot_id: int,
+    subject: Subject,
+    claimant: Claimant,
+    *,
+    now: datetime,
+    token: str | None = None,
 ) -> Claim | Taken:
-    """Return the claim on a piece of work, or why it cannot be had."""
-    token = secrets.token_hex(16)
+    """Return the claim on a piece of work, or why it cannot be had.
+
+    Args:
+        connection: To the ledger.
+        run_id: The row of the run.
+        bot_id: The row of the bot.
+        subject: What is decided about.
+        claimant: Who asks.
+        now: The instant it is.
+        token: What the claim is to be known by. Who asks again with the same one, because no answer came, gets
+            what the first time gave; left out, it is a new one.
+    """
+    token = token or new_token()
     held = {"status": "claimed", "token": token, "owner": claimant.owner, "lease_until": now + claimant.lease}
     row = {"run_id": run_id, "bot_id": bot_id, "subject_kind": subject.kind, "subject_id": subject.id}
     task_id = insert_one(connection, TaskRow, {**row, **held, "failures": 0})
     if task_id is not None:
         return Claim(task_id, token, _begin_attempt(connection, task_id, 1, now=now))
     task = connection.execute(select(tasks).where(*(tasks.c[name] == value for name, value in row.items()))).one()
+    if task.token == token:
+        return Claim(task.id, token, _last_attempt(connection, task.id))
     if not _is_free(connection, task, claimant, now=now):
         return Taken(task.status)
     if not _take(connection, task, held):
@@ -145,8 +170,12 @@ def release(connection: Connection, owner: str, *, now: datetime) -> int:
     return len(released)
 
 
-def finish(connection: Connection, held: Claim, status: Outcome, *, message: str, now: datetime) -> None:
+def finish(connection: Connection, held: Claim, status: Outcome, *, message: str, now: datetime) -> bool:
     """Turn a claim into its end, in the transaction that stores the result.
+
+    Returns:
+        True; or False where an earlier call with the same instant did all that already, and only its answer was
+        lost: then nothing is left to store.
 
     Raises:
         ClaimLost: If the claim belongs to somebody else now; nothing may be stored.
@@ -154,11 +183,22 @@ def finish(connection: Connection, held: Claim, status: Outcome, *, message: str
     ended = {"its_id": held.task_id, "its_token": held.token, "its_status": status, "failed": int(status == "failed")}
     failures = connection.execute(_END_TASK, ended).scalar_one_or_none()
     if failures is None:
+        if _has_ended(connection, held, status, at=now):
+            return False
         raise ClaimLost("this work was taken over by another process; its own result stands")
     if status == "failed":
         _pause(connection, held.task_id, failures, now=now)
     attempt = {"its_id": held.task_id, "its_number": held.attempt, "now": now, "its_outcome": status, "said": message}
     connection.execute(_END_ATTEMPT, attempt)
+    return True
+
+
+def _has_ended(connection: Connection, held: Claim, status: Outcome, *, at: datetime) -> bool:
+    """Return whether an attempt ended in this way at this instant."""
+    ended = select(attempts.c.outcome, attempts.c.ended_at).where(
+        attempts.c.task_id == held.task_id, attempts.c.number == held.attempt
+    )
+    return tuple(connection.execute(ended).one()) == (status, at)
 
 
 def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Claimant, *, now: datetime) -> bool:
@@ -205,8 +245,12 @@ def _take(connection: Connection, task: Row[tuple[object, ...]], held: dict[str,
 
 def _begin_again(connection: Connection, task_id: int, *, now: datetime) -> int:
     _end_open_attempts(connection, task_id, "lost", now=now)
-    last = connection.execute(select(func.max(attempts.c.number)).where(attempts.c.task_id == task_id)).scalar_one()
-    return _begin_attempt(connection, task_id, int(last) + 1, now=now)
+    return _begin_attempt(connection, task_id, _last_attempt(connection, task_id) + 1, now=now)
+
+
+def _last_attempt(connection: Connection, task_id: int) -> int:
+    numbers = select(func.max(attempts.c.number)).where(attempts.c.task_id == task_id)
+    return int(connection.execute(numbers).scalar_one())
 
 
 def _begin_attempt(connection: Connection, task_id: int, number: int, *, now: datetime) -> int:

@@ -57,6 +57,11 @@ class Finished:
     reason_kind: ReasonKind | None = None
     """Of an abstention."""
 
+    @property
+    def was_paid(self) -> bool:
+        """Return whether it cost more than a moment of this machine: a model was asked, or money spent."""
+        return self.trace_sha256 is not None or self.cost_usd != 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class StoredBet:
@@ -109,10 +114,13 @@ def store_decision(
 ) -> None:
     """Store a decision and end its claim; all of it or, where the claim is lost, nothing.
 
+    It comes to the same where it is done again with the same instant, because nobody heard how it ended.
+
     Raises:
         ClaimLost: If somebody else has the claim now.
     """
-    finish(connection, held, finished.status, message=finished.message, now=now)
+    if not finish(connection, held, finished.status, message=finished.message, now=now):
+        return
     if held.attempt > 1:
         _forget_attempt(connection, held)
     row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id, subject=subject)

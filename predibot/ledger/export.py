@@ -1,23 +1,72 @@
-"""The ledger as rows for others: by the names things have, not by our row numbers."""
+"""The ledger as rows for others: by the names things have, not by our row numbers, and never all at once."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Label, Select, case, func, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Label, Select, Text, case, cast, func, select, type_coerce
 
 from predibot.domain.clock import format_instant
 from predibot.ledger.catalogue import events, instruments, markets, run_events
 from predibot.ledger.decisions import bets, bots, decisions, fills, forecasts, quotes, sources
+from predibot.ledger.instant import Instant
 from predibot.ledger.marks import observations, resolutions
 from predibot.ledger.runs import runs
 
-TABLES = ("decisions", "forecasts", "bets", "fills", "sources", "observations", "resolutions")
+TABLES = (
+    "runs",
+    "events",
+    "markets",
+    "decisions",
+    "forecasts",
+    "bets",
+    "fills",
+    "sources",
+    "observations",
+    "resolutions",
+)
 """What `export` writes."""
-CANONICAL_TABLES = ("runs", "run_events", "bots", *TABLES[:5], "quotes", *TABLES[5:])
+CANONICAL_TABLES = (
+    "runs",
+    "run_events",
+    "bots",
+    "decisions",
+    "forecasts",
+    "bets",
+    "fills",
+    "sources",
+    "quotes",
+    "observations",
+    "resolutions",
+)
 """What `export --canonical` writes: everything that two equal ledgers must agree on."""
 
-_NOT_CANONICAL = frozenset({"cost_usd", "cost_known_usd", "seconds", "seen_at"})
+# Clocks, costs, the folders of archives and what an event was first called may differ where the rest is the same.
+_NOT_CANONICAL: Mapping[str, frozenset[str]] = {
+    "runs": frozenset({"venue", "recipe_json", "notes_json", "code_version", "created_at", "voided_at", "void_reason"}),
+    "decisions": frozenset({"cost_usd", "cost_known_usd", "seconds"}),
+    "forecasts": frozenset({"title", "question"}),
+    "bets": frozenset({"title", "question"}),
+    "resolutions": frozenset({"seen_at"}),
+}
+_KEY_COLUMNS: Mapping[str, int] = {
+    "runs": 2,
+    "run_events": 3,
+    "bots": 3,
+    "decisions": 5,
+    "forecasts": 6,
+    "bets": 6,
+    "fills": 6,
+    "sources": 6,
+    "quotes": 7,
+    "observations": 7,
+    "resolutions": 3,
+}
+"""How many columns, from the first one on, no two rows have in common."""
+_ROWS_AT_ONCE = 200
+"""Few, because a row may hold a whole rationale or the reasons of a thousand events."""
+_MINUTE, _SECOND = 60_000_000, 1_000_000
+
 Row = Mapping[str, Any]
 
 
@@ -30,30 +79,66 @@ def export_rows(
     differ between two ledgers that hold the same: wall-clock times and costs.
 
     Args:
-        connection: To the ledger.
+        connection: To the ledger; rows are read as they are asked for.
         table: Its name.
         canonical: Whether the rows are canonical.
         run_key: Only rows of runs that hold or held this key; for tables that belong to runs.
     """
-    statement = _STATEMENTS[table]()
+    names = tuple(export_columns(table, canonical=canonical))
+    for values in export_values(connection, table, canonical=canonical, run_key=run_key):
+        yield dict(zip(names, values, strict=True))
+
+
+def export_values(
+    connection: Connection, table: str, *, canonical: bool = False, run_key: str | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table as `export_rows` does, without their names."""
+    statement = _statement(table, canonical=canonical)
     if run_key is not None:
         statement = statement.where(runs.c.key == run_key)
-    found = ({name: _plain(value) for name, value in row.items()} for row in connection.execute(statement).mappings())
-    if not canonical:
-        yield from found
+    if canonical:
+        collation = "C" if connection.dialect.name == "postgresql" else "BINARY"
+        key = statement.selected_columns[: _KEY_COLUMNS[table]]
+        statement = statement.order_by(None).order_by(*(term for each in key for term in _by_text(each, collation)))
+    instants = [index for index, each in enumerate(statement.selected_columns) if isinstance(each.type, Instant)]
+    for row in connection.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE)):
+        if not instants:
+            yield tuple(row)
+            continue
+        values = list(row)
+        for index in instants:
+            if values[index] is not None:
+                values[index] = format_instant(values[index])
+        yield tuple(values)
+
+
+def export_columns(table: str, *, canonical: bool = False) -> Mapping[str, type]:
+    """Return the names of a table's columns and what they hold beside None: `str`, `int` or `float`."""
+    columns = _statement(table, canonical=canonical).selected_columns
+    kinds = {each.name: each.type.python_type for each in columns}
+    return {name: str if kind is datetime else kind for name, kind in kinds.items()}
+
+
+def _statement(table: str, *, canonical: bool) -> Select[Any]:
+    statement = _STATEMENTS[table]()
+    left_out = _NOT_CANONICAL.get(table) if canonical else None
+    if not left_out:
+        return statement
+    return statement.with_only_columns(*(each for each in statement.selected_columns if each.name not in left_out))
+
+
+def _by_text(column: ColumnElement[Any], collation: str) -> Iterator[ColumnElement[Any]]:
+    """Yield what rows are sorted by so that they are in the order of a column's text, nothing first.
+
+    By text, because that is the order of every canonical export so far.
+    """
+    if isinstance(column.type, Instant):
+        # Whole minutes have no seconds in their text, and whole seconds no fraction: they come after the others.
+        at = type_coerce(column, BigInteger)
+        yield from (at // _MINUTE, at % _MINUTE == 0, at // _SECOND, at % _SECOND == 0, at)
         return
-    kept = [{name: value for name, value in row.items() if name not in _NOT_CANONICAL} for row in found]
-    yield from sorted(kept, key=lambda row: [(value is not None, str(value)) for value in row.values()])
-
-
-def export_columns(table: str, *, canonical: bool = False) -> tuple[str, ...]:
-    """Return the names of a table's columns, also where it has no rows."""
-    names = (column.name for column in _STATEMENTS[table]().selected_columns)
-    return tuple(name for name in names if not (canonical and name in _NOT_CANONICAL))
-
-
-def _plain(value: Any) -> Any:
-    return format_instant(value) if isinstance(value, datetime) else value
+    text = column if column.type.python_type is str else cast(column, Text)
+    yield text.collate(collation).nulls_first()
 
 
 def _run() -> tuple[Label[Any], Label[Any]]:
@@ -75,13 +160,38 @@ def _runs() -> Select[Any]:
         runs.c.recipe,
         runs.c.slot_at,
         runs.c.as_of,
-        # Where an archive lies on this machine is not part of what was decided.
         runs.c.venue_name,
         runs.c.game,
         runs.c.seed,
         runs.c.digest,
         runs.c.overrides_json,
         runs.c.passed_over_json,
+        runs.c.venue,
+        runs.c.recipe_json,
+        runs.c.notes_json,
+        runs.c.code_version,
+        runs.c.created_at,
+        runs.c.voided_at,
+        runs.c.void_reason,
+    ).order_by(runs.c.id)
+
+
+def _events() -> Select[Any]:
+    return select(events.c.venue, events.c.event_id, events.c.title).order_by(events.c.id)
+
+
+def _markets() -> Select[Any]:
+    return (
+        select(
+            markets.c.venue,
+            markets.c.market_id,
+            events.c.event_id,
+            markets.c.question,
+            markets.c.condition_id,
+            markets.c.token_ids_json,
+        )
+        .join(events, events.c.id == markets.c.event_row)
+        .order_by(markets.c.id)
     )
 
 
@@ -135,18 +245,26 @@ def _of_decision(table: Any, *columns: Any) -> Select[Any]:
         .join(decisions, decisions.c.id == table.c.decision_id)
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
-        .order_by(table.c.decision_id)
+        .order_by(*table.primary_key.columns)
+    )
+
+
+def _of_market(table: Any, *columns: Any) -> Select[Any]:
+    """Return the statement of a table whose rows belong to a decision on a market, with what both are about."""
+    return (
+        _of_decision(table, markets.c.market_id, *columns, events.c.title, markets.c.question)
+        .join(markets, markets.c.id == table.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
     )
 
 
 def _forecasts() -> Select[Any]:
     columns = (forecasts.c.probability, forecasts.c.confidence, forecasts.c.rationale, forecasts.c.question_sha256)
-    return _of_decision(forecasts, markets.c.market_id, *columns).join(markets, markets.c.id == forecasts.c.market_row)
+    return _of_market(forecasts, *columns)
 
 
 def _bets() -> Select[Any]:
-    columns = (bets.c.asked_usd, bets.c.booked_usd, bets.c.price_yes, bets.c.price_source)
-    return _of_decision(bets, markets.c.market_id, *columns).join(markets, markets.c.id == bets.c.market_row)
+    return _of_market(bets, bets.c.asked_usd, bets.c.booked_usd, bets.c.price_yes, bets.c.price_source)
 
 
 def _fills() -> Select[Any]:
@@ -171,7 +289,7 @@ def _quotes() -> Select[Any]:
 
 def _sources() -> Select[Any]:
     columns = [column for column in sources.c if column.name != "decision_id"]
-    return _of_decision(sources, *columns).order_by(sources.c.number)
+    return _of_decision(sources, *columns)
 
 
 def _observations() -> Select[Any]:
@@ -203,6 +321,8 @@ def _resolutions() -> Select[Any]:
 
 _STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
     "runs": _runs,
+    "events": _events,
+    "markets": _markets,
     "run_events": _run_events,
     "bots": _bots,
     "decisions": _decisions,

@@ -1,11 +1,11 @@
 """Hashed files: each written once, whole, under the hash of what is in it."""
 
 import hashlib
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
 from predibot.errors import LedgerUnusable, UsageError
+from predibot.whole_file import whole_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class HashedFiles:
         path = self.path(digest)
         if path.exists():
             return digest
-        unfinished = path.with_name(f".unfinished-{uuid.uuid4().hex}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_bytes(data)
-            unfinished.replace(path)
+            # A decision that names it is stored behind it, and outlives a power cut.
+            with whole_file(path, durable=True) as file:
+                file.write(data)
         except OSError as error:
             raise LedgerUnusable(
                 f"the {self.noun} {path} cannot be written: {error.strerror}. Make room, then go on"

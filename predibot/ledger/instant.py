@@ -26,6 +26,11 @@ class Instant(TypeDecorator[datetime]):
     impl = BigInteger
     cache_ok = True
 
+    @property
+    def python_type(self) -> type[datetime]:
+        """Return what values are outside of the database."""
+        return datetime
+
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
         """Return what is stored; a naive datetime is a mistake of ours and raises."""
         return None if value is None else to_microseconds(value)

@@ -15,6 +15,11 @@ class Prose(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
+    @property
+    def python_type(self) -> type[str]:
+        """Return what values are outside of the database."""
+        return str
+
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Return what is stored."""
         return None if value is None else _UNSTORABLE.sub("\ufffd", value)

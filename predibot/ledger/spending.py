@@ -86,7 +86,8 @@ class LedgerAccount:
             LedgerUnusable: If the ledger cannot be written.
         """
         added = Exact.of(amount)
-        with self._store.write() as connection:
+
+        def add(connection: Connection) -> bool:
             settled = self._locked(connection)
             held = self._held(connection)
             if not self._has_room(settled, held, added):
@@ -97,6 +98,8 @@ class LedgerAccount:
             self._put(connection, mine, held.get(mine, Exact()).plus(added))
             return True
 
+        return self._store.run_write(add, durable=True)
+
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
         """Take back what was set aside before and settle the truth instead, whatever the limits say.
 
@@ -105,7 +108,8 @@ class LedgerAccount:
             LedgerUnusable: If the ledger cannot be written.
         """
         before, after = Exact.of(added), Exact.of(by)
-        with self._store.write() as connection:
+
+        def settle(connection: Connection) -> None:
             settled = self._locked(connection)
             mine = (self._holder.owner, kept)
             # It may have been given up meanwhile, as where this machine slept.
@@ -113,18 +117,24 @@ class LedgerAccount:
             total = asdict(settled.plus(after))
             connection.execute(update(spending).where(spending.c.account == self._key).values(total))
 
+        # Where a commit was not answered, this may settle a call twice, and never not at all.
+        self._store.run_write(settle, durable=True)
+
     def standing(self) -> Standing:
         """Return what is settled, set aside and kept, by everybody.
 
         Raises:
             LedgerUnusable: If the ledger cannot be read.
         """
-        with self._store.read() as connection:
+
+        def look(connection: Connection) -> Standing:
             row = connection.execute(select(*_SETTLED).where(spending.c.account == self._key)).mappings().first()
             now = Standing(Exact(**row) if row else Exact())
             for (_, kept), amount in self._held(connection).items():
                 now = now.adding(amount, kept=kept)
             return now
+
+        return self._store.run_read(look)
 
     def spent(self) -> Spending:
         """Return what is settled and set aside, by everybody.
@@ -180,10 +190,11 @@ class LedgerAccount:
             delete(reservations).where(reservations.c.account == self._key, reservations.c.owner.in_(gone))
         )
         lost_usd = sum(amount.spending().usd for (owner, _), amount in held.items() if owner in gone)
-        _log.warning(
-            "%s: $%.6f that a process had set aside is free again, because it runs no more; its calls under way "
-            "may have been charged",
-            self._key,
-            lost_usd,
-        )
+        if lost_usd:
+            _log.warning(
+                "%s: $%.6f that a process had set aside is free again, because it runs no more; its calls under way "
+                "may have been charged",
+                self._key,
+                lost_usd,
+            )
         return {mine: amount for mine, amount in held.items() if mine[0] not in gone}

@@ -1,22 +1,32 @@
 """The open ledger: transactions on it, and the errors of a database in our words."""
 
+import logging
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.ledger.schema import HEAD, make_current, stored_version
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
 
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+RECONNECT_SECONDS = 30.0
+"""For how long a server that went away is asked again before work that needs it is given up."""
+MAX_CONNECTIONS = 5
+"""Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
 _BUSY_SECONDS = 30
 _PAUSE_SECONDS = 0.02
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 
 
 class Store:
@@ -28,14 +38,18 @@ class Store:
         self._file = sqlite_file(engine.url)
         self._opened: tuple[int, int] | None = None
         """Device and number of the file that is open; None while it is being made, and for a server."""
+        # A server that was never reached is told at once; it may be the address that is wrong.
+        self._reconnect_seconds = 0.0
+        self._closed = False
 
     @classmethod
-    def open(cls, address: str, *, create: bool = True) -> Self:
+    def open(cls, address: str, *, create: bool = True, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
         """Open a ledger, make its tables where there are none, upgrade older ones.
 
         Args:
             address: A sqlite or postgresql URL.
             create: Whether a missing SQLite file is made; else it is an error.
+            reconnect_seconds: For how long a server that goes away later is asked again.
 
         Raises:
             UsageError: If the URL is not one predibot takes.
@@ -53,6 +67,7 @@ class Store:
         except BaseException:
             store.close()
             raise
+        store._reconnect_seconds = reconnect_seconds
         return store
 
     @property
@@ -61,29 +76,62 @@ class Store:
         return masked(self._engine.url)
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """Run one transaction that may write; all of it is stored, or nothing."""
-        self._check_in_place()
-        with self._translated(), self._engine.connect() as connection:
-            if connection.dialect.name == "sqlite":
-                connection = connection.execution_options(predibot_begin="BEGIN IMMEDIATE")
-            with connection.begin():
-                yield connection
-        self._check_in_place()
+    def write(self, *, durable: bool = False) -> Iterator[Connection]:
+        """Run one transaction that may write; all of it is stored, or nothing.
+
+        Args:
+            durable: Whether it is on the disk when it ends, so that not even a power cut takes it back. A SQLite
+                file keeps other transactions whole, but may lose the last of them; PostgreSQL keeps all of them.
+        """
+        with (
+            self._in_use(),
+            self._patiently(self._engine.connect) as connection,
+            _writing(connection, durable=durable) as transaction,
+        ):
+            yield transaction
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Run one transaction that sees a single state of the ledger."""
-        self._check_in_place()
-        with self._translated(), self._engine.connect() as connection:
-            if connection.dialect.name == "postgresql":
-                connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            with connection.begin():
-                yield connection
+        with (
+            self._in_use(),
+            self._patiently(self._engine.connect) as connection,
+            _reading(connection) as transaction,
+        ):
+            yield transaction
+
+    def run_write(self, work: Callable[[Connection], T], *, durable: bool = False) -> T:
+        """Return what work returns that is done in one transaction, once more where its server went away meanwhile.
+
+        Whether a commit went through that was not answered, nobody can know, so the work comes to the same where
+        it is done after itself.
+
+        Args:
+            work: What is done with the connection.
+            durable: As for `write`.
+        """
+
+        def once() -> T:
+            with self._engine.connect() as connection, _writing(connection, durable=durable) as transaction:
+                return work(transaction)
+
+        with self._in_use():
+            return self._patiently(once)
+
+    def run_read(self, work: Callable[[Connection], T]) -> T:
+        """Return what work returns that reads a single state, once more where its server went away meanwhile."""
+
+        def once() -> T:
+            with self._engine.connect() as connection, _reading(connection) as transaction:
+                return work(transaction)
+
+        with self._in_use():
+            return self._patiently(once)
 
     def close(self) -> None:
-        """Let go of every connection."""
-        self._engine.dispose()
+        """Let go of every connection; those that another thread is using go when it is done."""
+        self._closed = True
+        self._engine.pool.dispose()
 
     def __enter__(self) -> Self:
         """Return the store itself."""
@@ -122,20 +170,73 @@ class Store:
                 return
         file = sqlite_file(self._engine.url)
         if file is not None:
-            with self._translated():
+            with self._in_use():
                 _write_ahead(file)
         with self.write() as connection:
             make_current(connection)
 
+    def _patiently(self, attempt: Callable[[], T]) -> T:
+        """Return what an attempt returns, made again for a while where the server is away."""
+        give_up_at, pause = None, _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return attempt()
+            except DBAPIError as error:
+                now = time.monotonic()
+                if give_up_at is None:
+                    give_up_at = now + self._reconnect_seconds
+                if not _is_away(error) or now + pause > give_up_at:
+                    raise
+                if pause == _FIRST_PAUSE_SECONDS:
+                    _log.warning("the ledger %s is away (%s); asking again", self.address, _first_line(error))
+            time.sleep(pause)
+            pause = min(2.0 * pause, _LONGEST_PAUSE_SECONDS)
+
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _in_use(self) -> Iterator[None]:
+        """Tell a database's errors in our words, and leave nothing open where the store was closed meanwhile."""
+        if self._closed:
+            raise LedgerUnusable(f"the ledger {self.address} was closed; nothing more can be done with it")
+        self._check_in_place()
         try:
             yield
+            self._check_in_place()
         except (IntegrityError, DataError):
             # The database is well; what was to be stored in it is not.
             raise
         except (DBAPIError, NoConnection, sqlite3.Error) as error:
             raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
+        finally:
+            if self._closed:
+                self._engine.pool.dispose()
+
+
+@contextmanager
+def _writing(connection: Connection, *, durable: bool) -> Iterator[Connection]:
+    if connection.dialect.name == "sqlite":
+        options = {"predibot_begin": "BEGIN IMMEDIATE", "predibot_synchronous": "FULL" if durable else "NORMAL"}
+        connection = connection.execution_options(**options)
+    with connection.begin():
+        yield connection
+
+
+@contextmanager
+def _reading(connection: Connection) -> Iterator[Connection]:
+    if connection.dialect.name == "postgresql":
+        connection = connection.execution_options(isolation_level="REPEATABLE READ")
+    with connection.begin():
+        yield connection
+
+
+def _is_away(error: DBAPIError) -> bool:
+    """Return whether a server went away or is not up yet, rather than refused what it was asked."""
+    if error.connection_invalidated:
+        return True
+    if not isinstance(error, OperationalError) or isinstance(error.orig, sqlite3.Error):
+        return False
+    # Who could not even connect has no state. The others: shutting down, crashed, starting up, full of connections.
+    state = getattr(error.orig, "sqlstate", None)
+    return state is None or state in ("57P01", "57P02", "57P03", "53300") or state.startswith("08")
 
 
 def _prepare(file: Path, *, create: bool) -> None:
@@ -170,7 +271,9 @@ def _write_ahead(file: Path) -> None:
 
 def _engine(url: URL) -> Engine:
     try:
-        engine = create_engine(url, pool_size=8, max_overflow=64, pool_pre_ping=url.get_backend_name() != "sqlite")
+        engine = create_engine(
+            url, pool_size=MAX_CONNECTIONS, max_overflow=0, pool_pre_ping=url.get_backend_name() != "sqlite"
+        )
     except ModuleNotFoundError:
         raise UsageError("a PostgreSQL ledger needs its driver: pip install 'predibot[postgres]'") from None
     if url.get_backend_name() == "sqlite":
@@ -182,18 +285,21 @@ def _engine(url: URL) -> Engine:
 def _configure(connection: Any, _record: object) -> None:
     # Python's driver would begin its own transactions; ours say when they begin, and how.
     connection.isolation_level = None
-    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "synchronous=NORMAL", "foreign_keys=ON"):
+    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
 def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql(connection.get_execution_options().get("predibot_begin", "BEGIN"))
+    options = connection.get_execution_options()
+    if synchronous := options.get("predibot_synchronous"):
+        # SQLite takes this between transactions only.
+        connection.exec_driver_sql(f"PRAGMA synchronous={synchronous}")
+    connection.exec_driver_sql(options.get("predibot_begin", "BEGIN"))
 
 
 def _cause(error: Exception) -> str:
     """Return what the database said, its first line, and what to do where we know."""
-    original = error.orig if isinstance(error, DBAPIError) else error
-    said = (str(original).strip() or type(original).__name__).splitlines()[0]
+    said = _first_line(error)
     remedies = {
         "locked": "Another program holds it; try again when that has ended",
         "full": "Make room and run the same command again; nothing half-written was kept",
@@ -204,3 +310,8 @@ def _cause(error: Exception) -> str:
     }
     remedy = next((text for word, text in remedies.items() if word in said), "")
     return f"{said}. {remedy}".rstrip(". ") if remedy else said
+
+
+def _first_line(error: Exception) -> str:
+    original = error.orig if isinstance(error, DBAPIError) else error
+    return (str(original).strip() or type(original).__name__).splitlines()[0]

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from predibot.reports.text import plain
+from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.views import Document, number
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
@@ -55,8 +55,6 @@ _WITH_INTERVAL = (
     "drift",
     "sharpe",
 )
-_FORMULA = ("=", "+", "-", "@")
-"""With which a cell begins that a spreadsheet would run."""
 
 
 def evaluation_csv(evaluation: Evaluation) -> str:
@@ -87,17 +85,17 @@ def _rows(evaluation: Evaluation) -> Iterator[Document]:
     if by is None:
         yield from (_card(card) for card in evaluation.cards)
     elif scores := {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by):
-        yield from ({by: _text(part.group), **_part(part)} for part in scores)
+        yield from ({by: spreadsheet_cell(part.group), **_part(part)} for part in scores)
     else:
-        yield from ({by: _text(part.group), **_card(part.card)} for part in evaluation.parts)
+        yield from ({by: spreadsheet_cell(part.group), **_card(part.card)} for part in evaluation.parts)
 
 
 def _part(part: PartScore) -> Document:
-    return {"bot": _text(part.bot), **_with_ends(part.score, _FORECAST, "")}
+    return {"bot": spreadsheet_cell(part.bot), **_with_ends(part.score, _FORECAST, "")}
 
 
 def _card(card: Scorecard) -> Document:
-    row: Document = {"bot": _text(card.bot), **{name: getattr(card, name) for name in _COUNTS}}
+    row: Document = {"bot": spreadsheet_cell(card.bot), **{name: getattr(card, name) for name in _COUNTS}}
     row["cost_usd"] = number(card.cost_usd)
     row.update(_with_ends(card.forecast, _FORECAST, ""))
     row["brier_open"], row["n_brier_open"] = number(card.brier_open), card.n_brier_open
@@ -116,8 +114,3 @@ def _with_ends(score: ForecastScore | HorizonScore, names: Sequence[str], prefix
             row[f"{prefix}{name}_low"] = None if estimate is None else number(estimate.low)
             row[f"{prefix}{name}_high"] = None if estimate is None else number(estimate.high)
     return row
-
-
-def _text(name: str) -> str:
-    written = plain(name)
-    return f"'{written}" if written.startswith(_FORMULA) else written

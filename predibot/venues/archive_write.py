@@ -5,7 +5,6 @@ reader never sees half of one. One writer at a time: two would each replace the
 other's merge.
 """
 
-import os
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from predibot.errors import UsageError, VenueChanged
 from predibot.venues import archive_layout as layout
 from predibot.venues import wire
 from predibot.venues.archive_revisions import known_revisions
+from predibot.whole_file import whole_file
 
 LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
 _UNFINISHED = ".unfinished-"
@@ -39,7 +39,7 @@ def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]
     try:
         unfinished.mkdir(parents=True)
         layout.check_inside(folder, unfinished)
-        _write_whole(unfinished / layout.EVENTS_FILE, wire.dumps(list(raw_events)))
+        _write(unfinished / layout.EVENTS_FILE, list(raw_events))
         unfinished.rename(place)
     except OSError as error:
         raise UsageError(f"{place} cannot be written: {error}; name a folder that can") from error
@@ -143,20 +143,13 @@ def _whole(seconds: float) -> int | float:
 def _replace(folder: Path, path: Path, value: object) -> None:
     """Put a file in its place at once."""
     layout.check_inside(folder, path)
-    unfinished = path.with_name(f"{_UNFINISHED}{uuid.uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_whole(unfinished, wire.dumps(value))
-        unfinished.replace(path)
+        _write(path, value)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error}; name a folder that can") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file and wait until it is on the disk."""
-    with path.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+def _write(path: Path, value: object) -> None:
+    with whole_file(path, durable=True) as file:
+        file.write(wire.dumps(value).encode())

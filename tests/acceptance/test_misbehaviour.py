@@ -27,10 +27,10 @@ SKIPS = "could not be read"
 
 @pytest.fixture
 def predibot(predibot: Predibot, monkeypatch: pytest.MonkeyPatch) -> Predibot:
-    """Return the program, impatient with a world that misbehaves: a healthy one may be slow on a busy machine."""
+    """Return the program, impatient with a world that misbehaves for good: others may be slow on a busy machine."""
 
     def run(*arguments: str) -> Said:
-        faulty = any("fault=" in argument for argument in arguments)
+        faulty = any("fault=" in argument and ",times=1" not in argument for argument in arguments)
         monkeypatch.setenv("PREDIBOT_CALL_DEADLINE_SECONDS", "0.8" if faulty else "30")
         return predibot(*arguments)
 

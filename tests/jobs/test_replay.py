@@ -1,5 +1,6 @@
 """Replaying: the decisions that would have been made, one instant of the past after the other."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -26,9 +27,10 @@ def past(archive: Path) -> Past:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Store:
-    """Return an empty ledger in a file."""
-    return Store.open(f"sqlite:///{tmp_path}/replay.db")
+def ledger(tmp_path: Path) -> Iterator[Store]:
+    """Open an empty ledger in a file."""
+    with Store.open(f"sqlite:///{tmp_path}/replay.db") as opened:
+        yield opened
 
 
 def replay_on(

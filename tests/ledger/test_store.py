@@ -7,6 +7,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import psutil
 import pytest
 from sqlalchemy import text
 
@@ -173,3 +174,15 @@ def test_opening_and_reading_does_not_wait_for_whoever_writes(address: str) -> N
 def test_a_closed_connection_is_told_in_our_words(postgres: Postgres) -> None:
     with Store.open(postgres.fresh()) as store, pytest.raises(LedgerUnusable), store.write() as connection:
         connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+
+def test_a_ledger_that_is_closed_while_it_is_read_leaves_no_file_open_and_is_not_opened_again(tmp_path: Path) -> None:
+    store = Store.open(f"sqlite:///{tmp_path}/ledger.db")
+    with store.read() as connection:
+        list_runs(connection)
+        store.close()
+        assert list_runs(connection) == ()
+    for use in (store.read, store.write):
+        with pytest.raises(LedgerUnusable, match="was closed"), use():
+            pass
+    assert [file.path for file in psutil.Process().open_files() if file.path.startswith(str(tmp_path))] == []

@@ -1,0 +1,31 @@
+"""Untrusted text: one line that can only be read, and a cell that no spreadsheet runs."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.domain.untrusted_text import one_line, spreadsheet_cell
+
+
+@given(st.text())
+def test_no_cell_begins_as_a_formula_does_or_holds_what_a_screen_obeys(text: str) -> None:
+    cell = spreadsheet_cell(text)
+    assert unicodedata.normalize("NFKC", cell[:1]) not in ("=", "+", "-", "@")
+    assert not any(unicodedata.category(each) in ("Cc", "Cs", "Zl", "Zp") for each in cell)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Will  it\nrain? ", "Will it rain?"),
+        ("a\x1b[2Jb", "a\ufffd[2Jb"),
+        ("a\u202eb", "ab"),
+        ("half \ud800", "half \ufffd"),
+        ("wide\u3000space", "wide space"),
+        ("\U0001f468\u200d\U0001f469", "\U0001f468\u200d\U0001f469"),
+    ],
+)
+def test_a_line_keeps_its_words_and_nothing_that_acts(text: str, line: str) -> None:
+    assert one_line(text) == line
