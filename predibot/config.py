@@ -10,15 +10,51 @@ import tomllib
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AnyHttpUrl, Field, PlainSerializer, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic import AnyHttpUrl, BeforeValidator, Field, PlainSerializer, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
+from predibot.domain.terms import KEY_NAME
 from predibot.errors import UsageError
 
 Url = Annotated[AnyHttpUrl, PlainSerializer(str)]
 
 SETTINGS_FILE = "predibot.toml"
-_API_KEY = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
+_API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")
+_BOUND_HOST = re.compile(r"(?:http://)?(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
+_KEY_HOSTS = (
+    "write NAME_API_KEY=host for each host a key may go to, with commas between them; "
+    "a host is api.acme.com, api.acme.com:8443 or http://10.0.0.5:8000"
+)
+
+
+def _key_hosts(value: object) -> dict[str, tuple[str, ...]]:
+    """Return the hosts of each key, from `NAME=host,...` of the environment or a table of the file."""
+    if isinstance(value, str):
+        pairs = [part.strip().partition("=")[::2] for part in value.split(",") if part.strip()]
+    elif isinstance(value, dict):
+        pairs = [
+            (name, host) for name, hosts in value.items() for host in (hosts if isinstance(hosts, list) else [hosts])
+        ]
+    else:
+        raise ValueError(_KEY_HOSTS)
+    bound: dict[str, tuple[str, ...]] = {}
+    for name, host in pairs:
+        place = str(host).strip().lower().removeprefix("https://").rstrip("/")
+        place = place.removesuffix(":80" if place.startswith("http://") else ":443")
+        # What is wrong is not repeated: it may be a key.
+        if not KEY_NAME.fullmatch(str(name).strip()) or not _BOUND_HOST.fullmatch(place):
+            raise ValueError(_KEY_HOSTS)
+        bound[str(name).strip()] = (*bound.get(str(name).strip(), ()), place)
+    return bound
+
+
+KeyHosts = Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_key_hosts)]
 
 
 class Settings(BaseSettings):
@@ -41,6 +77,8 @@ class Settings(BaseSettings):
     """How long a claim outlives the last sign of life of its owner on another machine."""
     workers: int = Field(default=8, ge=1, le=256)
     """Decisions and price histories in flight at once."""
+    key_hosts: KeyHosts = {}
+    """Hosts a key of the environment may go to besides its provider's own, by the key's name."""
 
     @classmethod
     def settings_customise_sources(
@@ -75,9 +113,14 @@ def load_settings() -> Settings:
 
 def api_keys() -> Mapping[str, str]:
     """Return the API keys of the environment by name; whoever holds them keeps them out of every text."""
-    return {name: value for name, value in os.environ.items() if value and _API_KEY.fullmatch(name)}
+    return {name: value for name, value in os.environ.items() if value and KEY_NAME.fullmatch(name)}
 
 
 def api_keys_present() -> tuple[str, ...]:
     """Return the names of the API keys in the environment, never their values."""
     return tuple(sorted(api_keys()))
+
+
+def api_bases() -> Mapping[str, str]:
+    """Return the addresses of providers that the operator set for litellm, such as `OPENAI_API_BASE`."""
+    return {name: value for name, value in os.environ.items() if value and _API_BASE.fullmatch(name)}

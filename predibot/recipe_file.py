@@ -9,6 +9,7 @@ from predibot.recipe_text import RecipeText, parse_recipe
 from predibot.spelling import nearest
 
 DEFAULT = "daily"
+MAX_BYTES = 1_000_000
 _FOLDER = "runs"
 _ENDING = ".toml"
 
@@ -60,7 +61,11 @@ def _suggestion(name: str, folder: Path) -> str:
 def _read(path: Path, label: str) -> str | None:
     """Return the text of a file, or None where there is none."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise RecipeError(f"{label} is larger than {MAX_BYTES:,} bytes, and no recipe is. Name a recipe file")
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from predibot.domain.terms import KEY_NAME
 from predibot.games import GAMES, Overstake
 
 _BaseUrl = Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")]
@@ -73,7 +74,7 @@ class BotTable(BaseModel):
     name: str | None = None
     base_url: _BaseUrl | None = None
     client: Literal["light", "litellm"] = "light"
-    credential: str | None = None
+    credential: Annotated[str, Field(pattern=f"^(?:{KEY_NAME.pattern})$")] | None = None
     price_usd_per_million_tokens: Annotated[float, Field(ge=0)] | PriceTable | None = None
     price_usd_per_search: Annotated[float, Field(ge=0)] | None = None
     knowledge_cutoff: date | None = None

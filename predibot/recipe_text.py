@@ -2,9 +2,10 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from heapq import nsmallest
 from typing import Any
 
 from pydantic import ValidationError
@@ -31,6 +32,15 @@ _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+"
 _WITH_MORE = ("archive:", "sandbox:")
 """Venues that take a folder or options."""
 _BASE_URL = "is an address that begins with http:// or https://, without user name, '?' or '#'; mend it"
+_CREDENTIAL = (
+    "'credential' in [[bots]] is no variable's name; put the key into the environment, as ACME_API_KEY for example, "
+    "and write that name"
+)
+_MAX_KEY_PARTS = 50
+_LONG_KEY = re.compile(
+    rf"""(?<![\w-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MAX_KEY_PARTS}}}"""
+)
+"""What reading it would take hours for, before anybody reads it."""
 _PRICE = "write dollars, 0 for a local model, or {input = 1.25, output = 10}"
 _NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
 
@@ -63,9 +73,16 @@ def parse_recipe(found: RecipeText) -> Recipe:
         RecipeError: If it is none; the message names file, line and, for a
             wrong word, the nearest valid one.
     """
+    try:
+        return _parsed(found)
+    except RecursionError:
+        raise RecipeError(f"{found.label} is nested too deep. Write tables and lists of one or two levels") from None
+
+
+def _parsed(found: RecipeText) -> Recipe:
     data = _toml(found)
     where = _Where(found.label, {**key_lines(found.text), (): max(1, len(found.text.splitlines()))})
-    _refuse_secrets(data, where)
+    _refuse_unfit(data, where)
     top = _checked(data, where)
     return Recipe(
         name=_fit_name(found.name if top.name is None else top.name, where, ("name",)),
@@ -101,6 +118,9 @@ class _Where:
 
 
 def _toml(found: RecipeText) -> dict[str, Any]:
+    if long := _LONG_KEY.search(found.text):
+        at = found.text.count("\n", 0, long.start()) + 1
+        raise RecipeError(f"{found.label}, line {at}: a key has more than {_MAX_KEY_PARTS} parts. Write one or two")
     try:
         return tomllib.loads(found.text)
     except tomllib.TOMLDecodeError as error:
@@ -108,11 +128,16 @@ def _toml(found: RecipeText) -> dict[str, Any]:
         line = (position and position.group(1)) or len(found.text.splitlines())
         what = _TOML_POSITION.sub("", str(error))
         raise RecipeError(f"{found.label}, line {line}: this is not TOML: {what}. Mend that line") from None
+    except ValueError:
+        # Python's limit on the digits of a number, which knows no line.
+        raise RecipeError(f"{found.label} has a number of thousands of digits. Write one of at most 18") from None
 
 
-def _refuse_secrets(data: Mapping[str, Any], where: _Where) -> None:
-    """Refuse keys that look like secrets, wherever they are; their values are never repeated."""
-    for path in _key_paths(data):
+def _refuse_unfit(data: Mapping[str, Any], where: _Where) -> None:
+    """Refuse keys that look like secrets, wherever they are, and numbers beyond TOML's; values are never repeated."""
+    for path, value in _items(data):
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise where.error(path, "a number is beyond 64 bits. Write one of at most 18 digits")
         key = str(path[-1])
         if {word.casefold() for word in _KEY_WORD.findall(key)} & _SECRET_WORDS:
             raise where.error(
@@ -120,15 +145,12 @@ def _refuse_secrets(data: Mapping[str, Any], where: _Where) -> None:
             )
 
 
-def _key_paths(data: object, above: KeyPath = ()) -> Iterator[KeyPath]:
-    """Yield the path of every key, however deep."""
-    if isinstance(data, Mapping):
-        for key, value in data.items():
-            yield (*above, key)
-            yield from _key_paths(value, (*above, key))
-    elif isinstance(data, list):
-        for index, value in enumerate(data):
-            yield from _key_paths(value, (*above, index))
+def _items(data: object, above: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
+    """Yield every key and place of a list with its value, however deep."""
+    pairs = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in pairs:
+        yield (*above, key), value
+        yield from _items(value, (*above, key))
 
 
 def _checked(data: Mapping[str, Any], where: _Where) -> RecipeTable:
@@ -136,7 +158,9 @@ def _checked(data: Mapping[str, Any], where: _Where) -> RecipeTable:
     try:
         return RecipeTable.model_validate(data)
     except ValidationError as error:
-        mistakes = [_mistake(details, data) for details in error.errors(include_url=False)]
+        # The first is told, and the words for one are dear: a megabyte can have a hundred thousand.
+        earliest = nsmallest(20, error.errors(include_url=False), key=lambda details: where.line(details["loc"]))
+        mistakes = [_mistake(details, data) for details in earliest]
     path, what = min(mistakes, key=lambda mistake: where.line(mistake[0]))
     raise where.error(path, what)
 
@@ -145,6 +169,9 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
     """Return where one of pydantic's complaints is, and the same in our words."""
     path: KeyPath = details["loc"]
     key, place = path[-1], _place(path)
+    if path[0] == "bots" and path[2:3] == ("credential",):
+        # What stands there may be the key itself.
+        return path[:3], _CREDENTIAL
     if "price_usd_per_million_tokens" in path:
         stated = str(data["bots"][path[1]][path[2]])[:40]
         return path[:3], f"{path[2]!r} {place} is {stated!r}; {_PRICE}"
@@ -257,14 +284,16 @@ def _bots(tables: list[BotTable], where: _Where) -> tuple[BotSpec, ...]:
             what = f"two bots are named {bot.name!r}. Give one of them another name"
             raise where.error(_name_path(table, path), what)
         bots[bot.name] = bot
+    deciding = [name for name, bot in bots.items() if not bot.members]
     for index, bot in enumerate(bots.values()):
-        _check_members(bot, bots, ("bots", index), where)
+        _check_members(bot, bots, deciding, ("bots", index), where)
     return tuple(bots.values())
 
 
-def _check_members(bot: BotSpec, bots: Mapping[str, BotSpec], path: KeyPath, where: _Where) -> None:
+def _check_members(
+    bot: BotSpec, bots: Mapping[str, BotSpec], deciding: Sequence[str], path: KeyPath, where: _Where
+) -> None:
     """Refuse members that do not play, or that wait for others themselves."""
-    deciding = [name for name, other in bots.items() if not other.members]
     for member in bot.members:
         if member not in deciding:
             why = "pools others itself" if member in bots else "is no bot of this recipe"

@@ -43,6 +43,7 @@ class _Scan:
         self.lines: dict[KeyPath, int] = {}
         self._text = text
         self._at = 0
+        self._line, self._counted_to = 1, 0
         self._last_index: dict[KeyPath, int] = {}
 
     def document(self) -> None:
@@ -64,7 +65,10 @@ class _Scan:
         return found.group()
 
     def _note(self, path: KeyPath, since: int) -> None:
-        line = self._text.count("\n", 0, since) + 1
+        # Keys come in the order of the text, so that each line is counted once.
+        self._line += self._text.count("\n", self._counted_to, since)
+        self._counted_to = since
+        line = self._line
         for length in range(1, len(path) + 1):
             self.lines.setdefault(path[:length], line)
 

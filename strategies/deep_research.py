@@ -88,7 +88,7 @@ class DeepResearch:
             with KeptStep(context.meter):
                 report = context.model(self.model).chat(request, deadline_seconds=writing_seconds)
         except BudgetSpent as error:
-            return Abstention(f"{error}; no report was written")
+            return Abstention(f"{error}; no report was written", "budget")
         if reason := _unusable(report, self.report_tokens):
             return Abstention(reason)
         result = run_one_shot(

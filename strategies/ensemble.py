@@ -66,12 +66,15 @@ class Ensemble:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return the pooled forecasts with bets on them, or an abstention where too few succeeded."""
-        said = [context.members.get(name) for name in self.members] if self.members else self._sampled(context)
+        answers = [context.members.get(name) for name in self.members] if self.members else self._sampled(context)
+        said = [answer if isinstance(answer, Decision) else None for answer in answers]
         whole = [decision for decision in said if decision is not None and _covers(decision, context.subject)]
         wanted = max(1, math.ceil(self.min_share * len(said) - 1e-9))
         what = "members" if self.members else "samples"
         if len(whole) < wanted:
-            return Abstention(f"{len(whole)} of {len(said)} {what} have a decision, {wanted} are needed")
+            reason = f"{len(whole)} of {len(said)} {what} have a decision, {wanted} are needed"
+            no_budget = any(isinstance(answer, Abstention) and answer.kind == "budget" for answer in answers)
+            return Abstention(reason, "members" if self.members else "budget" if no_budget else "bot")
         return self._combined(whole, context, note=f"{len(whole)} of {len(said)} {what}")
 
     def _combined(self, decisions: Sequence[Decision], context: Context, *, note: str) -> Decision:
@@ -96,13 +99,13 @@ class Ensemble:
         extremised = f", extremised by {self.extremising:g}" if self.extremising != 1.0 else ""
         return f"{self.pool} of {given}{extremised}; bet by {self.sizing}"
 
-    def _sampled(self, context: Context) -> list[Decision | None]:
+    def _sampled(self, context: Context) -> list[Decision | Abstention | None]:
         """Return what the model answers each time it is asked, with another seed each."""
         prompt = one_shot_prompt(context, Fence.of(context), price_blind=self.price_blind)
         ends = context.deadline_seconds / max(1, self.samples)
         return [self._sample(context, prompt, ends) for _ in range(self.samples)]
 
-    def _sample(self, context: Context, prompt: str, deadline_seconds: float) -> Decision | None:
+    def _sample(self, context: Context, prompt: str, deadline_seconds: float) -> Decision | Abstention | None:
         seed = context.rng.getrandbits(31)
         model = context.model(self.model)
         check = checked_by(context, price_blind=self.price_blind)
@@ -111,8 +114,7 @@ class Ensemble:
         except ModelUnavailable:
             # One of several that did not answer in time is what `min_share` is for.
             return None
-        decision = decided(result)
-        return decision if isinstance(decision, Decision) else None
+        return decided(result)
 
 
 def _covers(decision: Decision, event: Event) -> bool:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from predibot.agents.complaint import complaints_of, joined, listed, seen
 from predibot.domain.chat import ToolSchema
-from predibot.domain.decision import Decision, MarketDecision
+from predibot.domain.decision import Decision, MarketDecision, ReasonKind
 from predibot.domain.event import Event
 from predibot.errors import AnswerError
 
@@ -65,6 +65,11 @@ Check = Callable[[Decision], None]
 class LoopEnded(Exception):
     """Leaves the talk with a model without a decision; the text says why."""
 
+    def __init__(self, reason: str, kind: ReasonKind = "bot") -> None:
+        """Keep the reason and its kind."""
+        super().__init__(reason)
+        self.kind = kind
+
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
@@ -75,6 +80,8 @@ class LoopResult:
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     """Addresses that the model says it read by itself."""
+    kind: ReasonKind = "bot"
+    """Of the reason."""
 
 
 class _Wire(BaseModel):

@@ -7,6 +7,7 @@ holds for code too.
 import contextlib
 import json
 import os
+import re
 import selectors
 import shutil
 import subprocess
@@ -22,6 +23,10 @@ MAX_LINE_BYTES = 1_000_000
 NAME = "@predibot-container@"
 _PROBE_SECONDS = 20.0
 _END_SECONDS = 2.0
+_KILL_SECONDS = 5.0
+_LATE = "the code did not end in time"
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
+"""No image begins with a dash; to docker that would be an option, `--privileged` for example."""
 
 Perform = Callable[[str, Mapping[str, object]], Mapping[str, object]]
 """Makes a call and returns `result`, `error` or `taken`."""
@@ -47,6 +52,8 @@ class ContainerSpec:
 
 def docker_problem(image: str, *, docker: str = "docker") -> str:
     """Return why docker cannot run an image here, or no text."""
+    if not _IMAGE.fullmatch(image):
+        return f"{image[:60]!r} is no name of an image; write one like 'python:3.11-slim'"
     if shutil.which(docker) is None:
         return "docker is not installed"
     command = [docker, "image", "inspect", "--format", "{{.Id}}", image]
@@ -62,7 +69,13 @@ def docker_problem(image: str, *, docker: str = "docker") -> str:
 
 
 def docker_spec(image: str, tools: Mapping[str, Sequence[str]], *, docker: str = "docker") -> ContainerSpec:
-    """Return how docker runs our side of the pipe in an image that has Python and need have nothing else."""
+    """Return how docker runs our side of the pipe in an image that has Python and need have nothing else.
+
+    Raises:
+        ValueError: If that is no name of an image.
+    """
+    if not _IMAGE.fullmatch(image):
+        raise ValueError(f"{image[:60]!r} is no name of an image")
     bounds = (
         "--network=none", "--read-only", "--tmpfs=/tmp:size=64m", "--memory=512m", "--memory-swap=512m", "--cpus=1",
         "--pids-limit=64", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--user=65534:65534", "--pull=never",
@@ -134,13 +147,18 @@ class Container:
 
     def _spoken(self, pipe: "_Pipe", code: str, ends: float) -> Mapping[str, object]:
         """Return what is said at the end of the code."""
-        pipe.send({"code": code})
+
+        def left_seconds() -> float:
+            return ends - self._clock()
+
+        pipe.send({"code": code}, left_seconds)
         while True:
-            said = pipe.line(lambda: max(0.0, ends - self._clock()))
+            said = pipe.line(left_seconds)
             if "call" not in said:
                 return said
             arguments = said.get("arguments")
-            pipe.send(self._perform(str(said["call"]), arguments if isinstance(arguments, dict) else {}))
+            performed = self._perform(str(said["call"]), arguments if isinstance(arguments, dict) else {})
+            pipe.send(performed, left_seconds)
 
 
 class ContainerBroken(Exception):
@@ -148,29 +166,39 @@ class ContainerBroken(Exception):
 
 
 class _Pipe:
-    """Lines of JSON to and from one process."""
+    """Lines of JSON to and from one process, each written and read within a deadline."""
 
     def __init__(self, spec: ContainerSpec) -> None:
         self._end = spec.end
-        self._unread = b""
+        self._unread = bytearray()
         self._process = subprocess.Popen(
-            spec.start, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            spec.start, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )
+        # The other side may never read; what does not fit into the pipe is waited for, no longer than is left.
+        os.set_blocking(self._stdin.fileno(), False)
 
-    def send(self, said: Mapping[str, object]) -> None:
-        try:
-            self._stdin.write(json.dumps(said).encode() + b"\n")
-            self._stdin.flush()
-        except OSError as error:
-            raise ContainerBroken("the container ended") from error
+    def send(self, said: Mapping[str, object], left_seconds: Callable[[], float]) -> None:
+        """Write a line."""
+        unsent = memoryview(json.dumps(said).encode() + b"\n")
+        while unsent:
+            self._wait(self._stdin, selectors.EVENT_WRITE, left_seconds())
+            try:
+                unsent = unsent[os.write(self._stdin.fileno(), unsent) :]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise ContainerBroken("the container ended") from error
 
     def line(self, left_seconds: Callable[[], float]) -> Mapping[str, object]:
         """Return what is said next; the model's own code can write here too, and is trusted no more than it is."""
-        while b"\n" not in self._unread:
+        if left_seconds() <= 0.0:
+            raise ContainerBroken(_LATE)
+        while (end := self._unread.find(b"\n")) < 0:
             self._unread += self._read(left_seconds())
             if len(self._unread) > MAX_LINE_BYTES:
                 raise ContainerBroken("the code wrote too much at once")
-        line, _, self._unread = self._unread.partition(b"\n")
+        line = bytes(self._unread[:end])
+        del self._unread[: end + 1]
         try:
             said = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -178,7 +206,7 @@ class _Pipe:
         return said if isinstance(said, dict) else {}
 
     def end(self, *, at_once: bool = False) -> None:
-        """End the process, and the container where that did not end it."""
+        """End the process, and the container where that did not end it; a docker that hangs is not waited for."""
         with contextlib.suppress(OSError):
             self._stdin.close()
         try:
@@ -186,20 +214,25 @@ class _Pipe:
         except subprocess.TimeoutExpired:
             if self._end:
                 with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-                    subprocess.run(self._end, capture_output=True, timeout=_PROBE_SECONDS, check=False)
+                    nowhere = subprocess.DEVNULL
+                    subprocess.run(self._end, stdout=nowhere, stderr=nowhere, timeout=_KILL_SECONDS, check=False)
             self._process.kill()
             self._process.wait()
         self._stdout.close()
 
     def _read(self, left_seconds: float) -> bytes:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._stdout, selectors.EVENT_READ)
-            if not selector.select(left_seconds):
-                raise ContainerBroken("the code did not end in time")
+        self._wait(self._stdout, selectors.EVENT_READ, left_seconds)
         read = os.read(self._stdout.fileno(), 65_536)
         if not read:
             raise ContainerBroken("the container ended")
         return read
+
+    def _wait(self, end: Any, event: int, left_seconds: float) -> None:
+        """Wait until one end of the pipe can be used."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(end, event)
+            if left_seconds <= 0.0 or not selector.select(left_seconds):
+                raise ContainerBroken(_LATE)
 
     @property
     def _stdin(self) -> Any:

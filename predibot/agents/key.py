@@ -1,14 +1,13 @@
-"""API keys: under which names they are found, and how they are kept out of every text."""
+"""API keys: under which names they are found, where each may go, and how they are kept out of every text."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from types import MappingProxyType
 
-from predibot.errors import ModelRefused
+import httpx
 
-Keys = Mapping[str, str] | Callable[[str], str | None]
-"""The keys there are, by name; settings make it, and nothing here reads the environment."""
+from predibot.errors import ModelRefused, UsageError
 
 MASK = "***"
 SECRET_RUN_CHARACTERS = 8
@@ -23,6 +22,32 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "together_ai": ("TOGETHER_API_KEY", "TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY"),
     }
 )
+_OWN_HOSTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "anthropic": ("api.anthropic.com",),
+        "cerebras": ("api.cerebras.ai",),
+        "cohere": ("api.cohere.com", "api.cohere.ai"),
+        "deepinfra": ("api.deepinfra.com",),
+        "deepseek": ("api.deepseek.com",),
+        "fireworks_ai": ("api.fireworks.ai",),
+        "gemini": ("generativelanguage.googleapis.com",),
+        "groq": ("api.groq.com",),
+        "huggingface": ("router.huggingface.co", "api-inference.huggingface.co"),
+        "mistral": ("api.mistral.ai",),
+        "moonshot": ("api.moonshot.ai", "api.moonshot.cn"),
+        "nvidia_nim": ("integrate.api.nvidia.com",),
+        "openai": ("api.openai.com", "eu.api.openai.com", "us.api.openai.com"),
+        "openrouter": ("openrouter.ai",),
+        "perplexity": ("api.perplexity.ai",),
+        "sambanova": ("api.sambanova.ai",),
+        "together_ai": ("api.together.xyz", "api.together.ai"),
+        "xai": ("api.x.ai",),
+    }
+)
+"""Where providers are, by litellm's names; the key of another needs the operator's word to go to a base URL."""
+_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+"""The names for which no client of ours takes a proxy."""
+_PORTS = MappingProxyType({"http": 80, "https": 443})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +73,142 @@ def key_names(provider: str) -> tuple[str, ...]:
     return _OTHER_NAMES.get(provider, (f"{provider.upper().replace('-', '_')}_API_KEY",))
 
 
-def find_key(names: tuple[str, ...], keys: Keys) -> Key | None:
-    """Return the first key there is under these names, or None.
+def host_of(url: str) -> str:
+    """Return the place of an address as an operator binds a key to it: what differs from https and its port is said.
 
     Raises:
-        ModelRefused: If it cannot be a key.
+        UsageError: If it is no address of the web.
+
+    Examples:
+        >>> host_of("https://api.acme.com/v1"), host_of("http://10.0.0.5:8000/v1")
+        ('api.acme.com', 'http://10.0.0.5:8000')
     """
-    look_up = keys if callable(keys) else keys.get
-    for name in names:
-        value = look_up(name)
-        if value:
-            return Key(name, value)
-    return None
+    scheme, host, port = _origin(url)
+    name = f"[{host}]" if ":" in host else host
+    return f"{'' if scheme == 'https' else 'http://'}{name}{'' if port == _PORTS[scheme] else f':{port}'}"
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    """Return scheme, host and port of an address, read by the library that will connect to it."""
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        parsed = httpx.URL()
+    host = parsed.raw_host.decode("ascii").lower()
+    if parsed.scheme not in _PORTS or not host:
+        raise UsageError("a base URL looks like https://api.acme.com/v1; mend it")
+    return parsed.scheme, host, parsed.port or _PORTS[parsed.scheme]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKeys:
+    """The operator's keys. A key is handed out for a place it may be sent to, and in no other way.
+
+    Recipes are shared, so what a recipe says is no leave: a key goes to its
+    provider's own hosts over TLS, to this machine, and to where the operator
+    bound it.
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By name; settings read them, and nothing here reads the environment."""
+    bound: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Further hosts by the key's name, as `host_of` writes them."""
+    bases: Mapping[str, str] = field(default_factory=dict)
+    """The operator's own addresses of litellm's providers, such as `OPENAI_API_BASE`; litellm reads them itself."""
+
+    def secrets(self) -> Collection[str]:
+        """Return every value, for masking only."""
+        return self.values.values()
+
+    def find(self, names: Iterable[str], url: str, *, own_url: str | None = None) -> Key | None:
+        """Return the first key that is set under these names, None where there is none.
+
+        Args:
+            names: The likeliest first.
+            url: Where it will be sent.
+            own_url: The address of who gave out the key, where that is code and no recipe's word.
+
+        Raises:
+            UsageError: If the key may not go there.
+            ModelRefused: If it cannot be a key.
+        """
+        name = next((name for name in names if self.values.get(name)), None)
+        if name is None:
+            return None
+        own = [*_own_hosts(name), *([] if own_url is None else [host_of(own_url)])]
+        self._require_leave(name, url, own)
+        return Key(name, self.values[name])
+
+    def of_plugin(self, name: str) -> Key | None:
+        """Return the key for code of the operator's own, which alone says where it is sent; None where it is not set.
+
+        Raises:
+            ModelRefused: If it cannot be a key.
+        """
+        return Key(name, self.values[name]) if self.values.get(name) else None
+
+    def named(self, name: str, url: str) -> Key:
+        """Return the key of a name that a recipe gives.
+
+        Raises:
+            UsageError: If it is not set, or may not go there.
+            ModelRefused: If it cannot be a key.
+        """
+        self._require_set(name)
+        self._require_leave(name, url, _own_hosts(name))
+        return Key(name, self.values[name])
+
+    def of_provider(self, provider: str, name: str | None) -> Key | None:
+        """Return the key for one of litellm's providers, at the address litellm or the operator knows.
+
+        Args:
+            provider: As litellm calls it.
+            name: The setting a recipe names; None takes the usual ones, and is no error where none is set.
+
+        Raises:
+            UsageError: If the named key is not set, or belongs to somebody else.
+            ModelRefused: If it cannot be a key.
+        """
+        usual = key_names(provider)
+        if name is None:
+            found = next((each for each in usual if self.values.get(each)), None)
+            return None if found is None else Key(found, self.values[found])
+        self._require_set(name)
+        if name in usual:
+            return Key(name, self.values[name])
+        hosts = _OWN_HOSTS.get(provider)
+        if hosts is None:
+            raise UsageError(f"{name} is no key of provider {provider!r}; put its key into {usual[0]}")
+        return self.named(name, f"https://{hosts[0]}")
+
+    def place_of(self, provider: str) -> str:
+        """Return where one of litellm's providers is asked, as messages name it."""
+        prefix = provider.upper().replace("-", "_")
+        for variable in (f"{prefix}_BASE_URL", f"{prefix}_API_BASE"):
+            if base := self.bases.get(variable):
+                # Some are hosts without a scheme; whatever it is, litellm makes of it what it does.
+                return host_of(base) if "://" in base else f"the address in {variable}"
+        return _OWN_HOSTS.get(provider, (f"the host litellm has for {provider}",))[0]
+
+    def _require_set(self, name: str) -> None:
+        if not self.values.get(name):
+            raise UsageError(f"credential {name} is not set; set it in the environment, or take it out of the recipe")
+
+    def _require_leave(self, name: str, url: str, own: Sequence[str]) -> None:
+        """Refuse to hand a key out for a place that nobody but a recipe names."""
+        place = host_of(url)
+        if _origin(url)[1] in _THIS_MACHINE or place in own or place in self.bound.get(name, ()):
+            return
+        belongs = f"it belongs to {own[0]}" if own else "nobody bound it to a host"
+        raise UsageError(
+            f"{name} may not be sent to {place}: {belongs}. "
+            f'If you trust that host with it, set PREDIBOT_KEY_HOSTS="{name}={place}"'
+        )
+
+
+def _own_hosts(name: str) -> tuple[str, ...]:
+    """Return the hosts of the provider whose key has that name."""
+    return next((hosts for provider, hosts in _OWN_HOSTS.items() if name in key_names(provider)), ())
 
 
 def masked_text(text: str, key: Key | None) -> str:

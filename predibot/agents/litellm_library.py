@@ -44,7 +44,27 @@ def loaded_litellm() -> Any:
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         litellm.client_session = _bounded_client()
+        _follow_no_redirects(litellm)
     return litellm
+
+
+def _follow_no_redirects(litellm: Any) -> None:
+    """Keep litellm's other clients from following redirects: most providers' keys are in headers that would go along.
+
+    litellm has no setting for it, so the one place that makes these clients is wrapped.
+    """
+    from litellm.llms.custom_httpx import http_handler
+
+    handlers: Any = http_handler.HTTPHandler
+    made = handlers.create_client
+
+    def create_client(handler: Any) -> httpx.Client:
+        client: httpx.Client = made(handler)
+        client.follow_redirects = False
+        return client
+
+    handlers.create_client = create_client
+    litellm.module_level_client.client.follow_redirects = False
 
 
 def openai_error() -> type[Exception]:

@@ -17,7 +17,7 @@ from predibot.agents.failure import (
     failure_of_status,
     one_line,
 )
-from predibot.agents.key import Key, Keys, find_key, key_names, masked, masked_text
+from predibot.agents.key import ApiKeys, Key, key_names, masked, masked_text
 from predibot.agents.litellm_library import loaded_litellm, openai_error, table_price
 from predibot.agents.price import Price, cost_of
 from predibot.agents.retry import Retry
@@ -39,7 +39,7 @@ class LiteLLMModel:
         self,
         name: str,
         *,
-        keys: Keys,
+        keys: ApiKeys,
         retry: Retry,
         base_url: str | None = None,
         key_name: str | None = None,
@@ -90,10 +90,10 @@ class LiteLLMModel:
         Raises:
             ModelUnavailable: If no answer came within the deadline.
             ModelRefused: If the provider refuses the request for good.
+            UsageError: If the named key is not set, or may not go there.
         """
         provider = provider_of(self._sent_name)
-        names = (self._key_name,) if self._key_name else () if self._base_url else key_names(provider)
-        key = find_key(names, self._keys)
+        key = litellm_key(provider, self._keys, base_url=self._base_url, key_name=self._key_name)
         return self._retry.call(
             lambda seconds: self._once(request, seconds, key),
             provider=self._base_url or provider,
@@ -180,12 +180,27 @@ class LiteLLMModel:
         return self._key_name or key_names(provider_of(self._sent_name))[0]
 
 
+def litellm_key(provider: str, keys: ApiKeys, *, base_url: str | None, key_name: str | None) -> Key | None:
+    """Return the key that litellm is given for a provider, or for a base URL, which gets none that is not named.
+
+    Raises:
+        UsageError: If the named key is not set, or may not go there.
+        ModelRefused: If it cannot be a key.
+    """
+    if base_url is None:
+        return keys.of_provider(provider, key_name)
+    return keys.named(key_name, base_url) if key_name else None
+
+
 def provider_of(name: str) -> str:
     """Return who is asked for a model: what stands before the slash, else what litellm makes of the name.
 
     Raises:
         ModelRefused: If litellm does not know either.
+        UsageError: If there is an address in the name, to which litellm would send the provider's key.
     """
+    if "://" in name:
+        raise UsageError(f"a model's name holds no address; set base_url beside it, and name the model alone: {name!r}")
     provider, slash, _ = name.partition("/")
     if slash:
         return provider

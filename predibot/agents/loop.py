@@ -93,7 +93,8 @@ def run_tools(
 def ended_with(ended: LoopEnded | BudgetSpent) -> LoopResult:
     """Return that there is no decision, and why."""
     nothing = "; nothing was handed in" if isinstance(ended, BudgetSpent) else ""
-    return LoopResult(None, cut(f"{ended}{nothing}", MAX_REASON_CHARACTERS))
+    kind = "budget" if isinstance(ended, BudgetSpent) else ended.kind
+    return LoopResult(None, cut(f"{ended}{nothing}", MAX_REASON_CHARACTERS), kind=kind)
 
 
 @dataclass(slots=True)
@@ -303,7 +304,7 @@ class Talk:
     def _do_with_less(self, error: BudgetSpent) -> None:
         """Leave only the answer, for which a step was kept; then also make what is sent short; then end."""
         if self.tight:
-            raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}") from error
+            raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}", "budget") from error
         self.submit_only = self.submit_only or str(error)
         self.tight = not self.kept.give_back()
 

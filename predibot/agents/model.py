@@ -1,15 +1,16 @@
-"""Models by name: which client a recipe's model gets, and what is known of its price."""
+"""Models by name: which client a recipe's model gets, with which key, and what is known of its price."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from predibot.agents.background import works_in_background
 from predibot.agents.failure import RequestRefused
-from predibot.agents.key import Key, Keys, find_key, key_names
+from predibot.agents.key import ApiKeys, Key, host_of, key_names
 from predibot.agents.litellm_library import table_price
-from predibot.agents.litellm_model import LiteLLMModel
+from predibot.agents.litellm_model import LiteLLMModel, litellm_key, provider_of
 from predibot.agents.openai_model import OpenAICompatibleModel
 from predibot.agents.price import Price, dearest
-from predibot.agents.responses_model import ResponsesModel
+from predibot.agents.responses_model import OPENAI_URL, ResponsesModel
 from predibot.agents.retry import Retry
 from predibot.contracts import ChatModel
 
@@ -19,7 +20,7 @@ ClientName = Literal["light", "litellm"]
 def open_model(
     name: str,
     *,
-    keys: Keys,
+    keys: ApiKeys,
     retry: Retry,
     base_url: str | None = None,
     key_name: str | None = None,
@@ -30,7 +31,7 @@ def open_model(
 
     Args:
         name: As litellm calls it, or as the server at `base_url` does.
-        keys: Where keys are found.
+        keys: Where keys are found, and where each may go.
         retry: The retry layer, one for all models of a process.
         base_url: A server that speaks the chat-completions dialect, or for a
             model that works in the background the Responses API; it may be
@@ -40,11 +41,13 @@ def open_model(
         client: What talks to `base_url`; without one it is always litellm.
 
     Raises:
-        UsageError: If the base URL is none.
+        UsageError: If the base URL is none, or the named key is not set or may not go there.
         ModelRefused: If the named key cannot be one, or a model that works in the background has none.
     """
-    if works_in_background(name) and (base_url is None or client == "light"):
-        key = _background_key(name, keys, base_url, key_name)
+    if _reports(name, base_url, client):
+        key = _background_key(keys, base_url, key_name)
+        if key is None and base_url is None:
+            raise RequestRefused(f"{name} needs a key; set {key_names('openai')[0]}", 401)
         return ResponsesModel(name, retry=retry, base_url=base_url, key=key, price=price)
     if base_url is None:
         return LiteLLMModel(name, keys=keys, retry=retry, key_name=key_name, price=price)
@@ -53,19 +56,52 @@ def open_model(
         return LiteLLMModel(
             name, keys=keys, retry=retry, base_url=base_url, key_name=key_name, sent_name=sent_name, price=price
         )
-    key = find_key((key_name,), keys) if key_name else None
+    key = keys.named(key_name, base_url) if key_name else None
     return OpenAICompatibleModel(name, base_url, retry=retry, key=key, price=price)
 
 
-def _background_key(name: str, keys: Keys, base_url: str | None, key_name: str | None) -> Key | None:
-    """Return the key a model that works in the background is asked with; at OpenAI there has to be one."""
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where requests go, and with which key."""
+
+    host: str
+    key_name: str | None
+    """None where no key is sent."""
+    key_is_set: bool
+
+
+def model_destination(
+    name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName
+) -> Destination:
+    """Return where a model's requests go and which key goes with them; nobody is asked.
+
+    Raises:
+        UsageError: If the named key is not set, or may not go there.
+        ModelRefused: If it cannot be a key, or nobody knows whose model it is.
+    """
     if base_url is not None:
-        return find_key((key_name,), keys) if key_name else None
-    names = (key_name,) if key_name else key_names("openai")
-    key = find_key(names, keys)
-    if key is None:
-        raise RequestRefused(f"{name} needs a key; set {names[0]}", 401)
-    return key
+        key = keys.named(key_name, base_url) if key_name else None
+        return Destination(host_of(base_url), key_name, key is not None)
+    if _reports(name, base_url, client):
+        provider, host = "openai", host_of(OPENAI_URL)
+        key = _background_key(keys, base_url, key_name)
+    else:
+        provider = provider_of(name)
+        host = keys.place_of(provider)
+        key = litellm_key(provider, keys, base_url=base_url, key_name=key_name)
+    return Destination(host, key_names(provider)[0] if key is None else key.name, key is not None)
+
+
+def _reports(name: str, base_url: str | None, client: ClientName) -> bool:
+    """Return whether a model is asked through the Responses API."""
+    return works_in_background(name) and (base_url is None or client == "light")
+
+
+def _background_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key | None:
+    """Return the key a model that works in the background is asked with; a base URL gets none that is not named."""
+    if key_name:
+        return keys.named(key_name, base_url or OPENAI_URL)
+    return None if base_url else keys.find(key_names("openai"), OPENAI_URL)
 
 
 def worst_price(name: str, *, price: Price | None, base_url: str | None = None, shared: bool = False) -> Price | None:

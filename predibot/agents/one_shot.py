@@ -74,9 +74,9 @@ def run_one_shot(
         try:
             reply = model.chat(request, deadline_seconds=left_seconds)
         except BudgetSpent as error:
-            return LoopResult(None, f"{error}; nothing was handed in{_after(complaint)}")
+            return LoopResult(None, f"{error}; nothing was handed in{_after(complaint)}", kind="budget")
         except LoopEnded as ended:
-            return LoopResult(None, str(ended))
+            return LoopResult(None, str(ended), kind=ended.kind)
         try:
             return _taken(reply, check, context, may_abstain=may_abstain)
         except AnswerError as error:

@@ -58,7 +58,7 @@ def _barred(decision: Decision, check: Check) -> str:
 def decided(result: LoopResult) -> Decision | Abstention:
     """Return the decision with its notes and the addresses a model gave, or an abstention with the reason."""
     if result.decision is None:
-        return Abstention(result.reason)
+        return Abstention(result.reason, result.kind)
     given = (" ".join(url.split())[:MAX_SOURCE_CHARACTERS] for url in result.sources[:MAX_SOURCES])
     sources = tuple(f"source: {url}" for url in given if url)
     return replace(result.decision, notes=(*result.decision.notes, *result.notes, *sources))

@@ -76,7 +76,7 @@ for module in _COMMANDS:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code: 0 done, 1 an error told, 2 misuse, 130 interrupted."""
+    """Run the program and return its exit code, one of `predibot.cli.ending.EXIT_CODES`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open as long as the program runs

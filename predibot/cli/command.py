@@ -1,8 +1,11 @@
-"""A command whose own line of help reads like all the others: in lower case, without a full stop."""
+"""A command whose own lines of help read like all the others: in lower case, without a full stop."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
+
+from predibot.cli.ending import EXIT_CODES, NOTHING, PARTLY
 
 _HELP = "show this message and exit"
 
@@ -10,9 +13,22 @@ _HELP = "show this message and exit"
 class Command(TyperCommand):
     """One command."""
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write what its exit codes mean: as far as they are about decisions, of commands that decide."""
+        short = {code: said.partition(";")[0] for code, said in EXIT_CODES.items() if code not in (PARTLY, NOTHING)}
+        _write_codes(formatter, short)
+
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option `--help` in our words."""
         return _in_our_words(super().get_help_option(ctx))
+
+
+class DecidingCommand(Command):
+    """One command that makes decisions, of which some may fail."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write what all exit codes mean."""
+        _write_codes(formatter, EXIT_CODES)
 
 
 class Group(TyperGroup):
@@ -21,6 +37,16 @@ class Group(TyperGroup):
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option `--help` in our words."""
         return _in_our_words(super().get_help_option(ctx))
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write what all exit codes mean, of the program itself."""
+        if ctx.parent is None:
+            _write_codes(formatter, EXIT_CODES)
+
+
+def _write_codes(formatter: Any, codes: Mapping[int, str]) -> None:
+    with formatter.section("Exit codes"):
+        formatter.write_dl([(str(code), said) for code, said in codes.items()])
 
 
 def _in_our_words(option: Any) -> Any:

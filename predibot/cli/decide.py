@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
+from predibot.cli.command import DecidingCommand
+from predibot.cli.ending import DONE, FAILED, code_of_decisions
 
 if TYPE_CHECKING:
     from predibot.config import Settings
@@ -22,7 +23,9 @@ _MODEL_PROVIDERS = (
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("decide", cls=Command, help="let every bot of a recipe decide on the top trending events")(decide)
+    app.command("decide", cls=DecidingCommand, help="let every bot of a recipe decide on the top trending events")(
+        decide
+    )
 
 
 def decide(
@@ -42,6 +45,7 @@ def decide(
         str | None,
         typer.Option("--executor", metavar="KIND:N", help="threads:32 or processes:4; left out: threads"),
     ] = None,
+    retry: options.Retry = None,
     replay_traces: Annotated[
         str | None,
         typer.Option("--replay-traces", metavar="RUN_KEY", help="decide a run again from its traces, and compare"),
@@ -76,7 +80,14 @@ def decide(
     output.say(f"recipe: {asked.label}")
     if recipe is None and all(bot.model is None for bot in asked.recipe.bots):
         _say_how_to_add_a_model()
-    request = RunRequest(asked.recipe, asked.digest, asked.overrides, event_id=event, new_run=new_run)
+    request = RunRequest(
+        asked.recipe,
+        asked.digest,
+        asked.overrides,
+        event_id=event,
+        new_run=new_run,
+        retry=options.retry(retry),
+    )
     spec = venue or asked.recipe.venue
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=options.wall_clock) as opened:
         if dry_run:
@@ -125,10 +136,13 @@ def _decide(
                 processes=Processes(processes, address) if processes else None,
             )
     view = decide_view(report)
+    code = code_of_decisions(report.statuses, undecided=report.undecided)
     if as_json:
-        output.print_document(view.document())
+        output.print_document(view.document(), exit_code=code)
     else:
         print_decisions(output.report_console(), view)
+    if code:
+        raise typer.Exit(code)
 
 
 def _retrace(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) -> None:
@@ -141,12 +155,13 @@ def _retrace(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) 
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         found = retrace(store, run_key, traces=TraceFolder(), clock=options.wall_clock, listener=listener)
+    code = FAILED if any(each.equal is False for each in found) else DONE
     if as_json:
-        output.print_document(retraced_document(run_key, found))
+        output.print_document(retraced_document(run_key, found), exit_code=code)
     else:
         print_retraced(output.report_console(), run_key, found)
-    if any(each.equal is False for each in found):
-        raise typer.Exit(1)
+    if code:
+        raise typer.Exit(code)
 
 
 def _show_plan(
@@ -156,6 +171,7 @@ def _show_plan(
     from predibot.jobs.decide import equipped
     from predibot.jobs.forecast_cost import run_cost
     from predibot.reports.decided import selection_view
+    from predibot.reports.destinations import all_asked, asked_documents, print_asked
     from predibot.reports.forecast_cost import cost_document, print_cost
     from predibot.reports.terminal import print_selection
 
@@ -163,15 +179,19 @@ def _show_plan(
     equipment = equipped(recipe, opened=opened, settings=settings, clock=options.wall_clock, store=None)
     with output.progress(verbose=verbose) as listener:
         choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
+    if opened.may_recover:
+        choice.check_readable(live=opened.venue.live)
     view = selection_view(choice, opened)
     cost = run_cost(recipe, choice.selection.selected, equipment)
+    asked = all_asked(recipe, equipment)
     names = [bot.name for bot in recipe.bots]
     count = len(names) * len(view.selected)
     if as_json:
         plan = {"bots": names, "would_decide": count, "dry_run": True, "worst_case": cost_document(cost)}
-        output.print_document({**view.document(), **plan})
+        output.print_document({**view.document(), **plan, "asks": asked_documents(asked)}, exit_code=DONE)
         return
     console = output.report_console()
     print_selection(console, view, every=every)
     print_cost(console, cost)
+    print_asked(console, asked)
     console.print(f"would decide: {', '.join(names)} on {len(view.selected)} events, {count} decisions; nothing stored")

@@ -6,6 +6,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command
+from predibot.cli.ending import DONE, FAILED
 
 
 def register(app: typer.Typer) -> None:
@@ -24,12 +25,13 @@ def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:
     output.set_up_logs(verbose=False)
     checks = check_all(load_settings(), ledger or DEFAULT_LEDGER)
     failed = [f"{check.name}: {check.seen}" for check in checks if check.verdict == "failed"]
+    code = FAILED if failed else DONE
     if json:
         error = {"error": {"kind": "CheckFailed", "message": "; ".join(failed)}} if failed else {}
-        output.print_document({**error, "checks": [asdict(check) for check in checks]})
+        output.print_document({**error, "checks": [asdict(check) for check in checks]}, exit_code=code)
     else:
         rows = tuple((check.verdict, check.name, plain(check.seen)) for check in checks)
         columns = (Column("verdict", "key"), Column("what", "key"), Column("seen", "text"))
         print_grid(output.report_console(), Grid("Doctor", columns, rows))
-    if failed:
-        raise typer.Exit(1)
+    if code:
+        raise typer.Exit(code)

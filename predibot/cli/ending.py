@@ -7,16 +7,27 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any
 
 import typer
 
+from predibot.domain.decision import Status
 from predibot.errors import PredibotError
 
-FAILED, MISUSE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+DONE, FAILED, MISUSE, PARTLY, NOTHING, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 130, 143
+EXIT_CODES: Mapping[int, str] = {
+    DONE: "done; every decision is made, refused and abstained ones counted",
+    FAILED: "an error, told in one line",
+    MISUSE: "a command line that cannot be understood",
+    PARTLY: "some decisions failed, others are recorded",
+    NOTHING: "decisions failed, and none is recorded",
+    INTERRUPTED: "interrupted by Ctrl-C; what is recorded is kept",
+    TERMINATED: "terminated by SIGTERM; what is recorded is kept",
+}
+"""What each exit code means; 3 and 4 only of commands that decide."""
 
 _MISUSE: Any = typer.BadParameter.__base__
 """The error of a wrong command line; typer carries its own click and does not name this one."""
@@ -33,7 +44,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code: 0 done, 1 an error told, 2 misuse, 130 interrupted, 143 terminated.
+    """Run a command and return its exit code, one of `EXIT_CODES`.
 
     With `--json` stdout gets exactly one document, whatever happens.
     """
@@ -61,11 +72,25 @@ def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
         return _told(type(error).__name__, _refused_by_system(error), FAILED, as_json=as_json)
     except KeyboardInterrupt as error:
         terminated = isinstance(error, Terminated)
+        code = TERMINATED if terminated else INTERRUPTED
         said = go_on(arguments, "terminated" if terminated else "interrupted")
         typer.echo(said, err=True)
         if as_json:
-            _print_error("Terminated" if terminated else "Interrupted", said)
-        return TERMINATED if terminated else INTERRUPTED
+            _print_error("Terminated" if terminated else "Interrupted", said, code)
+        return code
+
+
+def code_of_decisions(statuses: Mapping[Status, int], *, undecided: int = 0) -> int:
+    """Return the exit code of a command that decides.
+
+    Args:
+        statuses: How many of the decisions it was asked for have which status in
+            the ledger as it ends, whoever made them.
+        undecided: How many have none.
+    """
+    if not undecided and not statuses.get("failed", 0):
+        return DONE
+    return PARTLY if statuses.get("recorded", 0) else NOTHING
 
 
 @contextmanager
@@ -123,7 +148,8 @@ class _Crash:
         """Print the document if what happened is nothing that `ended` tells of."""
         foreseen = isinstance(error, (PredibotError, _MISUSE, OSError))
         if self._as_json and isinstance(error, Exception) and not foreseen:
-            _print_error(type(error).__name__, f"a mistake of predibot's own: {without_passwords(str(error))}")
+            said = f"a mistake of predibot's own: {without_passwords(str(error))}"
+            _print_error(type(error).__name__, said, FAILED)
 
 
 def _terminated(_signal: int, _frame: FrameType | None) -> None:
@@ -138,7 +164,7 @@ def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
     message = sentence(without_passwords(message).rstrip())
     if as_json:
         try:
-            _print_error(kind, " ".join(message.split()))
+            _print_error(kind, " ".join(message.split()), code)
             return code
         except OSError:
             _discard_stdout()
@@ -146,8 +172,8 @@ def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
     return code
 
 
-def _print_error(kind: str, message: str) -> None:
-    typer.echo(json.dumps({"error": {"kind": kind, "message": message}}))
+def _print_error(kind: str, message: str, code: int) -> None:
+    typer.echo(json.dumps({"error": {"kind": kind, "message": message}, "exit_code": code}))
     sys.stdout.flush()
 
 

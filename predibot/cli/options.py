@@ -10,6 +10,7 @@ from predibot.domain.clock import parse_instant
 from predibot.spelling import nearest
 
 if TYPE_CHECKING:
+    from predibot.ledger import claims
     from predibot.scoring import conventions
 
 
@@ -90,6 +91,14 @@ Bots = Annotated[
     typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies"),
 ]
 Events = Annotated[int | None, typer.Option("--events", metavar="N", min=1, help="how many events to play")]
+Retry = Annotated[
+    str | None,
+    typer.Option(
+        "--retry",
+        metavar="WHAT",
+        help="failed, abstained or both with a comma: try those decisions again, without waiting for their next try",
+    ),
+]
 EventId = Annotated[str | None, typer.Option("--event", metavar="ID", callback=_stated, help="play this one event")]
 MinVolume = Annotated[
     float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
@@ -118,6 +127,14 @@ def names(text: str | None, example: str = "--bots market_price,random_bet") -> 
     if not found:
         raise typer.BadParameter(f"{text!r} has no name in it; write {example}")
     return found
+
+
+def retry(text: str | None) -> "frozenset[claims.Retry]":
+    """Return which decisions are to be tried again."""
+    from predibot.ledger.claims import RETRIES
+
+    asked = [one_of("--retry", name, RETRIES) for name in names(text, "--retry failed,abstained")]
+    return frozenset(each for each in RETRIES if each in asked)
 
 
 def one_of(option: str, text: str, known: Sequence[str]) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from predibot.cli.ending import DONE
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -28,13 +30,18 @@ def say(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def print_document(document: Any) -> None:
+def print_document(document: Any, *, exit_code: int | None = None) -> None:
     """Print one JSON document on stdout; NaN in it would be a mistake of ours and raises.
 
     It is ASCII, so that no title can write on the screen what it likes, and no
     terminal or pipe is too old for it.
+
+    Args:
+        document: What is printed.
+        exit_code: With which the command ends, where a program may want to read it here.
     """
-    typer.echo(json.dumps(document, allow_nan=False))
+    ended = {} if exit_code is None else {"exit_code": exit_code}
+    typer.echo(json.dumps({**document, **ended}, allow_nan=False))
 
 
 def report_console() -> "Console":
@@ -55,7 +62,7 @@ def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False)
     if json:
         from predibot.reports.evaluation import evaluation_document
 
-        print_document(evaluation_document(evaluation))
+        print_document(evaluation_document(evaluation), exit_code=DONE)
     elif csv:
         from predibot.reports.evaluation_csv import evaluation_csv
 

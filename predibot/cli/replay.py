@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
+from predibot.cli.command import DecidingCommand
+from predibot.cli.ending import FAILED, code_of_decisions
 from predibot.domain.clock import parse_instant, parse_length
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _Read = TypeVar("_Read")
 
 def register(app: typer.Typer) -> None:
     """Add the command to the program."""
-    app.command("replay", cls=Command, help="decide at many past instants, and evaluate at the end")(replay)
+    app.command("replay", cls=DecidingCommand, help="decide at many past instants, and evaluate at the end")(replay)
 
 
 def _read(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
@@ -83,6 +84,7 @@ def replay(
     sample: Annotated[
         int, typer.Option("--sample", metavar="N", min=1, help="how many decisions --check-lookahead makes again")
     ] = 20,
+    retry: options.Retry = None,
     ledger: options.Ledger = None,
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -113,8 +115,9 @@ def replay(
     instants = timetable(asked.recipe, past, first=first, last=last, every=every)
     at = evaluated_at(instants, past, as_of)
     # A replay makes no second run of a slot; another ledger holds one.
-    request = RunRequest(asked.recipe, asked.digest, asked.overrides, beside="name another --ledger")
-    name = request.recipe.name
+    beside = "name another --ledger"
+    request = RunRequest(asked.recipe, asked.digest, asked.overrides, retry=options.retry(retry), beside=beside)
+    name = asked.recipe.name
     with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         with_: dict[str, Any] = {"store": store, "settings": settings, "listener": listener}
@@ -124,9 +127,12 @@ def replay(
         found = None
         if check_lookahead:
             found = check_look_ahead(request, played, past, **with_, clock=clock, sample=sample)
-    _show(view, evaluation, found, as_json=json)
-    if found is not None and found.differences:
-        raise typer.Exit(1)
+    differs = found is not None and bool(found.differences)
+    undecided = sum(each.undecided for each in played)
+    code = FAILED if differs else code_of_decisions(view.statuses, undecided=undecided)
+    _show(view, evaluation, found, code=code if json else None)
+    if code:
+        raise typer.Exit(code)
 
 
 def _teller(of: int) -> "Callable[[Played], None]":
@@ -145,14 +151,16 @@ def _teller(of: int) -> "Callable[[Played], None]":
     return tell
 
 
-def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None", *, as_json: bool) -> None:
+def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None", *, code: int | None) -> None:
+    """Print what a replay came to; with a code as the document of a program that ends so."""
     from predibot.reports.evaluation import evaluation_document
     from predibot.reports.look_ahead import look_ahead_document, print_look_ahead
     from predibot.reports.replay import print_replay
 
-    if as_json:
+    if code is not None:
         checked = {} if found is None else {"look_ahead": look_ahead_document(found)}
-        output.print_document({**evaluation_document(evaluation), "replay": view.document(), **checked})
+        document = {**evaluation_document(evaluation), "replay": view.document(), **checked}
+        output.print_document(document, exit_code=code)
         return
     output.print_evaluation(evaluation, json=False)
     print_replay(output.report_console(), view)

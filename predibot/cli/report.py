@@ -6,6 +6,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command
+from predibot.cli.ending import DONE
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +48,9 @@ def report(
         at = look_back_at(spec, as_of, options.wall_clock)
         evaluation = evaluate(store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names)
     if json:
-        output.print_document({"runs": [row.document() for row in rows], **evaluation_document(evaluation)})
+        output.print_document(
+            {"runs": [row.document() for row in rows], **evaluation_document(evaluation)}, exit_code=DONE
+        )
         return
     console = output.report_console()
     print_runs(console, rows)

@@ -108,44 +108,41 @@ def _pools(pool: str | None, extremize: float | None) -> "Pools":
 
 
 def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool) -> None:
-    from predibot.reports.bad_rows import bad_row_documents, bad_row_lines, print_bad_rows
+    from predibot.reports.bad_rows import bad_row_lines, bad_rows_document, print_bad_rows
     from predibot.reports.evaluation import evaluation_document
 
     file = found.file
     if json:
-        document = evaluation_document(found.evaluation)
         counted = {"rows": file.rows, "open": found.n_open}
-        output.print_document({**document, **counted, "bad_rows": bad_row_documents(file.bad_rows, file.place)})
+        output.print_document({**evaluation_document(found.evaluation), **counted, **bad_rows_document(file)})
         return
     output.print_evaluation(found.evaluation, json=False, csv=csv)
     if not csv:
-        print_bad_rows(output.report_console(), file.bad_rows, file.place)
+        print_bad_rows(output.report_console(), file)
         return
-    for line in bad_row_lines(file.bad_rows, file.place):
+    for line in bad_row_lines(file):
         output.say(line)
 
 
 def _print_equity(found: "ScoredEquity", *, json: bool) -> None:
-    from predibot.reports.bad_rows import bad_row_documents, print_bad_rows
+    from predibot.reports.bad_rows import bad_rows_document, print_bad_rows
     from predibot.reports.equity import equity_document, print_equity
 
-    file = found.file
     if json:
-        bad_rows = bad_row_documents(file.bad_rows, file.place)
-        output.print_document({**equity_document(found), "bad_rows": bad_rows})
+        output.print_document({**equity_document(found), **bad_rows_document(found.file)})
         return
     print_equity(output.report_console(), found)
-    print_bad_rows(output.report_console(), file.bad_rows, file.place)
+    print_bad_rows(output.report_console(), found.file)
 
 
 def _refuse(error: "FileRefused", *, as_json: bool) -> NoReturn:
-    """Tell why a file is not scored, with all its bad rows, where one line would not do."""
-    from predibot.reports.bad_rows import bad_row_documents, bad_row_lines
+    """Tell why a file is not scored, with its bad rows, where one line would not do."""
+    from predibot.reports.bad_rows import bad_row_lines, bad_rows_document
 
     if not as_json:
-        for line in bad_row_lines(error.bad_rows, error.place):
+        for line in bad_row_lines(error.file):
             output.say(line)
         raise error
     told = {"kind": error.kind, "message": str(error)}
-    output.print_document({"error": told, "bad_rows": bad_row_documents(error.bad_rows, error.place)})
+    output.print_document({"error": told, **bad_rows_document(error.file)}, exit_code=FAILED)
     raise typer.Exit(FAILED)

@@ -6,6 +6,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command
+from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
     from predibot.jobs.track import TrackReport
@@ -61,7 +62,7 @@ def _show(report: "TrackReport", *, as_json: bool) -> None:
         "notes": list(report.notes),
     }
     if as_json:
-        output.print_document(document)
+        output.print_document(document, exit_code=DONE)
         return
     console = output.report_console()
     console.print(

@@ -8,6 +8,10 @@ from predibot.domain.price import EntryPrice, Instrument
 Status = Literal["recorded", "refused", "failed", "abstained"]
 STATUSES: tuple[Status, ...] = ("recorded", "refused", "failed", "abstained")
 
+ReasonKind = Literal["bot", "budget", "members"]
+REASON_KINDS: tuple[ReasonKind, ...] = ("bot", "budget", "members")
+"""Why a bot abstains: of its own accord, because a limit was reached, or because bots it pools did not decide."""
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -51,6 +55,8 @@ class Abstention:
     """A bot's word that it does not decide, and why."""
 
     reason: str
+    kind: ReasonKind = "bot"
+    """One for want of budget, or of members, may be asked again; its own word stands."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Terms: what a recipe says about a bot's model, and about searching."""
 
+import re
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
@@ -7,6 +8,8 @@ from typing import Literal
 ClientName = Literal["light", "litellm"]
 BUILT_IN_SEARCH = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper")
 """The search providers that are predibot's; any other is a file of the user's, or of an installed package."""
+KEY_NAME = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
+"""The variables of the environment that are taken for API keys."""
 OWN_INSTANCE = frozenset({"searxng"})
 """Providers without an address of their own: the user runs one."""
 
@@ -20,7 +23,7 @@ class ModelTerms:
     client: ClientName = "light"
     """What talks to `base_url`."""
     credential: str | None = None
-    """The setting that holds the key for `base_url`; nothing is sent where it is None."""
+    """The variable that holds the key; without it a `base_url` is sent none."""
     input_usd_per_million_tokens: float | None = None
     output_usd_per_million_tokens: float | None = None
     usd_per_search: float | None = None

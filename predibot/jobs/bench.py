@@ -13,7 +13,7 @@ from predibot.jobs.venues import OpenVenue
 from predibot.jobs.watch import Watch, unwatched
 from predibot.jobs.work import Bench
 from predibot.ledger.catalogue import catalogue
-from predibot.ledger.claims import Claimant
+from predibot.ledger.claims import Claimant, Retry
 from predibot.ledger.owner import is_gone, new_owner
 from predibot.ledger.runs import StoredRun
 from predibot.ledger.spending import Holder
@@ -36,6 +36,8 @@ class Workplace:
     equipment: "Equipment | None" = None
     watch: Watch = unwatched
     traces: TraceFolder = field(default_factory=TraceFolder)
+    retry: frozenset[Retry] = frozenset()
+    """What is tried again because the user asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def make_bench(
     """
     opened, recipe, clock = workplace.opened, workplace.recipe, workplace.clock
     lease = timedelta(seconds=workplace.settings.lease_seconds)
-    claimant = Claimant(new_owner(), lease, began_at, is_gone)
+    claimant = Claimant(new_owner(), lease, began_at, is_gone, workplace.retry)
     if workplace.equipment is not None:
         workplace.equipment.run_key = run.key
         workplace.equipment.holder = Holder(claimant.owner, lease, clock)

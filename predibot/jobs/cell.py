@@ -3,12 +3,15 @@
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from math import nan
+from reprlib import Repr
 
 from predibot.domain.clock import parse_instant
 
 Cell = object
 """A text from CSV, anything that JSON or Parquet can hold, or None where there is nothing."""
 _SHOWN_CHARACTERS = 40
+_NESTED = Repr()
+"""Writes a list or an object that came from JSON no deeper and no longer than a reader would look."""
 _LEAST_AMOUNT, _MOST_AMOUNT = 1e-50, 1e50
 """Beyond them nothing is money, and returns no longer fit into a number."""
 
@@ -118,7 +121,10 @@ def shown(cell: Cell) -> str:
     # The text of a number with a million digits takes a while, and Python refuses it.
     if isinstance(cell, int) and cell.bit_length() > 256:
         return "a very large number"
-    written = repr(cell[: _SHOWN_CHARACTERS + 1]) if isinstance(cell, str) else str(cell)
+    if isinstance(cell, str):
+        written = repr(cell[: _SHOWN_CHARACTERS + 1])
+    else:
+        written = _NESTED.repr(cell) if isinstance(cell, list | dict) else str(cell)
     return written if len(written) <= _SHOWN_CHARACTERS else f"{written[:_SHOWN_CHARACTERS]}..."
 
 

@@ -1,13 +1,14 @@
 """Deciding: every bot of a run on every event it plays, each exactly once."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from predibot.config import Settings, api_keys
+from predibot.config import Settings, api_bases, api_keys
 from predibot.contracts import ProgressListener
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
@@ -66,6 +67,13 @@ class DecideReport:
     decisions: tuple[DecisionReport, ...]
     notes: tuple[str, ...]
     seconds: float
+    undecided: int = 0
+    """Decisions without a row: another process took them over from this one, and is at it."""
+
+    @property
+    def statuses(self) -> Mapping[Status, int]:
+        """Return how many of the decisions asked for have each status in the ledger now."""
+        return Counter(decision.stored.status for decision in self.decisions)
 
 
 def decide(
@@ -83,7 +91,8 @@ def decide(
     """Make every decision of a run that is not made yet, and return them all.
 
     It may be called again after anything, and by several processes at once: each
-    decision is made once. Those that failed are tried again, at most three times.
+    decision is made once. Those that failed are tried again after a pause, at most
+    three times; `request.retry` asks for more.
 
     Args:
         request: What is asked for.
@@ -108,7 +117,8 @@ def decide(
     run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
     plans = [bot_plan(bot) for bot in bots]
     bot_rows = store.run_write(lambda connection: add_bots(connection, run.stored, plans))
-    workplace = Workplace(request.recipe, opened, settings, clock, equipment, watch, traces or TraceFolder())
+    place = (request.recipe, opened, settings, clock, equipment, watch, traces or TraceFolder())
+    workplace = Workplace(*place, retry=request.retry)
     bench = make_bench(run.stored, run.events, workplace, store=store, began_at=clock())
     jobs = tuple(decide_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)
     crew = _crew(bench, workplace, run.stored.key, processes)
@@ -120,8 +130,10 @@ def decide(
             raise
     stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
     reports = _reports(stored, made, bots, run.events)
-    notes = (*run.notes, *_remarks(reports))
-    return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began)
+    undecided = len(jobs) - len(reports)
+    taken_over = f"{undecided} decisions are under way in another process; run the same command again"
+    notes = (*run.notes, *_remarks(reports), *([taken_over] if undecided else []))
+    return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
 
 
 def _crew(bench: Bench, workplace: Workplace, run_key: str, processes: Processes | None) -> Crew:
@@ -142,6 +154,7 @@ def _crew(bench: Bench, workplace: Workplace, run_key: str, processes: Processes
         settings=settings,
         clock=workplace.clock,
         began_at=bench.claimant.began_at,
+        retry=workplace.retry,
     )
     return ProcessCrew(plan, bench, processes.count)
 
@@ -184,12 +197,13 @@ def equipped(
     if not any(bot.needs.equipment for bot in recipe.bots):
         return None
     # Clients and tools cost half a second, which only runs that need them pay.
+    from predibot.agents.key import ApiKeys
     from predibot.jobs.equipment import Equipment
 
     equipment = Equipment(
         recipe=recipe,
         opened=opened,
-        keys=api_keys(),
+        keys=ApiKeys(api_keys(), settings.key_hosts, api_bases()),
         run_key="",
         deadline_seconds=settings.decision_deadline_seconds,
         clock=clock,

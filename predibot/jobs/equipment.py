@@ -11,8 +11,9 @@ from typing import Any
 from predibot.agents.account import Account, MemoryAccount
 from predibot.agents.background import works_in_background
 from predibot.agents.budget import Budget
+from predibot.agents.key import ApiKeys, Key, host_of
 from predibot.agents.metered import MeteredModel
-from predibot.agents.model import open_model, worst_price
+from predibot.agents.model import Destination, model_destination, open_model, worst_price
 from predibot.agents.price import Price, require_price
 from predibot.agents.probe import ToolProbe
 from predibot.agents.retry import Retry
@@ -29,7 +30,7 @@ from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
 from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
-from predibot.errors import PluginError, UsageError
+from predibot.errors import ModelRefused, PluginError, UsageError
 from predibot.jobs.history import HistoryBoard
 from predibot.jobs.opened_models import OpenedModels
 from predibot.jobs.user_tools import opened_tool, require_replayable, user_search
@@ -39,7 +40,7 @@ from predibot.ledger.spending import Holder, LedgerAccount
 from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
 from predibot.recipe import BotSpec, Recipe
-from predibot.research.search.open_provider import search_provider
+from predibot.research.search.open_provider import own_url, search_provider
 from predibot.research.search.provider import SearchProvider, replay_complaint
 from predibot.research.search.throttle import PacedProvider
 from predibot.tool_plugins import ToolPlugin, tool_plugin
@@ -79,8 +80,8 @@ class Equipment:
 
     recipe: Recipe
     opened: OpenVenue
-    keys: Mapping[str, str]
-    """API keys by name; none of their values may appear anywhere."""
+    keys: ApiKeys
+    """None of their values may appear anywhere, nor go to a host that only the recipe names."""
     run_key: str
     deadline_seconds: float
     clock: Callable[[], datetime]
@@ -123,6 +124,7 @@ class Equipment:
                 raise UsageError(
                     f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
                 )
+            self._require_keys(bot)
             self._check_tools(bot)
             if WEB_SEARCH in bot.needs.tools:
                 self._check_search(bot)
@@ -130,6 +132,35 @@ class Equipment:
     def price(self, bot: BotSpec, model: str) -> Price | None:
         """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
         return self._price(model, bot.terms, shared=len({need.name for need in bot.needs.models}) > 1)
+
+    def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
+        """Return where each of a bot's models is asked, and with which key.
+
+        Raises:
+            UsageError: If a key is not set that the recipe names, or may not go there.
+            ModelRefused: If nobody knows whose model it is, or its key cannot be one.
+        """
+        return {
+            name: model_destination(
+                name,
+                keys=self.keys,
+                base_url=self._base_url(name, bot.terms),
+                key_name=bot.terms.credential,
+                client=bot.terms.client,
+            )
+            for name in dict.fromkeys(need.name for need in bot.needs.models)
+        }
+
+    def search_destinations(self) -> Mapping[str, Destination]:
+        """Return where each search provider of the recipe is asked, and with which key; none where no bot searches.
+
+        Raises:
+            UsageError: If a key may not go where the recipe sends it, or cannot be one.
+        """
+        if not any(WEB_SEARCH in bot.needs.tools for bot in self.recipe.bots):
+            return {}
+        names = dict.fromkeys(map(self._provider_name, self.recipe.search.providers))
+        return {name: self._search_destination(name) for name in names}
 
     def search_usd(self, tools: Collection[str]) -> float | None:
         """Return the most one search, or a call of a user's own tool, can cost; None where that is unknown."""
@@ -140,7 +171,7 @@ class Equipment:
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what a bot decides on an event with; for one thread and one decision."""
         mark = untrusted_mark()
-        trace = Trace(self.keys.values(), untrusted_mark=mark)
+        trace = Trace(self.keys.secrets(), untrusted_mark=mark)
         deadline_seconds = max(1.0, self.deadline_seconds - _GRACE_SECONDS)
         budget = self._budget(bot.name, deadline_seconds)
 
@@ -205,8 +236,18 @@ class Equipment:
             require_replayable(self._plugins[name])
         return self._plugins[name]
 
+    def _require_keys(self, bot: BotSpec) -> None:
+        """Refuse a bot whose key is not there, or would go where it must not."""
+        try:
+            self.model_destinations(bot)
+        except (UsageError, ModelRefused) as error:
+            raise UsageError(f"bot {bot.name!r}: {error}") from None
+
     def _check_search(self, bot: BotSpec) -> None:
         """Refuse searches that could not be held to a limit, or that would see the future."""
+        # In the sandbox too, whose searches stay within: what is refused there is refused everywhere.
+        for name in self.recipe.search.providers:
+            self._search_key(name)
         # Opened now, so that a missing key is said before anything is spent.
         providers = self._search_providers()
         complaint = replay_complaint(providers)
@@ -326,19 +367,45 @@ class Equipment:
         terms = self.recipe.search
         if self.opened.loopback is not None and name == SANDBOX_SEARCH:
             return search_provider(name, clock=self.clock, base_url=self.opened.loopback.search_url)
+        key = self._search_key(name)
         given: dict[str, Any] = {
             "clock": self.clock,
-            "key": self.keys.get(f"{name.upper()}_API_KEY"),
+            "key": None if key is None else key.value,
             "base_url": terms.base_urls.get(name),
             "usd_per_call": terms.usd_per_call.get(name),
         }
         if name in BUILT_IN_SEARCH:
             return search_provider(name, **given)
-        return user_search(name, given=given, hidden=Trace(self.keys.values()).without_secrets)
+        return user_search(name, given=given, hidden=Trace(self.keys.secrets()).without_secrets)
+
+    def _search_key(self, name: str) -> Key | None:
+        """Return the key of a search provider, for the address it is asked at."""
+        own, stated = own_url(name), self.recipe.search.base_urls.get(name)
+        if own is None and name in BUILT_IN_SEARCH:
+            return None
+        try:
+            if own is None and stated is None:
+                return self.keys.of_plugin(_search_key_name(name))
+            return self.keys.find((_search_key_name(name),), stated or own or "", own_url=own)
+        except (UsageError, ModelRefused) as error:
+            raise UsageError(f"search provider {name!r}: {error}") from None
+
+    def _search_destination(self, name: str) -> Destination:
+        if self.opened.loopback is not None and name == SANDBOX_SEARCH:
+            return Destination(host_of(self.opened.loopback.search_url), None, key_is_set=False)
+        key, url = self._search_key(name), self.recipe.search.base_urls.get(name) or own_url(name)
+        own_words = "many" if name in BUILT_IN_SEARCH else f"where {name}.py says"
+        host = own_words if url is None else host_of(url)
+        key_name = None if own_url(name) is None and key is None else _search_key_name(name)
+        return Destination(host, key_name, key is not None)
 
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
         market = event.market(market_id)
         return () if market is None else self._histories.daily(market, now)
+
+
+def _search_key_name(provider: str) -> str:
+    return f"{provider.upper()}_API_KEY"
 
 
 def _stated(name: str, terms: ModelTerms) -> Price | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.cell import CellRefused, amount_of, instant_of
-from predibot.jobs.table_file import BadRow, Columns, Row, TableFile
+from predibot.jobs.table_file import BadRow, BadRows, Columns, Row, TableFile
 
 COLUMNS = Columns(required=("date", "value"))
 
@@ -31,7 +31,8 @@ class EquityFile:
     points: tuple[Point, ...]
     """In the order of time, each later than the one before."""
     bad_rows: tuple[BadRow, ...]
-    """In the file's order."""
+    """The first thousand, in the file's order."""
+    n_bad_rows: int
     sorted_here: bool
     """Whether the file has them in another order."""
 
@@ -56,26 +57,23 @@ def read_equity(file: TableFile) -> EquityFile:
         UsageError: If the file is not what it is taken for, or a column is missing.
     """
     points: list[Point] = []
-    bad: list[BadRow] = []
+    bad = BadRows()
     for row in file.rows(COLUMNS):
         if isinstance(row, BadRow):
-            bad.append(row)
+            bad.add(row)
             continue
         try:
             points.append(_point(row))
         except CellRefused as error:
-            bad.append(BadRow(row.number, str(error)))
-    n_rows = len(points) + len(bad)
-    bad += _repeated(points, file.place)
-    refused = {each.number for each in bad}
-    kept = [point for point in points if point.number not in refused]
+            bad.add(BadRow(row.number, str(error)))
+    n_rows = len(points) + bad.count
+    kept = bad.sifted(points, _repeated(points, file.place))
     in_order = sorted(kept)
-    found = list(_rises_from_nothing(in_order, file.place))
-    paid_in = {each.number for each in found}
     return EquityFile(
         rows=n_rows,
-        points=tuple(point for point in in_order if point.number not in paid_in),
-        bad_rows=tuple(sorted((*bad, *found))),
+        points=tuple(bad.sifted(in_order, _rises_from_nothing(in_order, file.place))),
+        bad_rows=bad.listed,
+        n_bad_rows=bad.count,
         sorted_here=in_order != kept,
     )
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import nan
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from predibot.jobs.cell import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
-from predibot.jobs.table_file import BadRow, Columns, Row, TableFile
+from predibot.jobs.table_file import BadRow, BadRows, Columns, Row, TableFile
 from predibot.scoring.forecasts import Forecasts
 
 COLUMNS = Columns(
@@ -51,7 +51,8 @@ class ForecastFile:
     said: tuple[Said, ...]
     """The rows that are not bad, in the file's order."""
     bad_rows: tuple[BadRow, ...]
-    """In the file's order."""
+    """The first thousand, in the file's order."""
+    n_bad_rows: int
     n_open: Mapping[str, int]
     """How many forecasts of a forecaster are on questions without an outcome."""
     n_void: Mapping[str, int]
@@ -96,35 +97,60 @@ def read_forecasts(file: TableFile) -> ForecastFile:
         UsageError: If the file is not what it is taken for, or a column is missing.
     """
     said: list[Said] = []
-    bad: list[BadRow] = []
-    instants: dict[str, datetime] = {}
+    bad = BadRows()
+    known = _Known()
     for row in file.rows(COLUMNS):
         if isinstance(row, BadRow):
-            bad.append(row)
+            bad.add(row)
             continue
         try:
-            said.append(_said(row, instants))
+            said.append(_said(row, known))
         except CellRefused as error:
-            bad.append(BadRow(row.number, str(error)))
-    contradicted = {each.number: each for each in _contradicted(said, file.place)}
-    kept = [each for each in said if each.number not in contradicted]
-    repeated = {each.number: each for each in _repeated(kept, file.place)}
-    good = tuple(each for each in kept if each.number not in repeated)
+            bad.add(BadRow(row.number, str(error)))
+    n_rows = len(said) + bad.count
+    kept = bad.sifted(said, _contradicted(said, file.place))
+    good = tuple(bad.sifted(kept, _repeated(kept, file.place)))
     return ForecastFile(
-        rows=len(said) + len(bad),
+        rows=n_rows,
         said=good,
-        bad_rows=tuple(sorted((*bad, *contradicted.values(), *repeated.values()))),
+        bad_rows=bad.listed,
+        n_bad_rows=bad.count,
         n_open=Counter(each.forecaster for each in good if each.outcome is None),
         n_void=Counter(each.forecaster for each in good if each.is_void),
     )
 
 
-def _said(row: Row, instants: dict[str, datetime]) -> Said:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What rows said before: names and dates come again and again, and are kept once."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    instants: dict[str, datetime] = field(default_factory=dict)
+
+    def name(self, column: str, cell: Cell) -> str:
+        """Return a cell as the one copy of its text."""
+        name = text_of(column, cell)
+        return self.names.setdefault(name, name)
+
+    def optional_name(self, column: str, cell: Cell) -> str | None:
+        """Return the same, or None for an empty cell."""
+        return None if cell is None else self.name(column, cell)
+
+    def instant(self, cell: Cell) -> datetime | None:
+        """Return the instant of a cell, None for an empty one."""
+        if not isinstance(cell, str):
+            return None if cell is None else instant_of("date", cell)
+        if cell not in self.instants:
+            self.instants[cell] = instant_of("date", cell)
+        return self.instants[cell]
+
+
+def _said(row: Row, known: _Known) -> Said:
     """Return the forecast of a row.
 
     Args:
         row: With the cells of `COLUMNS`.
-        instants: Those read before, by their cells: dates come again and again.
+        known: What rows before it said.
 
     Raises:
         CellRefused: If a cell holds something else than it should.
@@ -132,27 +158,15 @@ def _said(row: Row, instants: dict[str, datetime]) -> Said:
     forecaster, question, probability, outcome, market, cluster, at, category = row.cells
     return Said(
         number=row.number,
-        forecaster=text_of("forecaster", forecaster),
-        question=text_of("question", question),
-        at=_instant(at, instants),
+        forecaster=known.name("forecaster", forecaster),
+        question=known.name("question", question),
+        at=known.instant(at),
         probability=share_of("probability", probability),
         outcome=None if outcome is None else payout_of("outcome", outcome),
         market_probability=nan if market is None else share_of("market_probability", market),
-        cluster=_optional_text("cluster", cluster),
-        category=_optional_text("category", category),
+        cluster=known.optional_name("cluster", cluster),
+        category=known.optional_name("category", category),
     )
-
-
-def _instant(cell: Cell, instants: dict[str, datetime]) -> datetime | None:
-    if not isinstance(cell, str):
-        return None if cell is None else instant_of("date", cell)
-    if cell not in instants:
-        instants[cell] = instant_of("date", cell)
-    return instants[cell]
-
-
-def _optional_text(column: str, cell: Cell) -> str | None:
-    return None if cell is None else text_of(column, cell)
 
 
 def _contradicted(said: Sequence[Said], place: str) -> Iterator[BadRow]:

@@ -21,6 +21,7 @@ from predibot.jobs.heartbeat import Heartbeat
 from predibot.jobs.venues import open_venue
 from predibot.jobs.watch import Activity
 from predibot.jobs.work import Bench, DecideJob, WorkResult
+from predibot.ledger.claims import Retry
 from predibot.ledger.runs import find_run, frozen_events
 from predibot.ledger.store import Store
 from predibot.recipe import Recipe
@@ -40,6 +41,7 @@ class ProcessPlan:
     settings: Settings
     clock: Callable[[], datetime]
     began_at: datetime
+    retry: frozenset[Retry] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _set_up(plan: ProcessPlan, desk: "_Desk", closing: ExitStack) -> Bench:
         if run is None:
             raise PredibotError(f"run {plan.run_key} was voided meanwhile")
         events = frozen_events(connection, run.id)
-    place = Workplace(plan.recipe, opened, plan.settings, plan.clock, equipment, desk.watched)
+    place = Workplace(plan.recipe, opened, plan.settings, plan.clock, equipment, desk.watched, retry=plan.retry)
     bench = make_bench(run, events, place, store=store, began_at=plan.began_at)
     closing.enter_context(Heartbeat(store, bench.claimant.owner, bench.claimant.lease, plan.clock))
     return bench

@@ -1,6 +1,5 @@
 """Replaying: the same decisions as live, at one instant of the past after the other, and how good they were."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -45,6 +44,8 @@ class Played:
     made_here: int
     """How many of them this call made."""
     notes: tuple[str, ...]
+    undecided: int = 0
+    """Decisions that another process is at."""
 
 
 def timetable(
@@ -203,7 +204,8 @@ def _played(at: datetime, report: DecideReport) -> Played:
         run_key=report.run.key,
         as_of=report.run.as_of,
         events=len(report.events),
-        statuses=Counter(decision.stored.status for decision in report.decisions),
+        statuses=report.statuses,
         made_here=sum(decision.made_here for decision in report.decisions),
         notes=report.notes,
+        undecided=report.undecided,
     )

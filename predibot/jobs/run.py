@@ -13,6 +13,7 @@ from predibot.domain.event import Event
 from predibot.errors import RunConflict
 from predibot.jobs.choose import choose
 from predibot.jobs.venues import OpenVenue
+from predibot.ledger.claims import Retry
 from predibot.ledger.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot
 from predibot.ledger.store import Store
 from predibot.recipe import Recipe
@@ -31,6 +32,8 @@ class RunRequest:
     new_run: bool = False
     beside: str = "add --new-run"
     """How the command that asks makes another run beside one that is there, for messages."""
+    retry: frozenset[Retry] = frozenset()
+    """What is tried again without waiting: decisions that failed, or abstained for want of budget or members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,11 @@ def open_run(
     """
     slot_at = floor_to(opened.now, request.recipe.every)
     held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
-    fitting = [run for run in held if _fits(run, request, opened)]
+    fitting = sorted(
+        (run for run in held if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
+    )
     if fitting and not request.new_run:
-        return _resumed(store, fitting[-1], opened, request)
+        return _resumed(store, fitting[-1], request, opened)
     # Where the slot's own key is free, because its run was voided, it is taken again.
     first = next((run for run in held if run.key == run_key(request.recipe.name, slot_at)), None)
     if first is not None and not request.new_run:
@@ -92,14 +97,22 @@ def _free_key(recipe: str, slot_at: datetime, taken: Collection[str]) -> str:
     return next(key for key in keys if key not in taken)
 
 
-def _resumed(store: Store, run: StoredRun, opened: OpenVenue, request: RunRequest) -> OpenRun:
+def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue) -> OpenRun:
+    events = _events(store, run)
     notes = list(run.notes)
     if run.as_of != opened.now and not opened.venue.live:
         notes.append(
             f"run {run.key} was frozen as of {format_instant(run.as_of)} and is resumed as of then; "
             f"{request.beside} to make another"
         )
-    return OpenRun(run, _events(store, run), resumed=True, notes=tuple(notes))
+    if run.digest != request.digest:
+        notes.append(f"run {run.key} goes on with other limits: {'; '.join(_differences(run, request))}")
+    if not events:
+        notes.append(
+            f"run {run.key} plays no event; if that was the venue's fault, "
+            f"`predibot runs void {run.key} --reason WHY` frees its slot"
+        )
+    return OpenRun(run, events, resumed=True, notes=tuple(notes))
 
 
 def _events(store: Store, run: StoredRun) -> tuple[Event, ...]:
@@ -117,6 +130,8 @@ def _plan(
 ) -> RunPlan:
     recipe = request.recipe
     choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
+    if opened.may_recover:
+        choice.check_readable(live=opened.venue.live)
     return RunPlan(
         key=key,
         recipe=recipe.name,
@@ -148,19 +163,32 @@ def _overrides(request: RunRequest) -> dict[str, Any]:
 
 
 def _fits(run: StoredRun, request: RunRequest, opened: OpenVenue) -> bool:
-    asked = (opened.spec, request.digest, _overrides(request))
-    return (run.venue, run.digest, dict(run.overrides)) == asked
+    if (run.venue, dict(run.overrides)) != (opened.spec, _overrides(request)):
+        return False
+    return run.digest == request.digest or bool(request.retry and _has_other_limits_only(run, request))
+
+
+def _has_other_limits_only(run: StoredRun, request: RunRequest) -> bool:
+    """Return whether only what may be spent differs: who lacked budget is asked again with more of it."""
+    return all(each.startswith("limits.") for each in _differences(run, request))
+
+
+def _differences(run: StoredRun, request: RunRequest) -> tuple[str, ...]:
+    return request.recipe.differences(Recipe.from_json(run.recipe_json))
 
 
 def _conflict(run: StoredRun, request: RunRequest, opened: OpenVenue) -> str:
     """Return a sentence that names what the request would do otherwise than the stored run did."""
-    found = list(request.recipe.differences(Recipe.from_json(run.recipe_json)))
+    found = list(_differences(run, request))
     if run.venue != opened.spec:
         found.append(f"--venue is {opened.spec}, was {run.venue}")
     event_id = run.overrides.get("event")
     if request.event_id != event_id:
         found.append(f"--event is {request.event_id or 'absent'}, was {event_id or 'absent'}")
+    go_on = "Ask for the same again to go on with it"
+    if found and all(each.startswith("limits.") for each in found):
+        go_on += ", or add --retry failed,abstained to go on within these limits"
     return (
         f"run {run.key} was made otherwise: {'; '.join(found) or 'the same rules were given in another way'}. "
-        f"Ask for the same again to go on with it, or {request.beside} to make another beside it."
+        f"{go_on}, or {request.beside} to make another beside it."
     )

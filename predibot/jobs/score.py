@@ -1,6 +1,6 @@
 """Scoring: anybody's forecasts, or the value of anybody's account, from a file that is no ledger."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -20,11 +20,15 @@ from predibot.scoring.scorecard import Scorecard
 class FileRefused(UsageError):
     """A file is not scored: it has bad rows and none were to be accepted, or nothing else."""
 
-    def __init__(self, message: str, bad_rows: Sequence[BadRow], place: str) -> None:
-        """Keep all bad rows beside the message, which has room for one."""
+    def __init__(self, message: str, file: "FileRows") -> None:
+        """Keep the bad rows beside the message, which has room for one."""
         super().__init__(message)
-        self.bad_rows = tuple(bad_rows)
-        self.place = place
+        self.file = file
+
+    @property
+    def bad_rows(self) -> tuple[BadRow, ...]:
+        """Return the first thousand."""
+        return self.file.bad_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class FileRows:
     """What a row's number counts: `line`, or `row` of a Parquet file."""
     rows: int
     bad_rows: tuple[BadRow, ...]
+    """The first thousand."""
+    n_bad_rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +99,11 @@ def score_forecasts(file: TableFile, asked: Question, pools: Pools, *, strict: b
             forecaster has the name of a pool.
     """
     found = read_forecasts(file)
-    _check(file, found.rows, found.bad_rows, strict=strict)
+    rows = _file_rows(file, found)
+    _check(rows, strict=strict)
     settled = found.settled()
     if settled.probability.size == 0:
-        raise FileRefused(_nothing_settled(file, found), found.bad_rows, file.place)
+        raise FileRefused(_nothing_settled(file, found), rows)
     try:
         pooled = with_pools(settled, pools.methods, extremize=pools.extremize)
     except ValueError as error:
@@ -106,7 +113,7 @@ def score_forecasts(file: TableFile, asked: Question, pools: Pools, *, strict: b
     evaluation = evaluation_of_forecasts(beside.forecasts, asked, remarks)
     cards = tuple(_with_unscored(card, found) for card in evaluation.cards)
     return ScoredForecasts(
-        file=FileRows(file.label, file.place, found.rows, found.bad_rows),
+        file=rows,
         evaluation=replace(evaluation, cards=cards),
         n_open=sum(found.n_open.values()),
     )
@@ -126,10 +133,11 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
         UsageError: If it is not what it is taken for, or a column is missing.
     """
     found = read_equity(file)
-    _check(file, found.rows, found.bad_rows, strict=strict)
+    rows = _file_rows(file, found)
+    _check(rows, strict=strict)
     points = found.points
     if not points:
-        raise FileRefused(f"{file.label} has no row that can be scored. Mend them", found.bad_rows, file.place)
+        raise FileRefused(f"{file.label} has no row that can be scored. Mend them", rows)
     if points[0].value == 0.0:
         raise UsageError(
             f"{file.label}, {file.place} {points[0].number}: value is 0 at the beginning. "
@@ -144,9 +152,9 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
             [point.value for point in points], periods.per_year, ddof=how.convention.ddof, risk_free_rate=rate
         )
     except ValueError as error:
-        raise FileRefused(f"{file.label}: {error}. See --periods-per-year", found.bad_rows, file.place) from None
+        raise FileRefused(f"{file.label}: {error}. See --periods-per-year", rows) from None
     return ScoredEquity(
-        file=FileRows(file.label, file.place, found.rows, found.bad_rows),
+        file=rows,
         score=score,
         periods=periods,
         convention=how.convention,
@@ -156,21 +164,25 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
     )
 
 
-def _check(file: TableFile, rows: int, bad_rows: Sequence[BadRow], *, strict: bool) -> None:
-    if rows == 0:
+def _file_rows(file: TableFile, found: ForecastFile | EquityFile) -> FileRows:
+    return FileRows(file.label, file.place, found.rows, found.bad_rows, found.n_bad_rows)
+
+
+def _check(file: FileRows, *, strict: bool) -> None:
+    if file.rows == 0:
         raise UsageError(f"{file.label} has no row below its header. Give one row a line")
-    if strict and bad_rows:
+    if strict and file.bad_rows:
+        first = file.bad_rows[0]
         raise FileRefused(
-            f"{file.label} has {_count(len(bad_rows), 'bad row')} of {rows:,}, and --strict accepts none. "
-            f"Mend them, or leave --strict out; the first: {file.place} {bad_rows[0].number}: {bad_rows[0].reason}",
-            bad_rows,
-            file.place,
+            f"{file.label} has {_count(file.n_bad_rows, 'bad row')} of {file.rows:,}, and --strict accepts none. "
+            f"Mend them, or leave --strict out; the first: {file.place} {first.number}: {first.reason}",
+            file,
         )
 
 
 def _nothing_settled(file: TableFile, found: ForecastFile) -> str:
     parts = (
-        (len(found.bad_rows), "bad"),
+        (found.n_bad_rows, "bad"),
         (sum(found.n_open.values()), "on questions without an outcome"),
         (sum(found.n_void.values()), "on void questions"),
     )
@@ -184,7 +196,7 @@ def _nothing_settled(file: TableFile, found: ForecastFile) -> str:
 def _remarks(found: ForecastFile) -> Iterator[str]:
     """Yield what is left out of the scores, and why."""
     if found.bad_rows:
-        yield f"Bad rows: {len(found.bad_rows):,} of {found.rows:,}; they are in no number here."
+        yield f"Bad rows: {found.n_bad_rows:,} of {found.rows:,}; they are in no number here."
     for counts, what, ending in (
         (found.n_open, "open", "their questions have no outcome yet"),
         (found.n_void, "void", "their questions ended neither with 1 nor with 0"),
@@ -222,7 +234,7 @@ def _stated(convention: Convention) -> Convention | None:
 def _on_equity(found: EquityFile) -> Iterator[str]:
     if found.bad_rows:
         yield (
-            f"Bad rows: {len(found.bad_rows):,} of {found.rows:,}; "
+            f"Bad rows: {found.n_bad_rows:,} of {found.rows:,}; "
             "the return across one that is left out counts as that of a single period."
         )
     if found.sorted_here:

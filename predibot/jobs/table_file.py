@@ -1,12 +1,14 @@
 """Table files: CSV, JSONL or Parquet of anybody's making, as rows that know where in the file they are."""
 
+import codecs
 import csv
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from io import StringIO
+from bisect import insort
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TextIO
+from typing import Any, Literal, NamedTuple, Protocol, TextIO, TypeVar
 
 from predibot.errors import UsageError
 from predibot.jobs.cell import Cell, shown
@@ -16,9 +18,9 @@ TableFormat = Literal["csv", "jsonl", "parquet"]
 TABLE_FORMATS: tuple[TableFormat, ...] = ("csv", "jsonl", "parquet")
 STANDARD_INPUT = "-"
 MAX_BYTES = 256 * 2**20
-MAX_PARQUET_ROWS = 10_000_000
-"""A small Parquet file can say the same ten thousand million times."""
-_BATCH_ROWS = 10_000
+MAX_LINE_CHARACTERS = 2**20
+LISTED_BAD_ROWS = 1_000
+_PIECE_BYTES = 2**20
 _ENDINGS: tuple[tuple[str, TableFormat], ...] = (
     (".csv", "csv"),
     (".jsonl", "jsonl"),
@@ -42,6 +44,44 @@ class BadRow(NamedTuple):
     """Where it is: the line of the file, or the row of a Parquet file, counted from 1."""
     reason: str
     """What is wrong, what was seen, and what to write."""
+
+
+class _Numbered(Protocol):
+    """Something that knows its row."""
+
+    @property
+    def number(self) -> int: ...
+
+
+_T = TypeVar("_T", bound=_Numbered)
+
+
+@dataclass(slots=True)
+class BadRows:
+    """How many rows are bad, and the first thousand of them: a small file can have millions."""
+
+    count: int = 0
+    _first: list[BadRow] = field(default_factory=list)
+
+    def add(self, row: BadRow) -> None:
+        """Count a row, in any order."""
+        self.count += 1
+        if len(self._first) < LISTED_BAD_ROWS or row < self._first[-1]:
+            insort(self._first, row)
+            del self._first[LISTED_BAD_ROWS:]
+
+    def sifted(self, rows: Iterable[_T], refused: Iterable[BadRow]) -> list[_T]:
+        """Return the rows that are not refused, and count the others."""
+        numbers: set[int] = set()
+        for row in refused:
+            numbers.add(row.number)
+            self.add(row)
+        return [row for row in rows if row.number not in numbers]
+
+    @property
+    def listed(self) -> tuple[BadRow, ...]:
+        """Return the first of them, in the file's order."""
+        return tuple(self._first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +121,56 @@ class TableFile:
         readers = {"csv": _csv_rows, "jsonl": _jsonl_rows, "parquet": _parquet_rows}
         return readers[self.format](self, columns)
 
-    def text(self) -> str:
-        """Return the content as text.
+    def lines(self, newline: Literal["", "\n"]) -> "_Lines":
+        """Return the lines of the content; with `newline` empty any line break ends one.
 
         Raises:
-            UsageError: If it is no UTF-8, with or without a byte-order mark.
+            UsageError: If it is no UTF-8, with or without a byte-order mark, or no text.
         """
-        try:
-            text = self.content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = self.content.count(b"\n", 0, error.start) + 1
-            raise UsageError(f"{self.label}, line {line}: this is not UTF-8. Save the file as UTF-8") from None
-        if "\0" in text:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        view = memoryview(self.content)
+        for start in range(0, len(view) + 1, _PIECE_BYTES):
+            pending = len(decoder.getstate()[0])
+            try:
+                decoder.decode(view[start : start + _PIECE_BYTES], final=start + _PIECE_BYTES > len(view))
+            except UnicodeDecodeError as error:
+                line = self.content.count(b"\n", 0, start - pending + error.start) + 1
+                raise UsageError(f"{self.label}, line {line}: this is not UTF-8. Save the file as UTF-8") from None
+        if b"\0" in self.content:
             raise UsageError(f"{self.label} is no text. Give CSV, JSON lines or Parquet, and say which with --format")
-        return text
+        return _Lines(TextIOWrapper(BytesIO(self.content), "utf-8-sig", newline=newline))
+
+
+class _Lines:
+    """Lines that are read one after the other; one that is too long is passed over and told."""
+
+    def __init__(self, stream: TextIOWrapper) -> None:
+        self._stream = stream
+        self.number = 0
+        """How many were read."""
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        """Return the next line with its end.
+
+        Raises:
+            LineTooLong: If no row is as long as this; the next call goes on behind it.
+        """
+        line = piece = self._stream.readline(MAX_LINE_CHARACTERS)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        while len(piece) == MAX_LINE_CHARACTERS and not piece.endswith(("\n", "\r")):
+            piece = self._stream.readline(MAX_LINE_CHARACTERS)
+        if piece is not line:
+            raise LineTooLong(f"the line is longer than {MAX_LINE_CHARACTERS:,} characters")
+        return line
+
+
+class LineTooLong(csv.Error):
+    """A line that is no row; as one of csv's errors, it ends the reading of a row there."""
 
 
 def read_table_file(argument: str, wanted: TableFormat | None, standard_input: TextIO | None) -> TableFile:
@@ -145,12 +221,13 @@ def _format_of(argument: str, content: bytes) -> TableFormat:
 
 
 def _csv_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
-    reader = csv.reader(StringIO(file.text(), newline=""), strict=True)
+    lines = file.lines("")
+    reader = csv.reader(lines, strict=True)
     header: list[str] | None = None
     places: list[int] = []
     while True:
         # A cell may hold line breaks, and then a row is where it begins.
-        number = reader.line_num + 1
+        number = lines.number + 1
         try:
             cells = next(reader)
         except StopIteration:
@@ -158,7 +235,7 @@ def _csv_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
         except csv.Error as error:
             if header is None:
                 raise UsageError(f"{file.label}, line {number}: {error}. Mend the header") from None
-            yield BadRow(number, f"{_csv_mistake(error)}; lines {number} to {reader.line_num} were passed over")
+            yield BadRow(number, f"{_csv_mistake(error)}; lines {number} to {lines.number} were passed over")
             continue
         if not cells or (len(cells) == 1 and not cells[0].strip()):
             continue
@@ -198,12 +275,20 @@ def _hint(header: Sequence[str], missing: Sequence[str]) -> str:
 
 def _jsonl_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
     # Other line breaks, such as U+2028, may stand in a text.
-    lines = file.text().split("\n")
-    if lines[0].lstrip().startswith("["):
-        raise UsageError(f"{file.label} is one JSON array. Write one object a line")
+    lines = file.lines("\n")
     # Made once: `loads` would make one a line.
     decode = json.JSONDecoder(object_pairs_hook=_object).decode
-    for number, line in enumerate(lines, start=1):
+    while True:
+        try:
+            line = next(lines, None)
+        except LineTooLong as error:
+            yield BadRow(lines.number, f"{error}; write one JSON object a line")
+            continue
+        if line is None:
+            return
+        number = lines.number
+        if number == 1 and line.lstrip().startswith("["):
+            raise UsageError(f"{file.label} is one JSON array. Write one object a line")
         if not line.strip():
             continue
         try:
@@ -235,39 +320,15 @@ def _stripped(cell: Cell) -> Cell:
 
 
 def _parquet_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
-    import pyarrow as pa  # heavy
-    import pyarrow.parquet as pq
+    from predibot.jobs.parquet_rows import ParquetTable  # heavy
 
-    broken = (pa.ArrowException, OSError, ValueError)
-    try:
-        parquet = pq.ParquetFile(pa.BufferReader(file.content))
-        names, n_rows = list(parquet.schema_arrow.names), parquet.metadata.num_rows
-    except broken as error:
-        raise _unreadable(file, error) from None
-    if n_rows > MAX_PARQUET_ROWS:
-        raise UsageError(f"{file.label} has {n_rows:,} rows, {MAX_PARQUET_ROWS:,} are the most. Score it in parts")
-    places = _places(file, names, columns)
-    wanted = [name for name in columns.names if name in names]
-    try:
-        number = 0
-        for batch in parquet.iter_batches(batch_size=_BATCH_ROWS, columns=wanted):
-            found = [None if place is None else _values(batch.column(names[place])) for place in places]
-            for index in range(batch.num_rows):
-                number += 1
-                yield Row(number, tuple(None if column is None else _stripped(column[index]) for column in found))
-    except broken as error:
-        raise _unreadable(file, error) from None
-
-
-def _values(column: Any) -> list[Cell]:
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(column.type):
-        # What is finer than a microsecond is an instant that Python cannot hold.
-        column = column.cast(pa.timestamp("us", column.type.tz))
-    values: list[Cell] = column.to_pylist()
-    return values
-
-
-def _unreadable(file: TableFile, error: Exception) -> UsageError:
-    return UsageError(f"{file.label} is no Parquet file that can be read: {str(error)[:200]}. Write it again")
+    table = ParquetTable(file.label, file.content)
+    places = _places(file, table.names, columns)
+    wanted = [name for name, place in zip(columns.names, places, strict=True) if place is not None]
+    number = 0
+    for batch in table.batches(wanted):
+        found = dict(zip(wanted, batch, strict=True))
+        empty = [None] * len(batch[0])
+        for cells in zip(*(found.get(name, empty) for name in columns.names), strict=True):
+            number += 1
+            yield Row(number, tuple([_stripped(cell) for cell in cells]))

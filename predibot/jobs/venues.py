@@ -48,6 +48,11 @@ class OpenVenue(AbstractContextManager["OpenVenue"]):
     loopback: Loopback | None = None
     """Only of a sandbox."""
 
+    @property
+    def may_recover(self) -> bool:
+        """Return whether it may answer otherwise a minute later; a recording never does."""
+        return self.venue.live or self.loopback is not None
+
     def __enter__(self) -> Self:
         """Return the open venue itself."""
         return self

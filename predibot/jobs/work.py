@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import Abstention, Decision, MarketDecision, Status, Subject
+from predibot.domain.decision import REASON_KINDS, Abstention, Decision, MarketDecision, Status, Subject
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
@@ -187,7 +187,15 @@ def _decided(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | Non
     except BudgetSpent as error:
         event = bench.events[job.subject.id]
         seconds = time.monotonic() - began
-        return Finished("abstained", bench.instant(), event, str(error), shown=quotes_of(event), seconds=seconds)
+        return Finished(
+            "abstained",
+            bench.instant(),
+            event,
+            str(error),
+            shown=quotes_of(event),
+            seconds=seconds,
+            reason_kind="budget",
+        )
     except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
         return _failed(job, bench, str(error), began)
 
@@ -244,7 +252,15 @@ def _decide(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None
     if isinstance(answer, Abstention):
         seconds = time.monotonic() - began
         quotes = quotes_of(shown)
-        return Finished("abstained", bench.instant(), shown, answer.reason, shown=quotes, seconds=seconds)
+        return Finished(
+            "abstained",
+            bench.instant(),
+            shown,
+            answer.reason,
+            shown=quotes,
+            seconds=seconds,
+            reason_kind=answer.kind,
+        )
     booked = bench.board.quoted(shown)
     booking = bench.game.book(answer, booked, quotes_of(booked), venue=bench.venue.name)
     return Finished(
@@ -262,6 +278,9 @@ def _decide(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None
 def _check_answer(answer: object, strategy: str) -> None:
     """Refuse what is no answer at all; what an answer says is for the game to judge."""
     if isinstance(answer, Abstention):
+        if answer.kind not in REASON_KINDS:
+            kinds = ", ".join(REASON_KINDS)
+            raise PluginError(f"strategy {strategy!r} abstained with a reason of no kind; it is one of {kinds}")
         words: tuple[object, ...] = (answer.reason,)
     elif isinstance(answer, Decision) and isinstance(answer.markets, tuple) and isinstance(answer.notes, tuple):
         if not all(isinstance(said, MarketDecision) for said in answer.markets):

@@ -14,15 +14,26 @@ from typing import Literal
 
 from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
-from predibot.domain.decision import Subject
+from predibot.domain.decision import ReasonKind, Subject
 from predibot.errors import ClaimLost
 from predibot.ledger.rows import insert_one, table_of
-from predibot.ledger.tables import AttemptRow, TaskRow
+from predibot.ledger.tables import AttemptRow, DecisionRow, TaskRow
 
-MAX_RETRIES = 3
-"""How often a task that failed is tried again, by later calls of `decide`."""
+RETRY_PAUSES = (timedelta(0), timedelta(minutes=30), timedelta(hours=6))
+"""Before each try after a failure; so many follow unasked, by later calls of `decide`.
+
+The first is at once: whoever set the missing key runs the command again. After
+that an outage has hours to pass before the tries are used up.
+"""
+MAX_RETRIES = len(RETRY_PAUSES)
+
+Retry = Literal["failed", "abstained"]
+RETRIES: tuple[Retry, ...] = ("failed", "abstained")
+"""What may be asked for again: what failed, pause or not; what abstained for a reason that may have passed."""
+_PASSING: tuple[ReasonKind, ...] = ("budget", "members")
 
 tasks, attempts = table_of(TaskRow), table_of(AttemptRow)
+decisions = table_of(DecisionRow)
 
 # Put together once: doing that costs more than what they do.
 _END_TASK = (
@@ -35,7 +46,7 @@ _END_TASK = (
         lease_until=None,
         failures=tasks.c.failures + bindparam("failed"),
     )
-    .returning(tasks.c.id)
+    .returning(tasks.c.failures)
 )
 _END_ATTEMPT = (
     update(attempts)
@@ -73,6 +84,8 @@ class Claimant:
     """What failed after this is not tried again by the same call."""
     is_gone: Callable[[str], bool]
     """Whether an owner is known to run no more."""
+    retry: frozenset[Retry] = frozenset()
+    """What is tried again because somebody asks for it."""
 
 
 def new_token() -> str:
@@ -168,10 +181,13 @@ def finish(connection: Connection, held: Claim, status: Outcome, *, message: str
         ClaimLost: If the claim belongs to somebody else now; nothing may be stored.
     """
     ended = {"its_id": held.task_id, "its_token": held.token, "its_status": status, "failed": int(status == "failed")}
-    if not connection.execute(_END_TASK, ended).all():
+    failures = connection.execute(_END_TASK, ended).scalar_one_or_none()
+    if failures is None:
         if _has_ended(connection, held, status, at=now):
             return False
         raise ClaimLost("this work was taken over by another process; its own result stands")
+    if status == "failed":
+        _pause(connection, held.task_id, failures, now=now)
     attempt = {"its_id": held.task_id, "its_number": held.attempt, "now": now, "its_outcome": status, "said": message}
     connection.execute(_END_ATTEMPT, attempt)
     return True
@@ -190,12 +206,34 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
         return True
     if task.status == "claimed":
         return bool(task.lease_until <= now or claimant.is_gone(task.owner))
-    if task.status != "failed" or task.failures > MAX_RETRIES:
+    if not (task.status in claimant.retry or _is_due(task, now)):
+        return False
+    if task.status == "abstained" and not _may_pass(connection, task.id):
         return False
     ended_at = connection.execute(
         select(func.max(attempts.c.ended_at)).where(attempts.c.task_id == task.id)
     ).scalar_one()
     return bool(ended_at < claimant.began_at)
+
+
+def _is_due(task: Row[tuple[object, ...]], now: datetime) -> bool:
+    """Return whether a task failed, and is to be tried again by now."""
+    if task.status != "failed" or task.failures > MAX_RETRIES:
+        return False
+    return task.next_try_at is None or bool(task.next_try_at <= now)
+
+
+def _may_pass(connection: Connection, task_id: int) -> bool:
+    """Return whether what made a decision abstain may be gone."""
+    kind = connection.execute(select(decisions.c.reason_kind).where(decisions.c.task_id == task_id)).scalar_one()
+    return kind in _PASSING
+
+
+def _pause(connection: Connection, task_id: int, failures: int, *, now: datetime) -> None:
+    """Store until when a task is left alone."""
+    pause = RETRY_PAUSES[failures - 1] if failures <= MAX_RETRIES else None
+    next_try_at = (now + pause).replace(microsecond=0) if pause else None
+    connection.execute(update(tasks).where(tasks.c.id == task_id).values(next_try_at=next_try_at))
 
 
 def _take(connection: Connection, task: Row[tuple[object, ...]], held: dict[str, object]) -> bool:

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select
 
-from predibot.domain.decision import BookedBet, Booking, Decision, Status, Subject
+from predibot.domain.decision import BookedBet, Booking, Decision, ReasonKind, Status, Subject
 from predibot.domain.event import Event, Market
 from predibot.domain.price import Quote
 from predibot.domain.source import Source
 from predibot.ledger.catalogue import Catalogue
-from predibot.ledger.claims import Claim, finish
+from predibot.ledger.claims import MAX_RETRIES, Claim, finish, tasks
 from predibot.ledger.rows import insert_new, table_of
 from predibot.ledger.tables import (
     BetRow,
@@ -54,6 +54,8 @@ class Finished:
     """What was searched and read, in order, whatever the status."""
     models: tuple[str, ...] | None = None
     """The models that were opened for it; None where nobody knows."""
+    reason_kind: ReasonKind | None = None
+    """Of an abstention."""
 
     @property
     def was_paid(self) -> bool:
@@ -86,6 +88,17 @@ class StoredDecision:
     bets: tuple[StoredBet, ...]
     notes: tuple[str, ...] = ()
     """What the bot itself remarked."""
+    reason_kind: ReasonKind | None = None
+    """Of an abstention; None where an older predibot did not say."""
+    failures: int = 0
+    """How many tries failed."""
+    next_try_at: datetime | None = None
+    """When one that failed is tried again unasked, at the earliest; None for at once, or never."""
+
+    @property
+    def failed_for_good(self) -> bool:
+        """Return whether it failed as often as it is tried unasked."""
+        return self.status == "failed" and self.failures > MAX_RETRIES
 
 
 def store_decision(
@@ -109,7 +122,7 @@ def store_decision(
     if not finish(connection, held, finished.status, message=finished.message, now=now):
         return
     if held.attempt > 1:
-        _forget_failure(connection, held)
+        _forget_attempt(connection, held)
     row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id, subject=subject)
     row["event_row"] = catalogue.event_rows.get(subject.id) if subject.kind == "event" else None
     decision_id = connection.execute(insert(decisions).returning(decisions.c.id), row).scalar_one()
@@ -146,8 +159,9 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
     for decision_id, *values in connection.execute(query):
         bets_of.setdefault(decision_id, []).append(StoredBet(*values))
     rows = connection.execute(
-        select(decisions, bots.c.name)
+        select(decisions, bots.c.name, tasks.c.failures, tasks.c.next_try_at)
         .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(tasks, tasks.c.id == decisions.c.task_id)
         .where(decisions.c.run_id == run_id)
         .order_by(bots.c.id, decisions.c.subject_id)
     )
@@ -162,6 +176,9 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
             cost_known_usd=row.cost_known_usd,
             bets=tuple(bets_of.get(row.id, ())),
             notes=tuple(json.loads(row.notes_json)),
+            reason_kind=row.reason_kind,
+            failures=row.failures,
+            next_try_at=row.next_try_at,
         )
         for row in rows
     )
@@ -194,13 +211,15 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int, 
         "seconds": finished.seconds,
         "trace_sha256": finished.trace_sha256,
         "models_json": None if finished.models is None else json.dumps(finished.models),
+        "reason_kind": finished.reason_kind,
     }
 
 
-def _forget_failure(connection: Connection, held: Claim) -> None:
-    """Take out what an earlier attempt left, which this one replaces: a failed decision, and what it read."""
+def _forget_attempt(connection: Connection, held: Claim) -> None:
+    """Take out what an earlier attempt left, which this one replaces: that it failed or abstained, and on what."""
     before = select(decisions.c.id).where(decisions.c.task_id == held.task_id)
-    connection.execute(delete(sources).where(sources.c.decision_id.in_(before)))
+    for table in (sources, quotes):
+        connection.execute(delete(table).where(table.c.decision_id.in_(before)))
     connection.execute(delete(decisions).where(decisions.c.task_id == held.task_id))
 
 

@@ -38,6 +38,9 @@ class Store:
         # A server that was never reached is told at once; it may be the address that is wrong.
         self._reconnect_seconds = 0.0
         self._closed = False
+        self._file = sqlite_file(engine.url)
+        self._opened: tuple[int, int] | None = None
+        """Device and number of the file that is open; None while it is being made, and for a server."""
 
     @classmethod
     def open(cls, address: str, *, create: bool = True, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -60,6 +63,7 @@ class Store:
         store = cls(_engine(url))
         try:
             store._make_current()
+            store._opened = store._on_disk()
         except BaseException:
             store.close()
             raise
@@ -133,9 +137,31 @@ class Store:
         """Return the store itself."""
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Close the store."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close the store.
+
+        Raises:
+            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there.
+        """
         self.close()
+        if kind is None:
+            self._check_in_place()
+
+    def _on_disk(self) -> tuple[int, int] | None:
+        """Return device and number of the file at the ledger's path now; None for none, and for a server."""
+        try:
+            found = self._file.stat() if self._file is not None else None
+        except OSError:
+            return None
+        return None if found is None else (found.st_dev, found.st_ino)
+
+    def _check_in_place(self) -> None:
+        """Refuse to go on where the file was removed: SQLite itself would write on, into a file without a name."""
+        if self._opened is not None and self._on_disk() != self._opened:
+            raise LedgerUnusable(
+                f"the ledger {self.address} was removed, moved or replaced while it was in use; what was recorded "
+                "since is not in it. Put the file back if it was moved, and run the same command again"
+            )
 
     def _make_current(self) -> None:
         # Most openings find the tables current, and do not wait for whoever is writing.
@@ -171,8 +197,10 @@ class Store:
         """Tell a database's errors in our words, and leave nothing open where the store was closed meanwhile."""
         if self._closed:
             raise LedgerUnusable(f"the ledger {self.address} was closed; nothing more can be done with it")
+        self._check_in_place()
         try:
             yield
+            self._check_in_place()
         except (IntegrityError, DataError):
             # The database is well; what was to be stored in it is not.
             raise

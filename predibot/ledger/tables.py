@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, CheckConstraint, Index, MetaData, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
+from predibot.domain.decision import REASON_KINDS
 from predibot.ledger.instant import Instant
 from predibot.ledger.prose import Prose
 
@@ -172,6 +173,8 @@ class TaskRow(Row, table=True):
     owner: str | None = Field(default=None, sa_type=Text)
     lease_until: datetime | None = _instant(nullable=True)
     waits_for: int | None = Field(default=None, foreign_key="tasks.id", index=True)
+    next_try_at: datetime | None = _instant(nullable=True)
+    """Before this a failed task is not tried again unasked; None for at once."""
 
 
 class AttemptRow(Row, table=True):
@@ -197,6 +200,7 @@ class DecisionRow(Row, table=True):
         CheckConstraint("unallocated_usd IS NULL OR unallocated_usd >= 0", name="unallocated_not_negative"),
         CheckConstraint("(status = 'recorded') = (unallocated_usd IS NOT NULL)", name="recorded_is_booked"),
         CheckConstraint("cost_known_usd >= 0", name="cost_not_negative"),
+        _one_of("reason_kind", *REASON_KINDS),
     )
     id: int | None = Field(default=None, primary_key=True)
     task_id: int = Field(foreign_key="tasks.id")
@@ -219,6 +223,8 @@ class DecisionRow(Row, table=True):
     trace_sha256: str | None = Field(default=None, sa_type=Text)
     models_json: str | None = Field(default=None, sa_type=Text)
     """The names of the models that were opened for it; None where nobody wrote them down."""
+    reason_kind: str | None = Field(default=None, sa_type=Text)
+    """What made it abstain; None for one that did not, and where an older predibot did not say."""
 
 
 class ForecastRow(Row, table=True):

@@ -75,4 +75,8 @@ def _decision_view(report: DecisionReport) -> DecisionView:
         cost_usd=stored.cost_usd,
         cost_known_usd=stored.cost_known_usd,
         message=report.message,
+        stored_status=stored.status,
+        reason_kind=stored.reason_kind,
+        failed_for_good=stored.failed_for_good,
+        next_try_at=stored.next_try_at,
     )

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from predibot.domain.clock import format_instant
+from predibot.domain.decision import REASON_KINDS
 from predibot.reports import figures
 from predibot.reports.grid import Column, Grid, print_grid
 from predibot.reports.text import plain, sentence
@@ -54,6 +55,8 @@ def print_decisions(console: Console, view: DecideView) -> None:
         print_line(console, f"{plain(bot)}: {', '.join(_outcomes(decisions)) or 'nothing to decide'}")
     if not bots:
         print_line(console, "nothing decided")
+    for line in _tried_again(view.decisions):
+        print_line(console, line)
     if view.cost_usd is None:
         print_line(console, f"cost: {figures.cost_usd(view.cost_known_usd)} known, the rest unknown")
     elif view.cost_usd > 0.0:
@@ -166,9 +169,31 @@ def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
     if failed := of["failed"]:
         yield f"{_things(len(failed), 'decision')} failed ({_messages(failed)})"
     if abstained := of["abstained"]:
-        yield f"{len(abstained):,} abstained"
-    if skipped := of["skipped"]:
-        yield f"{len(skipped):,} decided before"
+        yield f"{len(abstained):,} abstained ({_messages(abstained)})"
+    skipped = Counter(decision.stored_status == "failed" for decision in of["skipped"])
+    if skipped[False]:
+        yield f"{skipped[False]:,} decided before"
+    if skipped[True]:
+        yield f"{skipped[True]:,} failed before"
+
+
+def _tried_again(decisions: Sequence[DecisionView]) -> Iterator[str]:
+    """Yield what becomes of decisions that failed, or abstained for a reason that may pass."""
+    failed = [decision for decision in decisions if decision.stored_status == "failed"]
+    for_good = sum(decision.failed_for_good for decision in failed)
+    due = Counter(decision.next_try_at for decision in failed if not decision.failed_for_good)
+    if for_good:
+        yield f"{_things(for_good, 'decision')} failed for good; --retry failed tries once more"
+    if at_once := due.pop(None, 0):
+        yield f"the next call tries {_things(at_once, 'failed decision')} again"
+    if due:
+        first = format_instant(min(filter(None, due)))
+        waiting = _things(due.total(), "failed decision")
+        yield f"the next try of {waiting} is due at {first}; --retry failed tries now"
+    lacking = Counter(decision.reason_kind for decision in decisions if decision.stored_status == "abstained")
+    for kind in REASON_KINDS:
+        if lacking[kind] and kind != "bot":
+            yield f"{_things(lacking[kind], 'decision')} abstained for want of {kind}; --retry abstained asks again"
 
 
 def _messages(decisions: Sequence[DecisionView]) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import STATUSES, Status
+from predibot.domain.decision import STATUSES, ReasonKind, Status
 
 Document = dict[str, object]
 """What `json.dumps` writes: texts, finite numbers, None, and lists and documents of them."""
@@ -130,6 +130,13 @@ class DecisionView:
     """None where a part is unknown."""
     cost_known_usd: float = 0.0
     message: str = ""
+    stored_status: Status = "recorded"
+    """In the ledger, where what was made before has one too."""
+    reason_kind: ReasonKind | None = None
+    """Of an abstention."""
+    failed_for_good: bool = False
+    next_try_at: datetime | None = None
+    """When one that failed is tried again unasked; None for by the next call, or never."""
 
     def document(self) -> Document:
         """Return the JSON document."""
@@ -141,6 +148,10 @@ class DecisionView:
             "unallocated_usd": number(self.unallocated_usd),
             "cost_usd": number(self.cost_usd),
             "message": self.message,
+            "stored_status": self.stored_status,
+            "reason_kind": self.reason_kind,
+            "failed_for_good": self.failed_for_good,
+            "next_try_at": format_instant(self.next_try_at) if self.next_try_at else None,
         }
 
 
@@ -173,6 +184,9 @@ class DecideView:
         totals["cost_usd"] = number(self.cost_usd)
         totals["cost_known_usd"] = number(self.cost_known_usd)
         totals["seconds"] = number(self.seconds)
+        stored = Counter(decision.stored_status for decision in self.decisions)
+        totals["stored"] = {status: stored[status] for status in STATUSES}
+        totals["failed_for_good"] = sum(decision.failed_for_good for decision in self.decisions)
         return {
             "run": self.run.document(),
             "selected": [event.document() for event in self.selected],

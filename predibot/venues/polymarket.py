@@ -156,11 +156,16 @@ class Polymarket:
         Raises:
             UsageError: If the venue knows no such event.
             VenueUnavailable: If it did not answer.
-            VenueChanged: If it cannot be read.
+            VenueChanged: If it cannot be read, or none of its markets can.
         """
         event, skips = parse_event(self._raw_event(event_id), quoted_at=self._clock())
         if event is None:
             raise VenueChanged(f"{self._name}: event {event_id} cannot be read: {skips[0].reason}; update predibot")
+        if skips and not event.markets:
+            raise VenueChanged(
+                f"{self._name}: none of the {len(skips)} markets of event {event_id} can be read: "
+                f"{skips[0].reason}; try again later, or update predibot"
+            )
         for skip in skips:
             _log.warning("market %s of event %s is left out: %s", skip.id, event_id, skip.reason)
         return event

@@ -45,7 +45,11 @@ def _fault(world: str, kind: str, path: str = "", *, once: bool = False) -> str:
 
 def _is_clear_error(said: Said) -> bool:
     error = said.document["error"]
-    return said.code == 1 and set(said.document) == {"error"} and any(word in error["message"] for word in ADVICE)
+    return (
+        (said.code, said.document["exit_code"]) == (1, 1)
+        and set(said.document) == {"error", "exit_code"}
+        and any(word in error["message"] for word in ADVICE)
+    )
 
 
 def _played(predibot: Predibot, ledger: str) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from predibot.agents.breaker import Breakers
-from predibot.agents.key import Key
+from predibot.agents.key import ApiKeys, Key
 from predibot.agents.litellm_model import LiteLLMModel
 from predibot.agents.openai_model import OpenAICompatibleModel
 from predibot.agents.price import Price
@@ -50,7 +50,7 @@ def light(server: ChatServer, retry: Retry, *, price: Price | None = None, name:
 
 def heavy(server: ChatServer, retry: Retry, *, price: Price | None = None, name: str = "openai/tiny") -> ChatModel:
     """Return litellm's client of a server."""
-    keys = {KEY_NAME: SECRET}
+    keys = ApiKeys({KEY_NAME: SECRET})
     return LiteLLMModel(name, base_url=server.base_url, keys=keys, key_name=KEY_NAME, retry=retry, price=price)
 
 

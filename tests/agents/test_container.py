@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from predibot.agents.container import CodeFailed, Container, ContainerSpec, docker_problem, docker_spec, python_side
+from predibot.agents.deadline import in_time
 
 TOOLS = {"web_search": ("query",), "final_answer": ("market_decisions",)}
 
@@ -69,6 +70,32 @@ def test_code_that_goes_wrong_is_told(code: str, told: str) -> None:
         container.run(code, deadline_seconds=1.5 if "while True: pass" in code else 30.0)
 
 
+FORGED = 'import os\ncall = b\'{{"call": "web_search", "arguments": {{}}}}\\n\'\n{more}'
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        # It never reads its answers, so that they fill the pipe; and it never stops asking.
+        "os.write(1, call * 1_000)\nimport time\ntime.sleep(600)",
+        "while True: os.write(1, call * 1_000)",
+        "import sys\nsys.stdin.close()\nos.write(1, call * 1_000)\nwhile True: pass",
+    ],
+    ids=["deaf", "endless", "closed"],
+)
+def test_code_that_fills_its_pipe_ends_in_time(more: str) -> None:
+    with opened({"result": "x" * 10_000}) as container:
+        with pytest.raises(CodeFailed, match=r"did not end in time|the container ended"):
+            in_time(lambda: container.run(FORGED.format(more=more), deadline_seconds=2.0), 60.0)
+        assert container.run("print('again')", deadline_seconds=30.0) == "again\n"
+
+
+def test_code_that_is_longer_than_the_pipe_to_one_who_does_not_read_ends_in_time() -> None:
+    deaf = ContainerSpec((sys.executable, "-c", "import time; time.sleep(600)"))
+    with Container(deaf, lambda name, arguments: {}) as container, pytest.raises(CodeFailed, match="did not end in"):
+        in_time(lambda: container.run("# " + "x" * 1_000_000, deadline_seconds=1.0), 60.0)
+
+
 @pytest.mark.parametrize("broken", ["import os; os._exit(1)", "while True: pass"])
 def test_after_it_broke_the_next_code_gets_a_new_one_with_nothing_in_it(broken: str) -> None:
     with opened() as container:
@@ -118,6 +145,18 @@ def test_what_keeps_docker_from_running_is_said(fake_docker: Callable[[str], str
     found = docker_problem("i", docker=fake_docker(script))
     assert found.startswith(problem)
     assert bool(found) == bool(problem)
+
+
+@pytest.mark.parametrize("image", ["--help", "--privileged", "-v/:/host", "", "a b", "python\n", "--volume=/:/x"])
+def test_an_option_is_no_image(fake_docker: Callable[[str], str], image: str) -> None:
+    assert "is no name of an image" in docker_problem(image, docker=fake_docker("exit 0"))
+    with pytest.raises(ValueError, match="is no name of an image"):
+        docker_spec(image, TOOLS)
+
+
+@pytest.mark.parametrize("image", ["i", "python:3.11-slim", "localhost:5000/a/b_c@sha256:0123", "ghcr.io/Org/x:1"])
+def test_names_of_images_are_taken(fake_docker: Callable[[str], str], image: str) -> None:
+    assert docker_problem(image, docker=fake_docker("exit 0")) == ""
 
 
 def test_docker_that_is_not_there_is_said() -> None:

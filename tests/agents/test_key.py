@@ -6,19 +6,103 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.key import MASK, SECRET_RUN_CHARACTERS, Key, find_key, key_names, masked, masked_text
-from predibot.errors import ModelRefused
-from tests.agents.clients import SECRET
+from predibot.agents.key import MASK, SECRET_RUN_CHARACTERS, ApiKeys, Key, host_of, key_names, masked, masked_text
+from predibot.agents.model import ClientName, model_destination, open_model
+from predibot.errors import ModelRefused, UsageError
+from predibot.research.search.open_provider import PROVIDER_NAMES, own_url
+from tests.agents.clients import HELLO, SECRET, Clock, retry_of
 
 KEY = Key("OPENAI_API_KEY", SECRET)
 TEXT = st.text(alphabet="abc123-", max_size=40)
 
 
-def test_a_key_is_found_under_its_usual_names_in_a_mapping_or_by_a_function() -> None:
-    assert find_key(key_names("openai"), {"OPENAI_API_KEY": SECRET}) == KEY
-    assert find_key(key_names("openai"), lambda name: SECRET if name == "OPENAI_API_KEY" else None) == KEY
-    assert find_key(key_names("perplexity"), {"PERPLEXITYAI_API_KEY": "x"}) == Key("PERPLEXITYAI_API_KEY", "x")
-    assert find_key(key_names("together_ai"), {"TOGETHER_API_KEY": ""}) is None
+OPENAI = "https://api.openai.com/v1"
+KEYS = ApiKeys({"OPENAI_API_KEY": SECRET, "ACME_API_KEY": SECRET, "PERPLEXITYAI_API_KEY": "x", "TOGETHER_API_KEY": ""})
+
+
+def test_a_key_is_found_under_its_usual_names() -> None:
+    assert KEYS.find(key_names("openai"), OPENAI) == KEYS.of_provider("openai", None) == KEY
+    assert KEYS.of_provider("perplexity", None) == Key("PERPLEXITYAI_API_KEY", "x")
+    assert KEYS.of_provider("together_ai", None) is None
+
+
+@pytest.mark.parametrize(
+    "url", [OPENAI, "https://API.openai.com:443", "http://localhost:1/v1", "http://127.0.0.1:1", "https://[::1]:9/v1"]
+)
+def test_a_key_goes_to_its_providers_own_host_and_to_this_machine(url: str) -> None:
+    assert KEYS.named("OPENAI_API_KEY", url) == KEY
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://evil.example/v1", "evil.example"),
+        ("http://api.openai.com/v1", "http://api.openai.com"),
+        ("https://api.openai.com:8443/v1", "api.openai.com:8443"),
+        ("https://api.openai.com.evil.example/v1", "api.openai.com.evil.example"),
+        ("https://api.openai.com%2eevil.example/v1", "api.openai.com%2eevil.example"),
+        ("https://localhost.evil.example/v1", "localhost.evil.example"),
+        ("https://127.0.0.1.evil.example/v1", "127.0.0.1.evil.example"),
+        ("https://\u0430pi.openai.com/v1", "xn--pi-6kc.openai.com"),
+        ("http://10.0.0.5:8000/v1", "http://10.0.0.5:8000"),
+        ("https://openrouter.ai/api/v1", "openrouter.ai"),
+    ],
+)
+def test_a_key_goes_nowhere_else_unless_the_operator_binds_it_there(url: str, place: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        KEYS.named("OPENAI_API_KEY", url)
+    assert f"may not be sent to {place}: it belongs to api.openai.com" in str(refused.value)
+    assert SECRET not in str(refused.value)
+    assert f'PREDIBOT_KEY_HOSTS="OPENAI_API_KEY={place}"' in str(refused.value)
+    assert ApiKeys(KEYS.values, {"OPENAI_API_KEY": (place,)}).named("OPENAI_API_KEY", url) == KEY
+
+
+def test_a_key_that_nobody_bound_goes_to_no_host_of_a_recipe() -> None:
+    with pytest.raises(UsageError, match="nobody bound it to a host"):
+        KEYS.find(("ACME_API_KEY",), "https://api.acme.com")
+    assert KEYS.find(("ACME_API_KEY",), "https://api.acme.com", own_url="https://api.acme.com/v2") is not None
+
+
+@pytest.mark.parametrize(
+    ("provider", "named", "said"),
+    [
+        ("openai", "ACME_API_KEY", "ACME_API_KEY may not be sent to api.openai.com"),
+        ("deepseek", "OPENAI_API_KEY", "OPENAI_API_KEY may not be sent to api.deepseek.com: it belongs to api.openai"),
+        ("novita", "OPENAI_API_KEY", "no key of provider 'novita'; put its key into NOVITA_API_KEY"),
+        ("openai", "NO_SUCH_KEY", "NO_SUCH_KEY is not set; set it in the environment"),
+        ("together_ai", "TOGETHER_API_KEY", "TOGETHER_API_KEY is not set"),
+    ],
+)
+def test_a_provider_gets_no_key_of_somebody_else(provider: str, named: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        KEYS.of_provider(provider, named)
+
+
+@pytest.mark.parametrize("name", ["openai/tiny", "acme/o3-deep-research", "openai/o3-deep-research"])
+@pytest.mark.parametrize("client", ["light", "litellm"])
+@pytest.mark.parametrize(("key_name", "said"), [("OPENAI_API_KEY", "may not be sent"), ("NO_SUCH_KEY", "is not set")])
+def test_no_client_takes_a_key_to_a_recipes_host(name: str, client: ClientName, key_name: str, said: str) -> None:
+    where = {"base_url": "https://evil.example/v1", "key_name": key_name}
+    with pytest.raises(UsageError, match=said):
+        model_destination(name, keys=KEYS, client=client, **where)
+    with pytest.raises(UsageError, match=said):
+        model = open_model(name, keys=KEYS, retry=retry_of(Clock()), client=client, **where)
+        model.chat(HELLO, deadline_seconds=9.0)
+
+
+def test_the_operators_own_address_of_a_provider_is_shown() -> None:
+    keys = ApiKeys({}, bases={"OPENAI_API_BASE": "https://gateway.corp:8443/openai", "OLLAMA_API_BASE": "box:11434"})
+    assert (keys.place_of("openai"), keys.place_of("groq")) == ("gateway.corp:8443", "api.groq.com")
+    assert keys.place_of("ollama") == "the address in OLLAMA_API_BASE"
+
+
+def test_every_search_provider_with_a_key_has_a_host_of_its_own() -> None:
+    assert {name for name in PROVIDER_NAMES if own_url(name)} == {"brave", "tavily", "exa", "serper"}
+    assert host_of(str(own_url("brave"))) == "api.search.brave.com"
+
+
+def test_the_keys_show_their_values_nowhere() -> None:
+    assert SECRET not in repr(KEYS)
 
 
 def test_a_key_shows_its_name_only() -> None:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from predibot.agents.key import ApiKeys
 from predibot.agents.litellm_library import table_price
 from predibot.agents.litellm_model import LiteLLMModel, provider_of
 from predibot.agents.model import ClientName, open_model, worst_price
 from predibot.agents.openai_model import OpenAICompatibleModel
 from predibot.agents.price import Price
 from predibot.domain.chat import Cost
-from predibot.errors import ModelRefused, UsageError
+from predibot.errors import ModelError, ModelRefused, UsageError
 from tests.agents.chat_server import USAGE, Said, chat_server, completion, error
 from tests.agents.clients import HELLO, SECRET, Clock, heavy, retry_of
 
@@ -34,11 +35,12 @@ def watch(event, arguments):
     if event == "socket.getaddrinfo" and arguments[0] not in ("127.0.0.1", "localhost"):
         strangers.append(arguments[0])
 sys.addaudithook(watch)
+from predibot.agents.key import ApiKeys
 from predibot.agents.litellm_model import LiteLLMModel
 from predibot.agents.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import ModelRefused
-model = LiteLLMModel("openai/tiny", base_url=sys.argv[1], keys={}, retry=Retry())
+model = LiteLLMModel("openai/tiny", base_url=sys.argv[1], keys=ApiKeys(), retry=Retry())
 try:
     model.chat(ChatRequest((Message("user", "hi"),)), deadline_seconds=60.0)
 except ModelRefused as error:
@@ -78,7 +80,7 @@ def ask_known(known: pytest.MonkeyPatch, said: Said, *, price: Price | None = No
     """Return the cost of an answer of a provider that litellm's table knows."""
     with chat_server(said) as server:
         known.setenv("OPENAI_BASE_URL", server.base_url)
-        model = LiteLLMModel(name, keys={"OPENAI_API_KEY": SECRET}, retry=retry_of(Clock()), price=price)
+        model = LiteLLMModel(name, keys=ApiKeys({"OPENAI_API_KEY": SECRET}), retry=retry_of(Clock()), price=price)
         return model.chat(HELLO, deadline_seconds=60.0).cost
 
 
@@ -121,7 +123,7 @@ def test_the_worst_price_is_the_dearer_of_recipe_and_table() -> None:
 
 
 def test_a_provider_without_a_key_says_which_to_set() -> None:
-    model = LiteLLMModel("openai/gpt-4o-mini", keys={}, retry=retry_of(Clock()))
+    model = LiteLLMModel("openai/gpt-4o-mini", keys=ApiKeys(), retry=retry_of(Clock()))
     with pytest.raises(ModelRefused, match="set OPENAI_API_KEY"):
         model.chat(HELLO, deadline_seconds=60.0)
 
@@ -140,7 +142,7 @@ def test_a_name_without_a_provider_is_looked_up() -> None:
 
 
 def test_a_base_url_takes_the_light_client_and_no_key_that_is_not_named() -> None:
-    keys = {"OPENAI_API_KEY": SECRET}
+    keys = ApiKeys({"OPENAI_API_KEY": SECRET})
     with chat_server(completion()) as server:
         model = open_model("openai/tiny", keys=keys, retry=retry_of(Clock()), base_url=server.base_url)
         model.chat(HELLO, deadline_seconds=60.0)
@@ -151,12 +153,36 @@ def test_a_base_url_takes_the_light_client_and_no_key_that_is_not_named() -> Non
 
 def test_litellm_takes_a_base_url_only_where_it_follows_no_redirects() -> None:
     with pytest.raises(UsageError, match="openai/"):
-        LiteLLMModel("anthropic/claude", base_url="http://localhost/v1", keys={}, retry=retry_of(Clock()))
+        LiteLLMModel("anthropic/claude", base_url="http://localhost/v1", keys=ApiKeys(), retry=retry_of(Clock()))
 
 
 @pytest.mark.parametrize("client", ["light", "litellm"])
 def test_a_server_is_asked_by_the_name_it_knows(client: ClientName) -> None:
     with chat_server(completion()) as server:
-        model = open_model("sandbox/sharp", keys={}, retry=retry_of(Clock()), base_url=server.base_url, client=client)
+        model = open_model(
+            "sandbox/sharp", keys=ApiKeys(), retry=retry_of(Clock()), base_url=server.base_url, client=client
+        )
         model.chat(HELLO, deadline_seconds=60.0)
         assert (model.name, server.asked[0].body["model"]) == ("sandbox/sharp", "sandbox/sharp")
+
+
+def test_a_model_whose_name_is_an_address_gets_no_key() -> None:
+    keys = ApiKeys({"HF_TOKEN": SECRET})
+    with chat_server(completion()) as server:
+        model = LiteLLMModel(f"huggingface/{server.base_url}", keys=keys, retry=retry_of(Clock()))
+        with pytest.raises(UsageError, match="holds no address"):
+            model.chat(HELLO, deadline_seconds=60.0)
+        assert server.asked == []
+
+
+def test_a_redirect_of_a_provider_carries_no_key_away(known: pytest.MonkeyPatch) -> None:
+    keys = ApiKeys({"ANTHROPIC_API_KEY": SECRET})
+    with chat_server(completion()) as elsewhere:
+        away = Said(b"", status=307, headers={"location": f"{elsewhere.base_url}/messages"})
+        with chat_server(away) as server:
+            known.setenv("ANTHROPIC_API_BASE", server.base_url)
+            model = LiteLLMModel("anthropic/claude-x", keys=keys, retry=retry_of(Clock()))
+            with pytest.raises(ModelError):
+                model.chat(HELLO, deadline_seconds=60.0)
+            assert [asked.headers.get("x-api-key") for asked in server.asked][:1] == [SECRET]
+        assert elsewhere.asked == []

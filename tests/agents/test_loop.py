@@ -386,12 +386,13 @@ def test_a_kept_step_that_brings_no_answer_is_an_abstention() -> None:
     assert result.decision is None
     assert "limit of 2 steps is reached" in result.reason
     assert "; nothing was handed in; the last complaint: " in result.reason
+    assert result.kind == "budget"
 
 
 def test_without_any_step_nobody_is_asked() -> None:
     model = ScriptedModel([GOOD])
     result = run_within(Limits(steps=0), model)
-    assert (result.decision, model.requests) == (None, [])
+    assert (result.decision, model.requests, result.kind) == (None, [], "budget")
     assert result.reason.endswith("; nothing was handed in")
 
 
@@ -448,7 +449,7 @@ def ticking(step_seconds: float) -> Callable[[], float]:
 def test_no_model_is_asked_after_the_deadline() -> None:
     model = ScriptedModel([("web_search", {"query": "rain"})])
     result = run(model, seconds=100.0, clock=ticking(5.0), steps=99)
-    assert result.reason == "no answer within 100 seconds"
+    assert (result.reason, result.kind) == ("no answer within 100 seconds", "bot")
     assert all(0 < deadline <= 100 for deadline in model.deadlines)
     assert model.deadlines == sorted(model.deadlines, reverse=True)
 

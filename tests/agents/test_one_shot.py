@@ -92,10 +92,9 @@ def test_a_spent_budget_is_a_reason_and_not_an_error() -> None:
     def spent(_request: ChatRequest) -> None:
         raise BudgetSpent("the day's limit of $1 would be passed")
 
-    assert (
-        run(ScriptedModel([GOOD], before=spent)).reason
-        == "the day's limit of $1 would be passed; nothing was handed in"
-    )
+    result = run(ScriptedModel([GOOD], before=spent))
+    assert result.reason == "the day's limit of $1 would be passed; nothing was handed in"
+    assert result.kind == "budget"
 
 
 def test_a_model_that_is_not_there_is_an_error() -> None:

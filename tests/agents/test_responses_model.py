@@ -10,7 +10,7 @@ import pytest
 
 from predibot.agents.background import works_in_background
 from predibot.agents.failure import GivenUp
-from predibot.agents.key import Key
+from predibot.agents.key import ApiKeys, Key
 from predibot.agents.litellm_model import LiteLLMModel
 from predibot.agents.model import open_model, worst_price
 from predibot.agents.price import Price
@@ -322,13 +322,13 @@ def test_elsewhere_the_worst_price_is_known_only_with_that_of_a_search(price: Pr
 
 
 def test_its_name_says_which_client_a_model_gets() -> None:
-    retry, keys = retry_of(Clock()), {"OPENAI_API_KEY": SECRET}
+    retry, keys = retry_of(Clock()), ApiKeys({"OPENAI_API_KEY": SECRET})
     assert isinstance(open_model(NAME, keys=keys, retry=retry), ResponsesModel)
-    assert isinstance(open_model(NAME, keys={}, retry=retry, base_url="http://localhost/v1"), ResponsesModel)
+    assert isinstance(open_model(NAME, keys=ApiKeys(), retry=retry, base_url="http://localhost/v1"), ResponsesModel)
     assert isinstance(open_model("openai/o3", keys=keys, retry=retry), LiteLLMModel)
     assert isinstance(open_model(f"openrouter/{NAME}", keys=keys, retry=retry), LiteLLMModel)
     with pytest.raises(ModelRefused, match="needs a key; set OPENAI_API_KEY"):
-        open_model(NAME, keys={}, retry=retry)
+        open_model(NAME, keys=ApiKeys(), retry=retry)
 
 
 @pytest.mark.parametrize("name", ["o3-deep-research", "openai/o3-deep-research", f"{NAME}-2025-06-26"])

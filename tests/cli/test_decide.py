@@ -9,17 +9,20 @@ from tests.cli.conftest import WORLD
 
 RUN = ["key", "recipe", "slot", "as_of", "venue", "game"]
 TOTALS = ["recorded", "refused", "failed", "abstained", "skipped", "cost_usd", "cost_known_usd", "seconds"]
+STORED = ["stored", "failed_for_good"]
+"""What is so in the ledger, whichever call made it."""
 
 
 def test_the_document_has_the_keys_of_the_contract_in_their_order(predibot: Predibot) -> None:
     said = predibot("decide", "--venue", WORLD, "--json")
     document = said.document
-    assert list(document) == ["run", "selected", "passed_over", "decisions", "totals", "notes"]
-    assert (list(document["run"]), list(document["totals"])) == (RUN, TOTALS)
+    assert list(document) == ["run", "selected", "passed_over", "decisions", "totals", "notes", "exit_code"]
+    assert (list(document["run"]), list(document["totals"])) == (RUN, [*TOTALS, *STORED])
     assert list(document["selected"][0]) == ["event_id", "title", "markets", "volume_1wk_usd"]
     assert list(document["passed_over"][0]) == ["event_id", "title", "rule", "reason"]
     decision = document["decisions"][0]
-    assert list(decision) == ["bot", "event_id", "status", "bets", "unallocated_usd", "cost_usd", "message"]
+    assert list(decision)[:7] == ["bot", "event_id", "status", "bets", "unallocated_usd", "cost_usd", "message"]
+    assert list(decision)[7:] == ["stored_status", "reason_kind", "failed_for_good", "next_try_at"]
     assert list(decision["bets"][0]) == ["market_id", "bet_usd", "probability", "confidence", "price_yes"]
     assert said.out.count("\n") == 1
 

@@ -29,7 +29,7 @@ def test_the_document_has_the_keys_of_the_contract_in_their_order(decided: Predi
     document = decided("evaluate", "--json").document
     assert " ".join(document) == (
         "as_of first_results_at convention confidence resamples seed bots comparisons by parts by_category "
-        "by_lead_time_days by_confidence delays sizings notes"
+        "by_lead_time_days by_confidence delays sizings notes exit_code"
     )
     assert [card["bot"] for card in document["bots"]] == ["market_price", "random_bet"]
     assert list(document["bots"][0]["horizons"]) == ["1", "2", "7", "settled"]

@@ -79,11 +79,13 @@ class Program:
         return f"sqlite:///{self.folder}/ledger.db"
 
 
-def document_of(process: "subprocess.Popen[str]", *, seconds: float = 60.0) -> Any:
-    """Wait for a process, and return the document it printed."""
+def document_of(process: "subprocess.Popen[str]", *, seconds: float = 60.0, code: int = 0) -> Any:
+    """Wait for a process that ends with an exit code, and return the document it printed."""
     out, err = process.communicate(timeout=seconds)
-    assert process.returncode == 0, err
-    return json.loads(out)
+    assert process.returncode == code, err
+    document = json.loads(out)
+    assert document["exit_code"] == code
+    return document
 
 
 def wait_until(true: Callable[[], bool], *, seconds: float = 30.0) -> None:

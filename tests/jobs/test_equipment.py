@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from predibot.agents.key import ApiKeys
 from predibot.config import Settings
 from predibot.contracts import ModelNeed, Needs, ToolText
 from predibot.domain.budget import Spending
@@ -35,7 +36,7 @@ def opened() -> Iterator[OpenVenue]:
 def fitted(opened: OpenVenue, pages: Path, *, key: str = "not-on-any-page") -> Fitting:
     recipe = parse_recipe(RecipeText(RECIPE, "sharp.toml", "sharp"))
     equipment = Equipment(
-        recipe, opened, {"OPENAI_API_KEY": key}, "run", 600.0, lambda: NOW, pages=PageFolder(pages)
+        recipe, opened, ApiKeys({"OPENAI_API_KEY": key}), "run", 600.0, lambda: NOW, pages=PageFolder(pages)
     )  # fmt: skip
     event = opened.venue.events(opened.now).events[0]
     return equipment.fit(recipe.bots[0], event, opened.now)
@@ -51,7 +52,7 @@ EXTRACTED = 'extract_model = "cheap"\n'
 def reporter(opened: OpenVenue, more: str, *, strategy: str = "deep_research") -> Equipment:
     """Return the equipment of a bot whose model works in the background."""
     recipe = parse_recipe(RecipeText(REPORTER.format(strategy=strategy) + more, "r.toml", "r"))
-    return Equipment(recipe, opened, {}, "run", 600.0, lambda: NOW)
+    return Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def test_a_limit_in_steps_leaves_the_dearest_calls(opened: OpenVenue) -> None:
     ("needs", "said"),
     [
         (Needs(news=True), "needs news, which game 'dollar_per_event' does not show"),
-        (Needs(tools=("websearch",)), "needs a tool 'websearch'. Did you mean 'web_search'?"),
+        (Needs(tools=("websearch",)), "no tool 'websearch'. Did you mean 'web_search'?"),
         (Needs(models=(ModelNeed("acme/deep", max_searches=None),)), "has a model that searches by itself"),
     ],
 )
@@ -269,3 +270,35 @@ def test_bots_share_the_accounts_of_their_run_and_wait_for_each_other(opened: Op
         waiting.result(timeout=30.0).settle(Spending(steps=1))
     with pytest.raises(BudgetSpent, match="the run's limit of 1 steps"):
         here.reserve(Spending(steps=1))
+
+
+SEARCHES = RECIPE.replace("sandbox/sharp", "openai/tiny") + (
+    'price_usd_per_million_tokens = 0\n[search]\nproviders = ["brave", "searxng", "ddgs"]\n'
+    'base_urls = {{brave = "{brave}", searxng = "http://10.0.0.9:8888"}}\n'
+)
+
+
+def searching(opened: OpenVenue, brave: str, keys: ApiKeys) -> Equipment:
+    """Return the equipment of a bot that searches the web."""
+    recipe = parse_recipe(RecipeText(SEARCHES.format(brave=brave), "r.toml", "r"))
+    return Equipment(recipe, replace(opened, loopback=None), keys, "run", 600.0, lambda: NOW)
+
+
+def test_where_searches_go_is_known_beforehand(opened: OpenVenue) -> None:
+    keys = ApiKeys({"BRAVE_API_KEY": "b" * 20, "SEARXNG_API_KEY": "s" * 20})
+    found = searching(opened, "https://api.search.brave.com/", keys).search_destinations()
+    assert {name: (at.host, at.key_name, at.key_is_set) for name, at in found.items()} == {
+        "brave": ("api.search.brave.com", "BRAVE_API_KEY", True),
+        "searxng": ("http://10.0.0.9:8888", None, False),
+        "ddgs": ("many", None, False),
+    }
+
+
+def test_a_search_key_goes_to_its_provider_or_where_the_operator_says(opened: OpenVenue) -> None:
+    values, brave = {"BRAVE_API_KEY": "b" * 20}, "https://brave.corp:9443"
+    with pytest.raises(
+        UsageError, match=r"'brave': BRAVE_API_KEY may not be sent to brave\.corp:9443: it belongs to api"
+    ):
+        searching(opened, brave, ApiKeys(values)).search_usd()
+    bound = ApiKeys(values, {"BRAVE_API_KEY": ("brave.corp:9443",)})
+    assert searching(opened, brave, bound).search_usd() is None

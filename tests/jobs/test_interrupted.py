@@ -1,10 +1,12 @@
 """Ctrl-C: it stops at once, keeps what is recorded, and says how to go on."""
 
+import json
 import signal
 import sqlite3
 import time
 from contextlib import closing
 
+import pytest
 from sqlalchemy import text
 
 from predibot.ledger.store import Store
@@ -31,6 +33,33 @@ def test_ctrl_c_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(progr
     program.strategy("slow", SLOW)
     assert document_of(program.decide(*BOTS))["totals"]["skipped"] == 3
     assert outcomes(program.ledger) == ["interrupted"] * 2 + ["recorded"] * 6
+
+
+@pytest.mark.parametrize("executor", [(), ("--executor", "processes:2")])
+def test_sigterm_gives_claims_back_as_ctrl_c_does(program: Program, executor: tuple[str, ...]) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
+    process = program.decide(*BOTS, *executor)
+    wait_until(lambda: claimed(program) >= 2 and outcomes_so_far(program).count("recorded") == 3)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 143
+    document = json.loads(out)
+    assert (document["error"]["kind"], document["exit_code"]) == ("Terminated", 143)
+    assert claimed(program) == 0
+    assert set(outcomes_so_far(program)) == {"interrupted", "recorded"}
+    program.strategy("slow", SLOW)
+    assert document_of(program.decide(*BOTS))["totals"]["recorded"] == 3
+
+
+def test_a_ledger_that_is_removed_while_bots_decide_is_an_error(program: Program) -> None:
+    body = 'Path("ledger.db").unlink(missing_ok=True)'
+    text = SLOW.replace("time.sleep(self.seconds)", body).replace("import time", "from pathlib import Path")
+    program.strategy("removes", text.replace("Slow", "Removes"))
+    process = program.decide("--bots", "removes")
+    out, _ = process.communicate(timeout=60)
+    document = json.loads(out)
+    assert (process.returncode, document["exit_code"]) == (1, 1)
+    assert "was removed, moved or replaced while it was in use" in document["error"]["message"]
 
 
 def test_ctrl_c_does_not_wait_for_a_ledger_that_somebody_holds(program: Program) -> None:

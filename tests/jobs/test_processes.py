@@ -33,20 +33,20 @@ def test_processes_come_to_the_ledger_of_threads(program: Program) -> None:
 
 def test_a_process_that_hangs_as_a_whole_is_killed_and_its_decision_failed(one_thread: Program) -> None:
     one_thread.strategy("hangs", HANGS.format("os.kill(os.getpid(), signal.SIGSTOP)").replace("Slow", "Hangs"))
-    document = document_of(one_thread.decide("--bots", "hangs,market_price", *CROSS))
+    document = document_of(one_thread.decide("--bots", "hangs,market_price", *CROSS), code=3)
     found = {(each["bot"], each["status"], each["message"]) for each in document["decisions"]}
     assert found == {("hangs", "failed", "gave no answer within 3 s"), ("market_price", "recorded", "")}
 
 
 def test_a_thread_that_hangs_in_a_process_is_left_behind(one_thread: Program) -> None:
     one_thread.strategy("hangs", HANGS.format("time.sleep(600)").replace("Slow", "Hangs"))
-    document = document_of(one_thread.decide("--bots", "hangs,market_price", *CROSS))
+    document = document_of(one_thread.decide("--bots", "hangs,market_price", *CROSS), code=3)
     assert document["totals"]["failed"] == document["totals"]["recorded"] == 3
 
 
 def test_a_process_that_dies_twice_of_a_decision_fails_it_and_nothing_else(one_thread: Program) -> None:
     one_thread.strategy("dies", HANGS.format("os._exit(7)").replace("Slow", "Dies"))
-    document = document_of(one_thread.decide("--bots", "dies,market_price", *CROSS))
+    document = document_of(one_thread.decide("--bots", "dies,market_price", *CROSS), code=3)
     assert document["totals"]["recorded"] == 3
     assert {each["message"] for each in document["decisions"] if each["bot"] == "dies"} == {"its process ended: 7"}
 

@@ -1,11 +1,14 @@
 """The run of a slot: frozen once, resumed, in conflict, void."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from predibot.domain.budget import Limits
 from predibot.errors import RunConflict, UsageError
+from predibot.ledger.claims import RETRIES
 from predibot.ledger.runs import list_runs, void_run
 from predibot.ledger.store import Store
 from predibot.recipe import Recipe
@@ -69,6 +72,22 @@ def test_a_new_run_in_the_same_slot_has_a_key_of_its_own_and_is_resumed_by_what_
     assert decide_on(store, archive, request_of(recipe_of(seed=7))).run.key == f"{KEY}+2"
     assert decide_on(store, archive).run.key == KEY
     assert decide_on(store, archive, seven).run.key == f"{KEY}+3"
+
+
+def test_with_retry_a_run_goes_on_within_other_limits_and_one_with_the_very_same_comes_first(
+    tmp_path: Path, archive: Path
+) -> None:
+    one, two, three = (request_of(replace(recipe_of(), limits={"run": Limits(steps=n)})) for n in (1, 2, 3))
+    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
+        decide_on(store, archive, one)
+        assert decide_on(store, archive, replace(two, new_run=True)).run.key == f"{KEY}+2"
+        with pytest.raises(RunConflict, match="add --retry failed,abstained to go on within these limits"):
+            decide_on(store, archive, three)
+        asked = frozenset(RETRIES)
+        assert decide_on(store, archive, replace(one, retry=asked)).run.key == KEY
+        report = decide_on(store, archive, replace(three, retry=asked))
+        assert report.run.key == f"{KEY}+2"
+        assert any("goes on with other limits: limits.run.steps is 3, was 2" in note for note in report.notes)
 
 
 def test_a_bot_cannot_change_what_it_is(store: Store, archive: Path) -> None:

@@ -1,21 +1,48 @@
 """Claims: no work is done twice, none is lost."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import select
 
-from predibot.domain.decision import Subject
+from predibot.domain.decision import ReasonKind, Subject
+from predibot.domain.price import Quote
 from predibot.errors import ClaimLost
-from predibot.ledger.claims import MAX_RETRIES, Claim, Taken, attempts, held_claim, release, renew
-from predibot.ledger.decisions import decisions
+from predibot.ledger.claims import (
+    RETRIES,
+    RETRY_PAUSES,
+    Claim,
+    Retry,
+    Taken,
+    attempts,
+    held_claim,
+    release,
+    renew,
+)
+from predibot.ledger.decisions import Finished, decisions, stored_decisions
+from predibot.ledger.runs import StoredRun
 from predibot.ledger.store import Store
-from tests.ledger.by_hand import LEASE, NOW, a_run, claimant, event_of, failed, finished_with, put, rows_of, take
+from tests.ledger.by_hand import (
+    LEASE,
+    NOW,
+    a_run,
+    abstained,
+    claimant,
+    decide,
+    event_of,
+    failed,
+    finished_with,
+    put,
+    rows_of,
+    take,
+)
 
 EVENT = event_of(1)
 SAID = {"m1a": (1.0, 0.5)}
 SECOND = timedelta(seconds=1)
+YEAR = timedelta(days=365)
 
 
 def outcomes(store: Store) -> Sequence[object]:
@@ -78,16 +105,71 @@ def test_a_late_result_finds_its_claim_gone_and_stores_nothing(store: Store) -> 
     assert outcomes(store) == ["lost", "recorded"]
 
 
+def fail(store: Store, run: StoredRun, at: datetime, *, retry: frozenset[Retry] = frozenset()) -> None:
+    """Try the decision at an instant, and fail."""
+    held = take(store, run, "a", EVENT, replace(claimant(began_at=at), retry=retry), now=at)
+    assert isinstance(held, Claim), at
+    put(store, run, "a", held, failed(EVENT, at=at))
+
+
 def test_what_failed_is_tried_again_by_later_calls_only_and_at_most_three_times(store: Store) -> None:
-    run = a_run(store, EVENT)
-    for call in range(1 + MAX_RETRIES):
-        who = claimant(began_at=NOW + call * SECOND)
-        held = take(store, run, "a", EVENT, who, now=NOW + call * SECOND)
-        assert isinstance(held, Claim), call
-        put(store, run, "a", held, failed(EVENT, at=NOW + call * SECOND))
-        assert take(store, run, "a", EVENT, who) == Taken("failed"), "the same call"
-    assert take(store, run, "a", EVENT, claimant(began_at=NOW + LEASE)) == Taken("failed")
+    run, at = a_run(store, EVENT), NOW
+    for pause in (timedelta(0), *RETRY_PAUSES):
+        at += pause + SECOND
+        fail(store, run, at)
+        assert take(store, run, "a", EVENT, claimant(began_at=at), now=at + YEAR) == Taken("failed"), "the same call"
+    assert take(store, run, "a", EVENT, claimant(began_at=at + YEAR), now=at + YEAR) == Taken("failed")
     assert outcomes(store) == ["failed"] * 4
+
+
+def test_four_calls_in_one_outage_leave_tries_for_after_it(store: Store) -> None:
+    run = a_run(store, EVENT)
+    for call in range(2):
+        fail(store, run, NOW + call * SECOND)
+    due = NOW + SECOND + RETRY_PAUSES[1]
+    for early in (NOW + 2 * SECOND, due - SECOND):
+        assert take(store, run, "a", EVENT, claimant(began_at=early), now=early) == Taken("failed")
+    with store.read() as connection:
+        (stored,) = stored_decisions(connection, run.id)
+    assert (stored.next_try_at, stored.failures, stored.failed_for_good) == (due, 2, False)
+    assert isinstance(take(store, run, "a", EVENT, claimant(began_at=due), now=due), Claim)
+
+
+def test_who_asks_for_it_need_not_wait_and_has_one_more_try_a_call(store: Store) -> None:
+    run, asked = a_run(store, EVENT), frozenset[Retry](["failed"])
+    for call in range(6):
+        fail(store, run, NOW + call * SECOND, retry=asked)
+        same_call = replace(claimant(began_at=NOW + call * SECOND), retry=asked)
+        assert take(store, run, "a", EVENT, same_call, now=NOW + YEAR) == Taken("failed")
+    with store.read() as connection:
+        (stored,) = stored_decisions(connection, run.id)
+    assert (stored.failures, stored.failed_for_good, stored.next_try_at) == (6, True, None)
+    assert take(store, run, "a", EVENT, claimant(began_at=NOW + YEAR), now=NOW + YEAR) == Taken("failed")
+
+
+@pytest.mark.parametrize(("kind", "again"), [("budget", True), ("members", True), ("bot", False), (None, False)])
+def test_an_abstention_is_asked_again_where_its_reason_may_have_passed(
+    store: Store, kind: ReasonKind | None, again: bool
+) -> None:
+    run = a_run(store, EVENT)
+    shown = {"m1a": Quote(NOW, displayed=0.4)}
+    decide(store, run, "a", replace(abstained(EVENT), reason_kind=kind, shown=shown))
+    later = claimant(began_at=NOW + YEAR)
+    assert take(store, run, "a", EVENT, later, now=NOW + YEAR) == Taken("abstained"), "unasked"
+    held = take(store, run, "a", EVENT, replace(later, retry=frozenset(RETRIES)), now=NOW + YEAR)
+    assert isinstance(held, Claim) is again
+    if isinstance(held, Claim):
+        put(store, run, "a", held, finished_with(EVENT, SAID))
+        with store.read() as connection:
+            assert [each.status for each in stored_decisions(connection, run.id)] == ["recorded"]
+
+
+@pytest.mark.parametrize("finished", [finished_with(EVENT, SAID), replace(failed(EVENT), status="refused")])
+def test_what_is_recorded_or_refused_is_never_made_again(store: Store, finished: Finished) -> None:
+    run = a_run(store, EVENT)
+    decide(store, run, "a", finished)
+    asked = replace(claimant(began_at=NOW + YEAR), retry=frozenset(RETRIES))
+    assert take(store, run, "a", EVENT, asked, now=NOW + YEAR) == Taken(finished.status)
 
 
 def test_a_retry_that_succeeds_takes_the_place_of_the_failure(store: Store) -> None:

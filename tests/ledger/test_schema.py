@@ -52,6 +52,7 @@ RUBBISH = (
     "UPDATE decisions SET unallocated_usd = NULL",
     "UPDATE decisions SET status = 'failed'",
     "UPDATE decisions SET cost_known_usd = -1",
+    "UPDATE decisions SET reason_kind = 'mood'",
     "UPDATE tasks SET status = 'claimed'",
     "UPDATE tasks SET token = 'x'",
     "UPDATE tasks SET status = 'done'",

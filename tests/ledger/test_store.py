@@ -117,6 +117,36 @@ def fill(store: Store) -> None:
             connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', :event_id, :title)"), row)
 
 
+def add_event(store: Store) -> None:
+    with store.write() as connection:
+        connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', 'e', 't')"))
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_removed_or_replaced_while_it_is_open_is_noticed_at_once(tmp_path: Path, replaced: bool) -> None:
+    file = tmp_path / "ledger.db"
+    with pytest.raises(LedgerUnusable, match="removed, moved or replaced"), Store.open(f"sqlite:///{file}") as store:
+        file.unlink()
+        if replaced:
+            Store.open(f"sqlite:///{file}").close()
+        add_event(store)
+
+
+def test_a_file_that_is_removed_after_the_last_transaction_is_noticed_at_the_end(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    with pytest.raises(LedgerUnusable, match="Put the file back"), Store.open(f"sqlite:///{file}") as store:
+        add_event(store)
+        file.unlink()
+
+
+def test_a_file_that_is_removed_within_a_transaction_is_noticed_when_that_ends(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    store = Store.open(f"sqlite:///{file}")
+    with pytest.raises(LedgerUnusable, match="removed"), store.write():
+        file.unlink()
+    store.close()
+
+
 def test_a_failure_half_way_leaves_nothing(store: Store) -> None:
     with pytest.raises(ZeroDivisionError), store.write() as connection:
         connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('v', 'e', 't')"))

@@ -3,6 +3,7 @@
 import io
 import re
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from rich.console import Console
@@ -168,8 +169,29 @@ def test_failures_say_why_once_and_how_often() -> None:
     console = screen(200)
     messages = ("timed out", "timed out", "[no] key")
     failed = [DecisionView("a", str(n), "failed", message=text) for n, text in enumerate(messages)]
-    print_decisions(console, decided(*failed, DecisionView("a", "8", "abstained"), DecisionView("a", "9", "skipped")))
-    assert shown(console) == "a: 3 decisions failed (timed out, 2 times; [no] key), 1 abstained, 1 decided before\n"
+    abstained = DecisionView("a", "8", "abstained", message="no idea")
+    print_decisions(console, decided(*failed, abstained, DecisionView("a", "9", "skipped")))
+    assert shown(console) == (
+        "a: 3 decisions failed (timed out, 2 times; [no] key), 1 abstained (no idea), 1 decided before\n"
+    )
+
+
+def test_what_may_be_tried_again_is_said_with_when_and_how() -> None:
+    console = screen(200)
+    due = [AS_OF + timedelta(minutes=minutes) for minutes in (30, 31)]
+    waiting = [DecisionView("a", str(n), "skipped", stored_status="failed", next_try_at=at) for n, at in enumerate(due)]
+    for_good = DecisionView("a", "7", "failed", stored_status="failed", failed_for_good=True, message="down")
+    at_once = DecisionView("a", "8", "failed", stored_status="failed", message="down")
+    lacking = DecisionView("a", "9", "skipped", stored_status="abstained", reason_kind="members")
+    own = DecisionView("a", "10", "skipped", stored_status="abstained", reason_kind="bot")
+    print_decisions(console, decided(*waiting, for_good, at_once, lacking, own))
+    assert shown(console).splitlines() == [
+        "a: 2 decisions failed (down), 2 decided before, 2 failed before",
+        "1 decision failed for good; --retry failed tries once more",
+        "the next call tries 1 failed decision again",
+        "the next try of 2 failed decisions is due at 2026-02-13T20:00Z; --retry failed tries now",
+        "1 decision abstained for want of members; --retry abstained asks again",
+    ]
 
 
 def test_money_spent_is_said_and_so_is_what_is_not_known() -> None:

@@ -32,14 +32,22 @@ def test_a_call_of_decide_has_the_keys_of_its_contract_in_their_order() -> None:
     }
     assert " ".join(document["selected"][0]) == "event_id title markets volume_1wk_usd"
     assert " ".join(document["passed_over"][0]) == "event_id title rule reason"
-    assert " ".join(document["decisions"][0]) == "bot event_id status bets unallocated_usd cost_usd message"
+    assert " ".join(document["decisions"][0]) == (
+        "bot event_id status bets unallocated_usd cost_usd message "
+        "stored_status reason_kind failed_for_good next_try_at"
+    )
     assert " ".join(document["decisions"][0]["bets"][0]) == "market_id bet_usd probability confidence price_yes"
-    assert " ".join(document["totals"]) == ("recorded refused failed abstained skipped cost_usd cost_known_usd seconds")
+    assert " ".join(document["totals"]) == (
+        "recorded refused failed abstained skipped cost_usd cost_known_usd seconds stored failed_for_good"
+    )
 
 
 def test_totals_count_every_outcome() -> None:
     statuses = (*OUTCOMES, OUTCOMES[0])
-    totals = written(decided(*(DecisionView("a", str(n), one) for n, one in enumerate(statuses))).document())["totals"]
+    stored = ("recorded", "refused", "failed", "abstained", "failed", "recorded")
+    pairs = zip(statuses, stored, strict=True)
+    views = (DecisionView("a", str(n), one, stored_status=kept) for n, (one, kept) in enumerate(pairs))
+    totals = written(decided(*views).document())["totals"]
     assert totals == {
         "recorded": 2,
         "refused": 1,
@@ -49,6 +57,8 @@ def test_totals_count_every_outcome() -> None:
         "cost_usd": 0.0,
         "cost_known_usd": 0.0,
         "seconds": 1.5,
+        "stored": {"recorded": 2, "refused": 1, "failed": 2, "abstained": 1},
+        "failed_for_good": 0,
     }
 
 

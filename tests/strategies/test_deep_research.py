@@ -56,17 +56,19 @@ def test_a_report_without_a_probability_is_an_abstention() -> None:
 
 
 @pytest.mark.parametrize(
-    ("report", "reason"),
+    ("report", "abstention"),
     [
-        (reply(""), "the report is empty"),
-        (reply("Rain is", finish="length"), "the report was cut off at 16,000 tokens"),
-        (reply(finish="refusal", refusal="no"), "the model refused to answer: no"),
-        (BudgetSpent("the limit of $1"), "the limit of $1; no report was written"),
+        (reply(""), Abstention("the report is empty")),
+        (reply("Rain is", finish="length"), Abstention("the report was cut off at 16,000 tokens")),
+        (reply(finish="refusal", refusal="no"), Abstention("the model refused to answer: no")),
+        (BudgetSpent("the limit of $1"), Abstention("the limit of $1; no report was written", "budget")),
     ],
 )
-def test_where_there_is_no_whole_report_nobody_is_asked_to_read_it(report: ChatReply | Exception, reason: str) -> None:
+def test_where_there_is_no_whole_report_nobody_is_asked_to_read_it(
+    report: ChatReply | Exception, abstention: Abstention
+) -> None:
     decision, _, reader = decide(report)
-    assert decision == Abstention(reason)
+    assert decision == abstention
     assert not reader.requests
 
 

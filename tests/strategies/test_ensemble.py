@@ -6,7 +6,7 @@ import pytest
 
 from predibot.domain.decision import Abstention, Decision, MarketDecision
 from predibot.domain.event import Event
-from predibot.errors import ModelRefused, ModelUnavailable, PluginError
+from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable, PluginError
 from predibot.games import DollarPerEvent
 from predibot.plugins import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, Turn, answer, context, rain, said
@@ -109,6 +109,7 @@ def test_too_few_members_are_an_abstention(share: float, taken: bool) -> None:
     assert isinstance(decision, Decision) == taken
     if isinstance(decision, Abstention):
         assert decision.reason.startswith("1 of 3 members have a decision, ")
+        assert decision.kind == "members"
 
 
 def test_a_member_that_did_not_say_every_market_does_not_count() -> None:
@@ -142,6 +143,13 @@ def test_a_sample_that_got_no_answer_is_one_that_did_not_succeed() -> None:
     assert isinstance(decision, Decision)
     assert decision.notes == ("2 of 3 samples",)
     assert isinstance(sample([ModelUnavailable("down")])[0], Abstention)
+
+
+def test_samples_that_a_limit_stopped_abstain_for_want_of_budget() -> None:
+    for turn, kind in ((BudgetSpent("the limit of $1"), "budget"), (ModelUnavailable("down"), "bot")):
+        decision, _ = sample([turn])
+        assert isinstance(decision, Abstention)
+        assert decision.kind == kind
 
 
 def test_a_model_that_refuses_for_good_is_an_error() -> None:

@@ -1,6 +1,7 @@
 """The search providers that are predibot's, by the names recipes use."""
 
 from collections.abc import Callable
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ from predibot.research.search.provider import SearchProvider
 from predibot.spelling import did_you_mean
 
 PROVIDER_NAMES = BUILT_IN_SEARCH
-_WITH_KEY: dict[str, Callable[..., SearchProvider]] = {
+_WITH_KEY: dict[str, type[BraveSearch | TavilySearch | ExaSearch | SerperSearch]] = {
     "brave": BraveSearch,
     "tavily": TavilySearch,
     "exa": ExaSearch,
@@ -54,3 +55,13 @@ def search_provider(
     if base_url:
         given["base_url"] = base_url.rstrip("/")
     return _WITH_KEY[name](key, clock, **given)
+
+
+def own_url(name: str) -> str | None:
+    """Return where a provider that takes a key is by itself, None for one that takes none.
+
+    Its key goes there, and to a base URL of a recipe only where the operator says so.
+    """
+    if name not in _WITH_KEY:
+        return None
+    return next(str(each.default) for each in fields(_WITH_KEY[name]) if each.name == "base_url")

@@ -1,0 +1,310 @@
+"""`predibot score` on files made to fill the memory or to break a number: one sentence each, and bounded memory.
+
+What could fill the memory is scored by a process of its own, whose resident memory the system counts.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.acceptance.conftest import said_here
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_RESIDENT_BYTES = 600_000_000
+HEADER = "forecaster,question,probability,outcome\n"
+GOOD = "ann,q,0.5,1\n"
+TEXTS = {"forecaster": pa.string(), "question": pa.string(), "probability": pa.float64(), "outcome": pa.int64()}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What became of a process."""
+
+    code: int
+    out: str
+    err: str
+    resident_bytes: int
+
+
+LAUNCH = """
+import os, sys
+pid = os.posix_spawn(sys.executable, [sys.executable, "-m", "predibot", "score", *sys.argv[2:]], os.environ)
+_, status, used = os.wait4(pid, 0)
+open(sys.argv[1], "w").write(str(used.ru_maxrss))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.fixture
+def score(tmp_path: Path) -> Callable[..., Ended]:
+    """Return the program, which scores a file in a process of its own.
+
+    It is started by one that is small, because it begins with the figure of who starts it.
+    """
+
+    def run(file: Path, *options: str) -> Ended:
+        resident = tmp_path / "resident"
+        command = [sys.executable, "-S", "-c", LAUNCH, str(resident), str(file), "--resamples", "100", *options]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        unit = 1 if sys.platform == "darwin" else 1024
+        return Ended(done.returncode, done.stdout, done.stderr, int(resident.read_text()) * unit)
+
+    return run
+
+
+@pytest.fixture
+def score_here() -> Callable[..., Ended]:
+    """Return the program, run in this process, for files that are small however they are read."""
+
+    def run(file: Path, *options: str) -> Ended:
+        said = said_here("score", str(file), "--resamples", "100", *options)
+        return Ended(said.code, said.out, said.err, 0)
+
+    return run
+
+
+def one_sentence(ended: Ended, said: str) -> None:
+    """Check that a file was refused in a line, within the memory there is for it."""
+    *_, last = ended.err.splitlines()
+    assert (ended.code, ended.out) == (1, "")
+    assert last.startswith("error: ") and said in last
+    assert "Traceback" not in ended.err
+    assert ended.resident_bytes < MOST_RESIDENT_BYTES
+
+
+def table(n: int, **changed: Any) -> pa.Table:
+    """Return the same forecast over and over, but for some columns."""
+    cells: dict[str, Any] = {"forecaster": "ann", "question": "q", "probability": 0.5, "outcome": 1, **changed}
+    arrays = {
+        name: cell if isinstance(cell, pa.Array | pa.ChunkedArray) else pa.repeat(pa.scalar(cell, TEXTS.get(name)), n)
+        for name, cell in cells.items()
+    }
+    return pa.table(arrays)
+
+
+def bomb_of_rows() -> pa.Table:
+    return table(9_000_000)
+
+
+def bomb_of_nothing() -> pa.Table:
+    return table(9_000_000, **{name: pa.nulls(9_000_000, kind) for name, kind in TEXTS.items()})
+
+
+def bomb_of_one_long_word() -> pa.Table:
+    words = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0), 20_000).cast(pa.int32()), ["x" * 1_000_000])
+    return table(20_000, question=words)
+
+
+def bomb_of_one_page() -> pa.Table:
+    return table(1, question=pa.array(["x" * 400_000_000]))
+
+
+def bomb_of_a_list() -> pa.Table:
+    return table(1, question=pa.ListArray.from_arrays([0, 40_000_000], pa.nulls(40_000_000, pa.float64())))
+
+
+@pytest.mark.parametrize(
+    ("made", "options", "said"),
+    [
+        (bomb_of_rows, {"compression": "zstd"}, "unpacks to more than 256 MiB"),
+        (bomb_of_rows, {"compression": "gzip", "row_group_size": 100_000}, "unpacks to more than 256 MiB"),
+        (bomb_of_nothing, {"compression": "snappy"}, "unpacks to more than 256 MiB"),
+        (bomb_of_one_long_word, {"compression": "zstd"}, "unpacks to more than 256 MiB"),
+        (bomb_of_one_page, {"compression": "zstd", "use_dictionary": False}, "unpacks to more than 256 MiB"),
+        (bomb_of_one_page, {"compression": "snappy", "use_dictionary": False}, "unpacks to more than 256 MiB"),
+        (bomb_of_a_list, {"compression": "zstd"}, "column question holds list<"),
+    ],
+)
+def test_a_small_parquet_file_does_not_fill_the_memory(
+    tmp_path: Path, score: Callable[..., Ended], made: Callable[[], pa.Table], options: Mapping[str, Any], said: str
+) -> None:
+    file = tmp_path / "bomb.parquet"
+    pq.write_table(made(), file, write_statistics=False, **options)
+    one_sentence(score(file), said)
+
+
+def varint(number: int) -> bytes:
+    """Return a number as Thrift's compact protocol writes it."""
+    left, said = number << 1, b""
+    while left > 0x7F:
+        said, left = said + bytes([left & 0x7F | 0x80]), left >> 7
+    return said + bytes([left])
+
+
+def understated(content: bytes, number: int) -> bytes:
+    """Return a Parquet file whose footer says 1 wherever it said a number, in as many bytes."""
+    length = int.from_bytes(content[-8:-4], "little")
+    body, footer = content[: -8 - length], content[-8 - length :]
+    honest = varint(number)
+    lie = b"\x82" + b"\x80" * (len(honest) - 2) + b"\x00"
+    assert honest in footer
+    return body + footer.replace(honest, lie)
+
+
+@pytest.mark.parametrize("compression", ["zstd", "gzip", "snappy"])
+def test_a_parquet_file_that_lies_about_its_size_is_stopped_as_it_unpacks(
+    tmp_path: Path, score: Callable[..., Ended], compression: str
+) -> None:
+    file = tmp_path / "lie.parquet"
+    pq.write_table(bomb_of_one_page(), file, compression=compression, use_dictionary=False, write_statistics=False)
+    group = pq.ParquetFile(file).metadata.row_group(0)
+    content = understated(file.read_bytes(), group.column(1).total_uncompressed_size)
+    file.write_bytes(understated(content, group.total_byte_size))
+    assert pq.ParquetFile(file).metadata.row_group(0).column(1).total_uncompressed_size == 1
+    one_sentence(score(file), "unpacks to more than 256 MiB")
+
+
+def test_a_parquet_file_that_lies_about_its_rows_is_stopped_as_it_unpacks(
+    tmp_path: Path, score: Callable[..., Ended]
+) -> None:
+    file = tmp_path / "lie.parquet"
+    pq.write_table(bomb_of_rows(), file, compression="zstd", row_group_size=9_000_000)
+    content = understated(file.read_bytes(), 9_000_000)
+    file.write_bytes(content)
+    ended = score(file)
+    assert "Traceback" not in ended.err
+    assert ended.resident_bytes < MOST_RESIDENT_BYTES
+
+
+@pytest.mark.parametrize(
+    ("stated", "kind"),
+    [
+        (2**62, pa.timestamp("us", "UTC")),
+        (-(2**60), pa.timestamp("ms", "Mars/Olympus")),
+        (1_772_323_200_000_000_001, pa.timestamp("ns")),
+        (2**31 - 1, pa.date32()),
+    ],
+    ids=["us", "ms", "finer", "days"],
+)
+def test_an_instant_that_nobody_can_hold_is_a_bad_row(
+    tmp_path: Path, score_here: Callable[..., Ended], stated: int, kind: pa.DataType
+) -> None:
+    dates = pa.array([stated, 0], kind)
+    pq.write_table(table(2, date=dates), tmp_path / "f.parquet")
+    ended = score_here(tmp_path / "f.parquet", "--json")
+    document = json.loads(ended.out)
+    assert (ended.code, document["rows"], document["n_bad_rows"]) == (0, 2, 1)
+    assert document["bad_rows"][0]["row"] == 1
+    assert document["bad_rows"][0]["reason"].startswith(f"date is {stated}")
+    pq.write_table(pa.table({"date": dates, "value": [1.0, 2.0]}), tmp_path / "e.parquet")
+    equity = json.loads(score_here(tmp_path / "e.parquet", "--equity", "--json").out)
+    assert equity["n_bad_rows"] == 1 or "error" in equity
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "said"),
+    [
+        ("question", pa.array([b"q"]), "column question holds binary"),
+        ("question", pa.array([{"a": 1}]), "column question holds struct<"),
+        ("probability", pa.array([[0.5]]), "column probability holds list<"),
+        ("date", pa.array([5], pa.time64("us")), "column date holds time64"),
+        ("date", pa.array([5], pa.duration("s")), "column date holds duration"),
+    ],
+)
+def test_a_column_of_what_is_no_cell_is_one_sentence(
+    tmp_path: Path, score_here: Callable[..., Ended], column: str, cells: pa.Array, said: str
+) -> None:
+    pq.write_table(table(1, **{column: cells}), tmp_path / "f.parquet")
+    one_sentence(score_here(tmp_path / "f.parquet"), said)
+
+
+@pytest.mark.parametrize("cut", [0.2, 0.5, 0.9, 0.999])
+def test_a_parquet_file_that_is_damaged_is_one_sentence(
+    tmp_path: Path, score_here: Callable[..., Ended], cut: float
+) -> None:
+    file = tmp_path / "f.parquet"
+    pq.write_table(table(5_000, question=pa.array([f"question {n}" for n in range(5_000)])), file)
+    content = bytearray(file.read_bytes())
+    at = int(len(content) * cut)
+    content[at : at + 40] = b"\xff" * len(content[at : at + 40])
+    file.write_bytes(bytes(content))
+    ended = score_here(file)
+    assert "Traceback" not in ended.err and ended.resident_bytes < MOST_RESIDENT_BYTES
+    if ended.code:
+        one_sentence(ended, "f.parquet")
+
+
+def bad_csv() -> bytes:
+    return (HEADER + "x\n" * 2_000_000).encode()
+
+
+def repeated_csv() -> bytes:
+    return (HEADER + GOOD * 330_000).encode()
+
+
+def contradicted_csv() -> bytes:
+    return (HEADER + "".join(f"{n:x},q,1,{n % 2}\n" for n in range(330_000))).encode()
+
+
+def bad_jsonl() -> bytes:
+    return b"{}\n" * 1_330_000
+
+
+@pytest.mark.parametrize("made", [bad_csv, repeated_csv, contradicted_csv, bad_jsonl])
+def test_four_megabytes_of_bad_rows_are_counted_and_the_first_thousand_listed(
+    tmp_path: Path, score: Callable[..., Ended], made: Callable[[], bytes]
+) -> None:
+    file = tmp_path / ("f.jsonl" if made is bad_jsonl else "f.csv")
+    file.write_bytes(made())
+    ended = score(file, "--json")
+    document = json.loads(ended.out)
+    rows = made().count(b"\n") - (made is not bad_jsonl)
+    assert document["n_bad_rows"] == rows - (made is repeated_csv)
+    first = 3 if made is repeated_csv else 1 + (made is not bad_jsonl)
+    assert [row["line"] for row in document["bad_rows"]] == list(range(first, first + 1_000))
+    assert ended.resident_bytes < MOST_RESIDENT_BYTES // 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("f.csv", lambda: f"{HEADER}{GOOD}{'c' * 100_000_000},q,0.5,1\n", "line 3: the line is longer than 1,048,576"),
+        ("f.csv", lambda: f'{HEADER}{GOOD}ann,"{"c" * 900_000}",0.5,1\n', "line 3: field larger than field limit"),
+        ("f.jsonl", lambda: '{"forecaster": [' + "[]," * 30_000_000 + "[]]}", "line 1: the line is longer than"),
+        ("f.jsonl", lambda: "[" * 900_000, "is one JSON array"),
+        ("f.jsonl", lambda: '{"a": ' * 150_000, "line 1: this is no JSON object: maximum recursion depth"),
+        ("f.csv", lambda: f"{HEADER}{GOOD}ann,\0,0.5,1\n", "is no text"),
+        ("f.csv", lambda: "x" * 100_000_000, "line 1: the line is longer than"),
+    ],
+    ids=["cell", "field", "list", "brackets", "deep", "nul", "header"],
+)
+def test_a_text_that_is_one_endless_line_is_one_sentence(
+    tmp_path: Path, score: Callable[..., Ended], name: str, content: Callable[[], str], said: str
+) -> None:
+    (tmp_path / name).write_text(content())
+    ended = score(tmp_path / name, "--strict")
+    assert said in ended.err
+    one_sentence(ended, name)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ('"ann", "probability": 1' + "0" * 400, "probability is a very large number"),
+        ('"ann", "probability": 1e999', "probability is inf"),
+        ('"ann", "probability": -Infinity', "probability is -inf"),
+        ('"ann", "probability": ' + "9" * 5_000, "this is no JSON object: Exceeds the limit"),
+        ("[" * 800 + "]" * 800 + ', "probability": 0.5', ""),
+        ('{"a": {"b": [1, 2, 3]}}, "probability": 0.5', "forecaster is {'a': {'b': [1, 2, 3]}}; write a text"),
+    ],
+    ids=["huge", "inf", "minus", "digits", "deep", "nested"],
+)
+def test_a_cell_that_overflows_is_a_bad_row(
+    tmp_path: Path, score_here: Callable[..., Ended], cells: str, said: str
+) -> None:
+    good = '{"forecaster": "bob", "question": "q", "probability": 0.5, "outcome": 1}\n'
+    (tmp_path / "f.jsonl").write_text(good + f'{{"question": "q", "outcome": 1, "forecaster": {cells}}}\n')
+    ended = score_here(tmp_path / "f.jsonl", "--json")
+    document = json.loads(ended.out)
+    assert (ended.code, document["rows"], document["n_bad_rows"]) == (0, 2, 1)
+    assert said in document["bad_rows"][0]["reason"]

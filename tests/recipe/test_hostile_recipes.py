@@ -1,0 +1,96 @@
+"""Recipes made to keep a parser busy: refused in a sentence, in bounded time and memory."""
+
+from pathlib import Path
+
+import pytest
+
+from predibot.errors import RecipeError
+from predibot.recipe_file import MAX_BYTES, find_recipe
+from predibot.recipe_text import RecipeText, parse_recipe
+
+BOT = '[[bots]]\nstrategy = "market_price"\n'
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(RecipeError) as refused:
+        parse_recipe(RecipeText(text, "r.toml", "r"))
+    said = str(refused.value)
+    assert "\n" not in said and len(said) < 500
+    return said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 100_000,
+        "x = " + "[" * 100_000 + "]" * 100_000,
+        "x = " + "{a = " * 100_000 + "1" + "}" * 100_000,
+    ],
+    ids=["open", "closed", "tables"],
+)
+def test_what_is_nested_too_deep_is_one_sentence(text: str) -> None:
+    assert refusal(text) == "r.toml is nested too deep. Write tables and lists of one or two levels"
+
+
+@pytest.mark.parametrize("depth", range(380, 500, 5))
+def test_at_no_depth_does_one_part_of_the_parser_give_up_where_another_did_not(depth: int) -> None:
+    assert refusal(f"{BOT}x = {'[' * depth}{']' * depth}").startswith(("r.toml, line 3: unknown", "r.toml is nested"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BOT + "a." * 50_000 + "a = 1",
+        BOT + "[" + "a." * 50_000 + "a]",
+        BOT + "'a b' . " * 15_000 + "a = 1",
+        BOT + '"a" .' * 20_000 + "a = 1",
+        BOT + "x = {" + "a." * 50_000 + "a = 1}",
+    ],
+    ids=["bare", "header", "literal", "quoted", "inline"],
+)
+def test_a_dotted_key_of_a_hundred_kilobytes_is_one_sentence(text: str) -> None:
+    assert refusal(text) == "r.toml, line 3: a key has more than 50 parts. Write one or two"
+
+
+def test_dots_in_prose_are_no_key() -> None:
+    prose = "# " + "." * 1_000 + " " + "a sentence. " * 1_000 + "\n# https://a.b.c.example.org/1.2.3.4\n"
+    assert parse_recipe(RecipeText(prose + BOT, "r.toml", "r")).bots[0].name == "market_price"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("seed = " + "9" * 5_000, "r.toml has a number of thousands of digits"),
+        (f"seed = 0x{'f' * 5_000}", "r.toml, line 1: a number is beyond 64 bits"),
+        (f"{BOT}[selection]\nevents = {10**30}", "r.toml, line 4: a number is beyond 64 bits"),
+        (f"{BOT}[limits.run]\nusd = -{2**63 + 1}", "r.toml, line 4: a number is beyond 64 bits"),
+        (f"{BOT}[limits.run]\nusd = 1e999", "r.toml, line 4: 'usd' in a table of [limits] is inf"),
+    ],
+)
+def test_a_number_beyond_what_toml_holds_is_one_sentence(text: str, said: str) -> None:
+    assert refusal(text).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["".join(f"[t{n}]\n" for n in range(30_000)), "x = [" + "1," * 100_000 + "]", "# " + "a " * 400_000, '"' * 400_000],
+    ids=["tables", "list", "words", "quotes"],
+)
+def test_a_megabyte_of_anything_else_is_read_or_refused(text: str) -> None:
+    assert refusal(text).startswith("r.toml, line ")
+
+
+def test_a_recipe_above_a_megabyte_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "big.toml"
+    path.write_text(BOT + "#" * (MAX_BYTES - len(BOT)))
+    assert find_recipe("big.toml", tmp_path).name == "big"
+    path.write_text(BOT + "#" * (MAX_BYTES - len(BOT) + 1))
+    with pytest.raises(RecipeError, match=r"big\.toml is larger than 1,000,000 bytes, and no recipe is"):
+        find_recipe("big.toml", tmp_path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no device without an end")
+def test_a_recipe_without_an_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "endless.toml").symlink_to("/dev/zero")
+    with pytest.raises(RecipeError, match="larger than"):
+        find_recipe("endless.toml", tmp_path)
