@@ -154,13 +154,13 @@ def hang_up(connection: socket.socket) -> None:
 
 def hang(connection: socket.socket) -> None:
     """Say nothing until the client goes away."""
-    connection.settimeout(10.0)
+    connection.settimeout(60.0)
     connection.recv(1)
 
 
 def _drip(connection: socket.socket, head: bytes, drop: bytes) -> None:
     connection.sendall(head)
-    for _ in range(500):
+    for _ in range(3000):
         connection.sendall(drop)
         time.sleep(0.02)
 

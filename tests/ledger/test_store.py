@@ -168,7 +168,7 @@ def test_opening_and_reading_does_not_wait_for_whoever_writes(address: str) -> N
         began = time.monotonic()
         with Store.open(address) as other, other.read() as connection:
             assert list_runs(connection) == ()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 20
 
 
 def test_a_closed_connection_is_told_in_our_words(postgres: Postgres) -> None:

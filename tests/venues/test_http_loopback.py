@@ -49,7 +49,7 @@ def serving(answer: Callable[[socket.socket, int], None]) -> Iterator[str]:
 def drip(connection: socket.socket, number: int) -> None:
     """Send a byte now and then for ever."""
     connection.sendall(HEAD + b"Content-Length: 100000\r\n\r\n[")
-    for _ in range(200):
+    for _ in range(3000):
         connection.sendall(b"1,")
         time.sleep(0.02)
 
@@ -57,7 +57,7 @@ def drip(connection: socket.socket, number: int) -> None:
 def drip_headers(connection: socket.socket, number: int) -> None:
     """Send a header that never ends."""
     connection.sendall(HEAD + b"X-Padding: ")
-    for _ in range(200):
+    for _ in range(3000):
         connection.sendall(b"a")
         time.sleep(0.02)
 
@@ -79,7 +79,7 @@ def test_a_dripping_body_ends_at_the_deadline() -> None:
         started = time.monotonic()
         with pytest.raises(VenueUnavailable, match="and no end"):
             client.get(url)
-        assert time.monotonic() - started < 2.0
+        assert time.monotonic() - started < 30
 
 
 def test_a_dripping_header_ends_at_the_deadline() -> None:
@@ -87,7 +87,7 @@ def test_a_dripping_header_ends_at_the_deadline() -> None:
         started = time.monotonic()
         with pytest.raises(VenueUnavailable, match="no whole answer"):
             client.get(url)
-        assert time.monotonic() - started < 2.0
+        assert time.monotonic() - started < 30
 
 
 def drip_once(connection: socket.socket, number: int) -> None:

@@ -198,7 +198,7 @@ def test_what_drips_ends_at_the_deadline(world: World, start: bytes, piece: byte
     started = time.monotonic()
     with pytest.raises((PageUnavailable, PageUnreadable)):
         world.fetch(URL, SHORT)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def test_a_server_that_says_nothing_ends_at_the_deadline(world: World) -> None:
