@@ -195,12 +195,12 @@ def test_a_day_is_not_lost_to_a_venue_that_could_not_be_read(
         for name in ("GAMMA", "CLOB"):
             monkeypatch.setenv(f"PREDIBOT_{name}_URL", server.base_url)
         for more in ((), ("--dry-run",)):
-            said = predibot("decide", "--json", *more)
+            said = predibot("decide", "--json", "--min-hours-left", "any", *more)
             problem = said.document["error"]
             assert (said.code, said.document["exit_code"], problem["kind"]) == (1, 1, "VenueChanged")
             assert "3 of the 3 events" in problem["message"]
             assert "3 because market bestBid: 'n/a' is not a number" in problem["message"]
         assert predibot("runs", "--json").document == {"runs": []}
         server.is_down = False
-        said = predibot("decide", "--json")
+        said = predibot("decide", "--json", "--min-hours-left", "any")
     assert (said.code, said.document["totals"]["recorded"]) == (0, 6)

@@ -154,7 +154,8 @@ def test_a_signal_stops_within_a_second_and_says_how_to_go_on(
     out, err = process.communicate(timeout=60)
     # A second is promised on a machine with nothing else to do; the venue itself answers after twenty.
     assert time.monotonic() - began < 15
-    assert process.returncode == code, seen + err
+    # Where Ctrl-C comes in the middle of an import, Python ends by the signal; a shell shows 130 for both.
+    assert process.returncode in (code, -stop), seen + err
     assert f"{word}: what is recorded is kept. To go on, run again: predibot {arguments[0]} " in err
     if "--json" in arguments:
         assert json.loads(out)["error"]["kind"] == "Terminated"
@@ -240,10 +241,12 @@ def test_a_shell_may_complete_commands_and_options(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "predibot"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["--dry-run"]
+    # Which shell it is for is seen by who started it.
+    by_bash = ["bash", "-c", f"{shlex.join(command)} --show-completion; exit $?"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     script = subprocess.run(
-        [*command, "--show-completion", "bash"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        by_bash, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
     assert "_PREDIBOT_COMPLETE=complete_bash" in script.stdout
 
 

@@ -272,7 +272,7 @@ def test_four_megabytes_of_bad_rows_are_counted_and_the_first_thousand_listed(
         ("f.csv", lambda: f'{HEADER}{GOOD}ann,"{"c" * 900_000}",0.5,1\n', "line 3: field larger than field limit"),
         ("f.jsonl", lambda: '{"forecaster": [' + "[]," * 30_000_000 + "[]]}", "line 1: the line is longer than"),
         ("f.jsonl", lambda: "[" * 900_000, "is one JSON array"),
-        ("f.jsonl", lambda: '{"a": ' * 150_000, "line 1: this is no JSON object: maximum recursion depth"),
+        ("f.jsonl", lambda: '{"a": ' * 150_000, "line 1: this is no JSON object: it is nested too deeply"),
         ("f.csv", lambda: f"{HEADER}{GOOD}ann,\0,0.5,1\n", "is no text"),
         ("f.csv", lambda: "x" * 100_000_000, "line 1: the line is longer than"),
     ],

@@ -70,7 +70,9 @@ def test_categories_and_tags_of_the_recipe_decide_and_the_reason_names_the_word(
     rules = 'exclude = ["weather"]\ninclude = ["sports", "weather", "curling"]\nper_category = 1\n'
     Path("r.toml").write_text(f'[selection]\n{rules}[[bots]]\nstrategy = "market_price"\n')
     refused = predibot("select", "r.toml", "--venue", _archive(tmp_path, *events))
-    assert refused.err.endswith("r.toml, line 3: exclude and include both have 'weather'; take it out of one of them\n")
+    assert refused.err.endswith(
+        "r.toml, line 3: exclude and include both have 'weather'; take it out of one of them.\n"
+    )
     Path("r.toml").write_text(Path("r.toml").read_text().replace('"sports", "weather"', '"sports", "WEATHER!"'))
     document = predibot("select", "r.toml", "--venue", f"archive:{tmp_path / 'archive'}", "--json").document
     assert [event["event_id"] for event in document["selected"]] == ["1"]

@@ -59,7 +59,7 @@ SEARCHER = '''
 
     def decide(self, context):
         """Search without a model; no other tool is there."""
-        found = context.tools.web_search(context.subject.title)
+        found = context.tools.web_search(context.subject.title).text
         assert context.tools.visit_webpage is None
         return say(context, 0.75 if "url: http" in found else 0.25)
 '''

@@ -82,7 +82,7 @@ def test_the_sandbox_is_known_as_long_as_its_world_lasts() -> None:
         ),
         ("archive:nowhere", "there is no archive folder"),
         ("archive:", "which archive"),
-        ("sandbx", "no venue 'sandbx'. Did you mean 'sandbox'?"),
+        ("sandbx", "no venue 'sandbx'. An archive is written archive:<folder>. Did you mean 'sandbox'?"),
         ("sandbox:seeds=1", "no sandbox option 'seeds'"),
         ("sandbox:events=20000", "a sandbox has 1 to 10,000 open events, got 20000"),
     ],

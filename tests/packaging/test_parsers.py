@@ -15,7 +15,7 @@ def fetch(url):
     return Page(url, url, 200, "text/html", None, b"<p>The vote is on Tuesday.</p>", datetime.now(UTC), None, None)
 
 os.chdir("/")
-print(make_visit_webpage(fetch=fetch)("http://a.example/", 1, None))
+print(make_visit_webpage(fetch=fetch)("http://a.example/", 1, None).text)
 """
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 from predibot.tools.visit_webpage import make_visit_webpage
 
+from predibot.contracts import ToolError
 from predibot.research.pages.fetch import Page
 from predibot.research.pages.parser_pool import ParserPool
 from predibot.research.pages.parser_process import ParserLimits
@@ -53,7 +54,8 @@ def visit(content_type: str, file: Path, seconds: float) -> dict[str, object]:
     threads = threading.active_count() - 1
     parsers.close()
     return {
-        "said": said[:200],
+        "said": said.text[:200],
+        "is_error": isinstance(said, ToolError),
         "seconds": took,
         "threads_left": threads,
         "children_left": len(psutil.Process().children()),
