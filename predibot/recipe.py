@@ -15,9 +15,9 @@ from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
 from predibot.games import Overstake
-from predibot.plugins import StrategySpec, frozen_arguments, spec_of, strategy_names
+from predibot.plugin_modules import unknown_name
+from predibot.plugins import STRATEGIES, StrategySpec, frozen_arguments, spec_of, strategy_names
 from predibot.selection import SelectionRules
-from predibot.spelling import did_you_mean
 
 _TERMS = TypeAdapter(ModelTerms)
 _SEARCH = TypeAdapter(SearchTerms)
@@ -147,7 +147,7 @@ class Recipe:
         if name in strategies:
             return BotSpec(name, spec_of(name))
         known = {*strategies, *(bot.name for bot in self.bots)}
-        raise UsageError(f"no bot or strategy {name!r}. {did_you_mean(name, known)}")
+        raise UsageError(f"no bot or strategy {name!r}. {unknown_name(name, known, 'strategies', STRATEGIES)}")
 
     def _without_bots(self) -> dict[str, Any]:
         return {

@@ -249,9 +249,7 @@ def _ends_too_late(event: Event, rules: SelectionRules, as_of: datetime) -> str 
     days = (ends_at - as_of) / timedelta(days=1)
     if days <= rules.ends_within_days:
         return None
-    return (
-        f"it ends at {format_instant(ends_at)}, {days:.1f} days from now; at most {rules.ends_within_days:g} are played"
-    )
+    return f"it ends at {format_instant(ends_at)}, {math.ceil(100 * days) / 100:g} days from now; ends_within_days is {rules.ends_within_days:g}"
 
 
 def _ends_too_soon(event: Event, rules: SelectionRules, as_of: datetime) -> str | None:
@@ -261,8 +259,9 @@ def _ends_too_soon(event: Event, rules: SelectionRules, as_of: datetime) -> str 
     hours = (ends_at - as_of) / timedelta(hours=1)
     if hours >= rules.min_hours_left:
         return None
-    when = f"{hours:.1f} hours from now" if hours >= 0.0 else f"{-hours:.1f} hours ago"
-    return f"its end is {format_instant(ends_at)}, {when}; at least {rules.min_hours_left:g} hours must be left"
+    # Rounded away from the limit, so that what is said does not contradict itself.
+    when = f"{math.floor(100 * hours) / 100:g} hours from now" if hours >= 0.0 else f"{-hours:.2f} hours ago"
+    return f"its end is {format_instant(ends_at)}, {when}; min_hours_left is {rules.min_hours_left:g}"
 
 
 def _end_of(event: Event) -> datetime | None:

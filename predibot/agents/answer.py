@@ -164,7 +164,7 @@ def abstention_of(answer: object) -> str | None:
 
 def abstained(reason: str) -> str:
     """Return how it is stored that a model abstained by itself, which no limit did."""
-    return f"abstained: {reason}"
+    return f"the model abstained: {reason}"
 
 
 def read_json(text: str) -> object:

@@ -79,7 +79,7 @@ def decide(
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
     if recipe is None and all(bot.model is None for bot in asked.recipe.bots):
-        _say_how_to_add_a_model()
+        _say_how_to_add_a_model(asked.recipe.source)
     request = RunRequest(
         asked.recipe,
         asked.digest,
@@ -96,12 +96,14 @@ def decide(
             _decide(request, opened, settings, ledger, processes, as_json=json, verbose=verbose)
 
 
-def _say_how_to_add_a_model() -> None:
+def _say_how_to_add_a_model(source: str) -> None:
     """Say how a bot with a model is added, to somebody who has a key for one and asked for no recipe."""
     from predibot.config import api_keys_present
 
     if names := [name for name in api_keys_present() if name.removesuffix("_API_KEY") in _MODEL_PROVIDERS]:
-        output.say(f"{names[0]} is set. To add a bot with a model, run `predibot init` and uncomment its last bot.")
+        own = source.endswith(".toml")
+        where = f"give one to {source}" if own else "run `predibot init` and uncomment its last bot"
+        output.say(f"{names[0]} is set. To add a bot with a model, {where}.")
 
 
 def _decide(

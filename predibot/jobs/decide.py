@@ -183,6 +183,7 @@ def bot_plan(bot: BotSpec) -> BotPlan:
         strategy.source_sha256,
         model=bot.model,
         knowledge_cutoff=bot.terms.knowledge_cutoff,
+        members=bot.members,
     )
 
 

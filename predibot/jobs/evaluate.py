@@ -54,7 +54,7 @@ def spec_of_ledger(store: Store, spec: str | None) -> str:
         live = [summary.run for summary in list_runs(connection) if summary.run.voided_at is None]
     names = {run.venue_name for run in live}
     if not live:
-        raise UsageError(f"the ledger {store.address} has no run yet. Run `predibot decide` first")
+        raise UsageError(f"the ledger {store.address} has no run that counts. Run `predibot decide` first")
     if len(names) > 1:
         raise UsageError(
             f"the ledger {store.address} has runs of {' and '.join(sorted(names))}, which must not be mixed. "

@@ -70,12 +70,15 @@ def _members(connection: Connection) -> Mapping[int, tuple[int, ...]]:
     """Return the rows of the bots that each bot pools, by its own row; of those that pool others."""
     rows: dict[tuple[int, str], int] = {}
     named: list[tuple[int, int, Any]] = []
-    for row, run_id, name, arguments in connection.execute(
-        select(bots.c.id, bots.c.run_id, bots.c.name, bots.c.arguments_json)
+    for row, run_id, name, members, arguments in connection.execute(
+        select(bots.c.id, bots.c.run_id, bots.c.name, bots.c.members_json, bots.c.arguments_json)
     ):
         rows[run_id, name] = row
-        if '"members"' in arguments:
+        if members is None and '"members"' in arguments:
+            # Of a bot that was stored before its members were, the argument of the ensemble has to tell.
             named.append((row, run_id, json.loads(arguments).get("members")))
+        elif members:
+            named.append((row, run_id, json.loads(members)))
     return {
         row: tuple(rows[run_id, member] for member in members if (run_id, member) in rows)
         for row, run_id, members in named

@@ -77,6 +77,8 @@ class BotPlan:
     """None for a bot without a model."""
     knowledge_cutoff: date | None = None
     """The day up to which its model was trained; None where it is not known."""
+    members: tuple[str, ...] = ()
+    """The bots whose decisions it pools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
             "source_sha256": bot.source_sha256,
             "model": bot.model,
             "knowledge_cutoff": bot.knowledge_cutoff.isoformat() if bot.knowledge_cutoff else None,
+            "members_json": json.dumps(bot.members),
         }
         for bot in wanted
     ]

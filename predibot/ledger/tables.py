@@ -151,6 +151,8 @@ class BotRow(Row, table=True):
     """None for a bot without a model."""
     knowledge_cutoff: str | None = Field(default=None, sa_type=Text)
     """The day up to which the model was trained, as `2025-06-01`; None where it is not known."""
+    members_json: str | None = Field(default=None, sa_type=Text)
+    """The names of the bots whose decisions it pools; None where an older predibot did not write them down."""
 
 
 class TaskRow(Row, table=True):

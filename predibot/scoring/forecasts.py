@@ -1,5 +1,6 @@
 """Forecasts: what was said of questions that are settled, by whom, as plain arrays."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, column, instance_of, outcomes_of, refuse, same_length, shares
 from predibot.scoring.record import TrackRecord
+
+_OPTIONAL = ("days_ahead", "confidence", "category")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +45,7 @@ class Forecasts:
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together, saying what was seen."""
+        instance_of("forecasters", self.forecasters, Sequence)
         for name in self._columns():
             column(name, getattr(self, name))
         same_length(**{name: getattr(self, name) for name in self._columns()})
@@ -67,7 +71,8 @@ class Forecasts:
 
     def _columns(self) -> tuple[str, ...]:
         named = (name for name in self.__slots__ if name not in ("forecasters", "categories"))
-        return tuple(name for name in named if getattr(self, name) is not None)
+        # Those that may be left out are none then; any other that is None is refused as one.
+        return tuple(name for name in named if name not in _OPTIONAL or getattr(self, name) is not None)
 
 
 def settled_forecasts(record: TrackRecord) -> Forecasts:

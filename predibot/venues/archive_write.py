@@ -34,7 +34,10 @@ def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]
     whole = instant.replace(microsecond=0) + timedelta(seconds=1 if instant.microsecond else 0)
     place = layout.snapshot_file(folder, whole).parent
     if place.exists():
-        raise UsageError(f"{place} exists already and is not overwritten; record again a second later")
+        raise UsageError(
+            f"{place} exists already and is not overwritten; record later, or name another folder. "
+            "A sandbox stands at one instant: give it another with --as-of"
+        )
     unfinished = place.with_name(f"{_UNFINISHED}{uuid.uuid4().hex}")
     try:
         unfinished.mkdir(parents=True)

@@ -58,7 +58,7 @@ def test_an_answer_that_does_not_hold_goes_back_to_the_model() -> None:
 
 def test_code_abstains_with_a_reason() -> None:
     result, _ = run([RESEARCH, code("final_answer(abstain='nothing is known')")])
-    assert (result.decision, result.reason) == (None, "abstained: nothing is known")
+    assert (result.decision, result.reason) == (None, "the model abstained: nothing is known")
 
 
 def test_an_answer_that_is_encoded_twice_is_refused() -> None:

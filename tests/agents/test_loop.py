@@ -186,7 +186,7 @@ def test_a_model_that_can_say_nothing_abstains_with_its_reason() -> None:
     trace = Recorded()
     model = ScriptedModel([*RESEARCHED, ("final_answer", {"abstain": "no source names\na date"})])
     result = run(model, seen=context(trace=trace))
-    assert (result.decision, result.reason) == (None, "abstained: no source names a date")
+    assert (result.decision, result.reason) == (None, "the model abstained: no source names a date")
     assert trace.steps[-1] == ("abstained", {"message": "no source names a date"})
     assert "abstain" in FINAL_ANSWER.parameters["properties"]  # type: ignore[operator]
 

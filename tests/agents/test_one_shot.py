@@ -83,7 +83,7 @@ def test_an_answer_that_is_encoded_twice_is_refused() -> None:
 
 def test_a_model_abstains_only_where_it_was_told_that_it_may() -> None:
     abstain = json.dumps({"abstain": "m1 has none"})
-    assert run(ScriptedModel([abstain]), may_abstain=True).reason == "abstained: m1 has none"
+    assert run(ScriptedModel([abstain]), may_abstain=True).reason == "the model abstained: m1 has none"
     both = json.dumps({**answer(), "abstain": "and not"})
     assert run(ScriptedModel([both]), may_abstain=True).reason.startswith("no answer held")
 

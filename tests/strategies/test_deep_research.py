@@ -52,7 +52,7 @@ def test_the_second_model_sees_no_price_and_is_told_not_to_forecast() -> None:
 
 def test_a_report_without_a_probability_is_an_abstention() -> None:
     decision, _, _ = decide(reply("It may rain."), json.dumps({"abstain": "m1"}))
-    assert decision == Abstention("abstained: m1")
+    assert decision == Abstention("the model abstained: m1")
 
 
 @pytest.mark.parametrize(
