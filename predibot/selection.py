@@ -249,7 +249,8 @@ def _ends_too_late(event: Event, rules: SelectionRules, as_of: datetime) -> str 
     days = (ends_at - as_of) / timedelta(days=1)
     if days <= rules.ends_within_days:
         return None
-    return f"it ends at {format_instant(ends_at)}, {math.ceil(100 * days) / 100:g} days from now; ends_within_days is {rules.ends_within_days:g}"
+    when = f"{math.ceil(100 * days) / 100:g} days from now"
+    return f"it ends at {format_instant(ends_at)}, {when}; ends_within_days is {rules.ends_within_days:g}"
 
 
 def _ends_too_soon(event: Event, rules: SelectionRules, as_of: datetime) -> str | None:

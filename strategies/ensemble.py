@@ -72,7 +72,9 @@ class Ensemble:
         wanted = max(1, math.ceil(self.min_share * len(said) - 1e-9))
         what = "members" if self.members else "samples"
         if len(whole) < wanted:
-            reason = f"{len(whole)} of {len(said)} {what} have a decision, {wanted} are needed"
+            reason = f"{len(whole)} of {len(said)} {what} have a decision, and {wanted} must"
+            if lacking := [name for name, answer in zip(self.members, said, strict=False) if answer is None]:
+                reason += f"; none of: {', '.join(lacking)}. Members have to play in the same run"
             no_budget = any(isinstance(answer, Abstention) and answer.kind == "budget" for answer in answers)
             return Abstention(reason, "members" if self.members else "budget" if no_budget else "bot")
         return self._combined(whole, context, note=f"{len(whole)} of {len(said)} {what}")

@@ -80,7 +80,7 @@ def test_only_the_recipe_that_is_asked_for_counts(store: Store, archive: Path) -
 
 
 def test_the_ledger_knows_which_venue_to_look_back_on(store: Store, archive: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"has no run yet\. Run `predibot decide` first"):
+    with pytest.raises(UsageError, match=r"has no run that counts\. Run `predibot decide` first"):
         spec_of_ledger(store, None)
     decide_on(store, archive)
     assert spec_of_ledger(store, None) == f"archive:{archive}"

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 
 from predibot.domain.event import FeeSchedule, Tag
 from predibot.domain.price import PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.ledger.catalogue import instruments, markets
+from predibot.ledger.decisions import bots
 from predibot.ledger.marks import add_observations, add_resolutions
 from predibot.ledger.queries import track_record
 from predibot.ledger.runs import BotPlan, void_run
@@ -208,7 +210,8 @@ def test_an_opened_model_counts_whatever_named_it_and_a_bot_without_any_is_clean
     }  # fmt: skip
 
 
-def test_a_bot_that_pools_others_inherits_the_worst_of_its_members(store: Store) -> None:
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_bot_that_pools_others_inherits_the_worst_of_its_members(store: Store, is_old: bool) -> None:
     run = a_run(store, ONE, TWO, bots=(), venue=ARCHIVE)
     cutoffs = {"early": -9, "late": 5, "soon": 1, "unsaid": None}
     for name, days in cutoffs.items():
@@ -222,7 +225,12 @@ def test_a_bot_that_pools_others_inherits_the_worst_of_its_members(store: Store)
         "p_unsaid": ["early", "unsaid"],
     }
     for name, of in members.items():
-        decide(store, run, BotPlan(name, "ensemble", {"members": of}, "s"), replace(failed(ONE), models=()))
+        # What a strategy declares, whatever its arguments are called; before that was stored, the ensemble's argument.
+        arguments = {"members": of} if is_old else {"voices": of}
+        decide(store, run, BotPlan(name, "panel", arguments, "s", members=tuple(of)), replace(failed(ONE), models=()))
+    if is_old:
+        with store.write() as connection:
+            connection.execute(update(bots).values(members_json=None))
     settle(store, "m1a", (3, 0.0))
     settle(store, "m1b", (4, 1.0))
     expected = {"p_all": "contaminated", "p_clean": "clean", "p_soon": "ahead", "p_unsaid": "unknown"}
@@ -239,7 +247,7 @@ def test_members_of_another_run_taint_nobody(store: Store) -> None:
         run = a_run(store, TWO, key=f"daily@{number}", bots=(), venue=ARCHIVE)
         plan = BotPlan("a", "a", {}, "s", "m", cutoff_after(cutoff))
         decide(store, run, plan, replace(finished_with(TWO, {"m2a": (-1.0, 0.3)}), models=MODELS))
-        decide(store, run, BotPlan("p", "ensemble", {"members": ["a"]}, "s"), replace(failed(TWO), models=()))
+        decide(store, run, BotPlan("p", "panel", {}, "s", members=("a",)), replace(failed(TWO), models=()))
     settle(store, "m2a", (3, 0.0))
     assert knowledge_in(store) == ["contaminated", "contaminated", "clean", "clean"]
 
