@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 
-from predibot.agents.failure import AnswerLost, GivenUp, TryAgain
+from predibot.agents.failure import AnswerLost, AnswerUnusable, GivenUp, TryAgain
 from predibot.agents.price import Price, cost_of
 from predibot.agents.retry import paid_by
 from predibot.agents.worst_case import Counted, counted, worst_case
@@ -83,7 +83,7 @@ class MeteredModel:
                 self._record_failure(request, call, error)
             raise
         except ModelError as error:
-            call.ended(_lost_tries(error))
+            call.ended(_lost_tries(error, call))
             self._record_failure(request, call, error)
             raise
         except BaseException as error:
@@ -165,7 +165,10 @@ def _plain(value: object) -> object:
     return value
 
 
-def _lost_tries(error: ModelError) -> int:
+def _lost_tries(error: ModelError, call: "_Call") -> int:
+    """Return how many tries of a call that failed may have been paid for."""
+    if isinstance(error, AnswerUnusable):
+        return call.lost_tries + 1
     return error.lost_tries if isinstance(error, GivenUp) else 0
 
 
