@@ -181,7 +181,7 @@ class LiteLLMModel:
             said,
             key_name=self._usual_key_name(),
             wait_seconds=wait_seconds,
-            is_charged=any(has_usage(json_or_none(body)) for body in _bodies(causes)),
+            is_charged=_in_a_success(causes, headers) or any(has_usage(json_or_none(body)) for body in _bodies(causes)),
         )
 
     def _usual_key_name(self) -> str:
@@ -268,6 +268,11 @@ def _causes(error: BaseException) -> list[BaseException]:
         found.append(cause)
         cause = cause.__cause__ or cause.__context__
     return found
+
+
+def _in_a_success(causes: Sequence[BaseException], headers: Mapping[str, str] | None) -> bool:
+    """Return whether an error came in an answer of success, of which litellm keeps no usage and no headers."""
+    return headers is None and type(causes[-1]) is Exception
 
 
 def _bodies(causes: Sequence[BaseException]) -> list[bytes]:

@@ -155,9 +155,6 @@ _CHOICE = {"index": 0, "message": {"role": "assistant", "content": ""}, "finish_
 PERHAPS_CHARGED: Mapping[str, Said] = {
     "an error of 429 beside a usage": said_json(_usable(error={"code": 429, "message": "slow down"})),
     "an error of 400 beside a usage": said_json(_usable(error={"code": 400, "message": "bad"})),
-    "an error of a choice, and a usage": said_json(
-        _usable(choices=[{**_CHOICE, "error": {"code": 502, "message": "upstream broke"}}])
-    ),
     "a server's error with a usage": said_json({"error": {"message": "late"}, "usage": USAGE}, 500),
     "408": error(408),
     "504": error(504),
@@ -187,6 +184,16 @@ def test_a_clear_refusal_costs_nothing(client: str, status: int) -> None:
     with chat_server(error(status)) as server:
         budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
     assert (budget.spent().usd, cost_of_steps(steps)) == (0.0, (0.0, 0.0))
+
+
+def test_an_error_of_a_choice_beside_a_usage_is_booked_and_never_as_nothing() -> None:
+    said = said_json(_usable(choices=[{**_CHOICE, "error": {"code": 502, "message": "upstream broke"}}]))
+    with chat_server(said) as server:
+        budget, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    assert (steps[-1]["lost_tries"], cost_of_steps(steps)) == (len(server.asked), (None, 0.0))
+    with chat_server(said) as server:
+        # litellm passes over the error, and what it cost is known.
+        check(*booked(CLIENTS["litellm"](server, retry_of(Clock()), price=PRICE)))
 
 
 def test_a_refusal_after_a_lost_answer_leaves_what_is_booked_and_an_unusable_answer_adds_to_it() -> None:
