@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -97,6 +98,8 @@ class Equipment:
     _accounts: dict[str, Account] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     """Of all budgets: who waits for room is told when somebody settles."""
+    _budgets: "weakref.WeakSet[Budget]" = field(default_factory=weakref.WeakSet)
+    """Of the decisions that are under way, also of those that were given up."""
     _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -195,6 +198,17 @@ class Equipment:
             deadline_seconds=deadline_seconds,
             untrusted_mark=mark,
         )
+
+    def write_off(self) -> None:
+        """Book what is still under way at its worst case, once nobody waits for it any more.
+
+        Raises:
+            LedgerError: If that could not be stored.
+        """
+        with self._lock:
+            budgets = list(self._budgets)
+        for budget in budgets:
+            budget.write_off()
 
     def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
         """Refuse a model that could not be held to a limit, or that would see the future."""
@@ -298,7 +312,11 @@ class Equipment:
         day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
         run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
         whole = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=run)
-        return whole.inside("decision", self.recipe.limits.get("decision", Limits()), wait_seconds=deadline_seconds)
+        limits = self.recipe.limits.get("decision", Limits())
+        decision = whole.inside("decision", limits, wait_seconds=deadline_seconds)
+        with self._lock:
+            self._budgets.add(decision)
+        return decision
 
     def _account(self, level: LimitLevel, key: str) -> Account:
         """Return the one account under a key."""
