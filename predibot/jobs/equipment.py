@@ -136,6 +136,11 @@ class Equipment:
         """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
         return self._price(model, bot.terms, shared=len({need.name for need in bot.needs.models}) > 1)
 
+    def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
+        """Return whether one call of a model can cost anything: it searches as often as it likes, and not for free."""
+        price = self.price(bot, need.name)
+        return need.max_searches is None and (price is None or not price.free)
+
     def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
         """Return where each of a bot's models is asked, and with which key.
 
@@ -180,7 +185,10 @@ class Equipment:
 
         def metered(name: str) -> ChatModel:
             self._require_price(bot, name)
-            return MeteredModel(self._model(name, bot.terms), budget, self.price(bot, name), trace)
+            searches_itself = any(need.searches_itself for need in bot.needs.models if need.name == name)
+            return MeteredModel(
+                self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
+            )
 
         model = OpenedModels(bot.strategy, metered)
 
@@ -218,6 +226,12 @@ class Equipment:
                 "Give it strategy = 'deep_research', or take another model"
             )
         self._require_price(bot, need.name)
+        if self.is_unbounded(bot, need) and any(limits.usd is not None for limits in self.recipe.limits.values()):
+            raise UsageError(
+                f"bot {bot.name!r} has a limit in USD, and model {need.name!r} searches by itself and cannot be told "
+                "how often, so that nothing bounds what a call costs. Take one that can, such as "
+                "openai/o4-mini-deep-research, or leave the limit out"
+            )
         if self.is_replay and need.searches_itself:
             raise UsageError(
                 f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "

@@ -106,7 +106,7 @@ def test_a_count_that_no_python_reads_loses_the_answer_and_is_booked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("usd", "believed"), [(MAX_CALL_USD, True), (MAX_CALL_USD * 1.001, False), (0.0, True), (-0.01, False)]
+    ("usd", "believed"), [(MAX_CALL_USD, True), (MAX_CALL_USD * 1.001, False), (0.0, False), (-0.01, False)]
 )
 def test_what_a_provider_charges_is_believed_up_to_what_a_call_can_cost(usd: float, believed: bool) -> None:
     with chat_server(completion(usage={**USAGE, "cost": usd})) as server:
@@ -165,6 +165,26 @@ PERHAPS_CHARGED: Mapping[str, Said] = {
     "a page": _html(),
     "an answer above all bounds": Said(b"{" + b" " * 17_000_000),
 }
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 100_000_000, "completion_tokens": 5},
+        {"prompt_tokens": 1_000, "completion_tokens": 5},
+        {"prompt_tokens": 20, "completion_tokens": 100_000_000},
+        {"prompt_tokens": 20, "completion_tokens": 20_000},
+    ],
+)
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_a_usage_that_the_request_cannot_have_is_unknown_and_booked_at_the_worst_case(
+    client: str, usage: object
+) -> None:
+    with chat_server(completion(usage=usage)) as server:
+        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
+    assert budget.spent().usd == pytest.approx(steps[-1]["worst"]["usd"])
+    assert budget.spent().tokens == steps[-1]["worst"]["tokens"]
+    assert cost_of_steps(steps) == (None, 0.0)
 
 
 @pytest.mark.parametrize("said", PERHAPS_CHARGED.values(), ids=list(PERHAPS_CHARGED))
