@@ -8,7 +8,17 @@ from typing import Any
 import httpx
 
 from predibot.agents.deadline import in_time
-from predibot.agents.dialect import Answer, Unreadable, error_of, has_usage, json_or_none, known_usd, read_answer, request_body, shallow
+from predibot.agents.dialect import (
+    Answer,
+    Unreadable,
+    error_of,
+    has_usage,
+    json_or_none,
+    known_usd,
+    read_answer,
+    request_body,
+    shallow,
+)
 from predibot.agents.failure import (
     MAX_CONNECT_TRIES,
     AnswerLost,

@@ -217,7 +217,10 @@ def equipped(
 
 
 def _give_back(bench: Bench, owners: Sequence[str], equipment: "Equipment | None") -> None:
-    """Give back all claims and book what is under way, unless that takes too long: those of a process that ended are free as well."""
+    """Give back all claims and book what is under way, unless that takes too long.
+
+    Claims of a process that ended are free as well.
+    """
 
     def release_all() -> None:
         with bench.store.write() as connection:

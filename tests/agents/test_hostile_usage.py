@@ -209,7 +209,7 @@ def test_a_clear_refusal_costs_nothing(client: str, status: int) -> None:
 def test_an_error_of_a_choice_beside_a_usage_is_booked_and_never_as_nothing() -> None:
     said = said_json(_usable(choices=[{**_CHOICE, "error": {"code": 502, "message": "upstream broke"}}]))
     with chat_server(said) as server:
-        budget, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+        _, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
     assert (steps[-1]["lost_tries"], cost_of_steps(steps)) == (len(server.asked), (None, 0.0))
     with chat_server(said) as server:
         # litellm passes over the error, and what it cost is known.

@@ -97,11 +97,11 @@ def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> N
         assert whole in page
 
 
-SONAR = '''[[bots]]
+SONAR = """[[bots]]
 strategy = "deep_research"
 model = "perplexity/sonar-deep-research"
 extract_model = "openai/gpt-5-mini"
-'''
+"""
 
 
 def test_nothing_bounds_a_model_that_searches_as_often_as_it_likes(opened: OpenVenue) -> None:
