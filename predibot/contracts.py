@@ -67,8 +67,8 @@ class Meter(Protocol):
 
         Args:
             worst: The most that may be spent.
-            wait_seconds: How long others may be waited for who have set aside what is
-                left, where that is less than the decision has.
+            wait_seconds: How long all of it may take, where that is less than the decision
+                has; others who have set aside what is left are waited for during a part of it.
 
         Raises:
             BudgetSpent: If what is settled leaves no room, or no second is left; the message names the limit.

@@ -30,8 +30,14 @@ from predibot.errors import BudgetSpent
 _POLL_SECONDS = (0.1, 0.3)
 """How often other processes are looked at, which tell nobody here; drawn between the two, so that they take turns."""
 
+WAITING_SHARE = 0.75
+"""Of the time that is left; the rest is for what is waited for, which nobody should send and then not hear."""
+
 _LONGEST_PAUSE_SECONDS = 60.0
 """Where everybody here is told; no thread can be told to wait for ever."""
+
+
+_CLOSED = "this decision was given up, so nothing more is spent for it; run the same command again"
 
 
 class Budget:
@@ -67,6 +73,8 @@ class Budget:
         self._monotonic = monotonic
         self._ends = None if wait_seconds is None else monotonic() + wait_seconds
         self._open: set[Reserved] = set()
+        self._written_off: set[Reserved] = set()
+        self._closed = False
         self._offer: Reserved | None = None
         self._rng = random.Random()
 
@@ -89,12 +97,12 @@ class Budget:
 
         Args:
             worst: The most that may be spent.
-            wait_seconds: How long reservations of others may be waited for, where that
-                is less than what the budget itself allows.
+            wait_seconds: How long all of it may take, where that is less than what the budget
+                itself allows; reservations of others are waited for during three quarters of it.
 
         Raises:
-            BudgetSpent: If what is settled leaves no room for it, or no second is left;
-                the message names level and limit.
+            BudgetSpent: If what is settled leaves no room for it, no second is left, or the
+                budget is closed; the message says which.
             BudgetHeld: If others had set aside what is left for as long as one could wait.
             ValueError: If a part of it is below zero or no number.
         """
@@ -121,14 +129,36 @@ class Budget:
         least: dict[str, Any] = {each.name: _least_left(each.name, pairs) for each in fields(Limits)}
         return Limits(**least)
 
+    @property
+    def is_in_flight(self) -> bool:
+        """Return whether something is set aside for a step that is under way."""
+        with self._changed:
+            return any(not each.kept for each in self._open)
+
+    def close(self) -> None:
+        """Refuse every further reservation and give back what is kept; what is under way is settled when it ends."""
+        with self._changed:
+            self._closed = True
+            for each in [each for each in self._open if each.kept]:
+                each.release()
+            self._changed.notify_all()
+
+    def write_off(self) -> None:
+        """Close it, and book what is under way at its worst case: nobody will be there to hear its end."""
+        self.close()
+        with self._changed:
+            for each in list(self._open):
+                each.settle(each.aside)
+                self._written_off.add(each)
+
     def _set_aside(self, worst: Spending, wait_seconds: float | None, *, kept: bool) -> "Reserved":
         Exact.of(worst)
         aside = replace(worst, seconds=0.0)
-        ends = self._ends
-        if ends is not None and wait_seconds is not None:
-            ends = min(ends, self._monotonic() + wait_seconds)
+        ends = self._waits_until(wait_seconds)
         with self._changed:
             while True:
+                if self._closed:
+                    raise BudgetSpent(_CLOSED)
                 offer = self._offer_for(aside)
                 rest = aside if offer is None else Exact.of(aside).minus(Exact.of(offer.aside)).spending()
                 full = self._first_without_room(rest, kept=kept)
@@ -143,6 +173,14 @@ class Budget:
                 if left_seconds <= 0:
                     raise BudgetHeld(_held(full, worst))
                 self._changed.wait(self._pause(left_seconds))
+
+    def _waits_until(self, wait_seconds: float | None) -> float | None:
+        """Return until when reservations of others are waited for, or None where they are not."""
+        if self._ends is None:
+            return None
+        now = self._monotonic()
+        left_seconds = self._ends - now
+        return now + WAITING_SHARE * (left_seconds if wait_seconds is None else min(left_seconds, wait_seconds))
 
     def _noted(self, made: "Reserved") -> "Reserved":
         if made.replaces is not None:
@@ -187,6 +225,8 @@ class Budget:
         """Book the truth in the place of a reservation, and wake those who wait for what it gives back."""
         Exact.of(actual)
         with self._changed:
+            if made in self._written_off:
+                return
             if made not in self._open:
                 raise ValueError("this reservation is settled already; reserve again")
             self._open.discard(made)

@@ -246,6 +246,21 @@ def error_of(value: object) -> tuple[int | None, str] | None:
     return status, json.dumps(error)
 
 
+def has_usage(value: object) -> bool:
+    """Return whether an answer, or its error, comes with a usage of more than nothing: the model was at work."""
+    usage = value.get("usage") if isinstance(value, dict) else None
+    counts = ("prompt_tokens", "completion_tokens", "total_tokens", "cost")
+    return isinstance(usage, dict) and any(usage.get(name) for name in counts)
+
+
+def json_or_none(body: bytes) -> object:
+    """Return what bytes say as JSON, or None where they say nothing."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _finish(choice: _Choice, *, has_calls: bool) -> FinishReason:
     """Return why the model stopped, in our words."""
     finish = _FINISH.get(choice.finish_reason, "other")

@@ -11,8 +11,15 @@ from datetime import UTC, datetime
 import httpx
 
 from predibot.agents.deadline import in_time
-from predibot.agents.dialect import shallow
-from predibot.agents.failure import MAX_CONNECT_TRIES, AnswerLost, TryAgain, failure_of_status, one_line
+from predibot.agents.dialect import has_usage, json_or_none, shallow
+from predibot.agents.failure import (
+    MAX_CONNECT_TRIES,
+    AnswerLost,
+    AnswerUnusable,
+    TryAgain,
+    failure_of_status,
+    one_line,
+)
 from predibot.agents.key import Key, masked, masked_text
 from predibot.domain.waiting import asked_wait_seconds
 from predibot.errors import ModelError, ModelRefused, UsageError
@@ -100,7 +107,7 @@ class Endpoint:
         Raises:
             TryAgain: If there was no connection, so that nothing was sent.
             AnswerLost: If the request was sent and no whole answer came.
-            ModelRefused: If the answer is too long, or compressed.
+            AnswerUnusable: If the answer is too long, or compressed.
         """
         url = self._below(path)
         # Neither the password nor the query of an address is anybody's to see.
@@ -123,7 +130,13 @@ class Endpoint:
         """Return what an answer other than success means."""
         said = f"{received.asked} answered {received.status} {one_line(self.text(received))!r}"
         wait_seconds = asked_wait_seconds(received.headers, self._now())
-        return failure_of_status(received.status, said, key_name=self.key_name, wait_seconds=wait_seconds)
+        return failure_of_status(
+            received.status,
+            said,
+            key_name=self.key_name,
+            wait_seconds=wait_seconds,
+            is_charged=has_usage(json_or_none(received.body)),
+        )
 
     def text(self, received: Received, *, most_bytes: int = 20_000) -> str:
         """Return the beginning of an answer as text, without the key wherever the server put it."""
@@ -134,7 +147,7 @@ class Endpoint:
 
         Raises:
             AnswerLost: If it breaks off.
-            ModelRefused: If it is something else.
+            AnswerUnusable: If it is something else.
         """
         try:
             value = masked(shallow(json.loads(received.body)), self._key)
@@ -145,7 +158,7 @@ class Endpoint:
                 raise AnswerLost(f"{received.asked} answered JSON that is not whole ({kind})") from None
         if not isinstance(value, dict):
             seen = one_line(self.text(received, most_bytes=2_000))
-            raise ModelRefused(f"{received.asked} answered no object but {seen!r}; see whether the base URL is right")
+            raise AnswerUnusable(f"{received.asked} answered no object but {seen!r}; see whether the base URL is right")
         return value
 
     @property
@@ -167,7 +180,7 @@ class Endpoint:
             self._client.stream(method, url, json=body, timeout=timeout) as response,
         ):
             if response.headers.get("content-encoding", "identity") != "identity":
-                raise ModelRefused(f"{asked} answered compressed, which was not asked for; turn that off there")
+                raise _unusable(response)(f"{asked} answered compressed, which was not asked for; turn that off there")
             return Received(asked, response.status_code, dict(response.headers), self._read(asked, response, ends))
 
     def _read(self, asked: str, response: httpx.Response, ends: float) -> bytes:
@@ -177,11 +190,17 @@ class Endpoint:
         for piece in response.iter_bytes():
             length += len(piece)
             if length > self._max_reply_bytes:
-                raise ModelRefused(f"{asked} answered more than {self._max_reply_bytes:,} bytes; ask for fewer tokens")
+                too_long = f"{asked} answered more than {self._max_reply_bytes:,} bytes; ask for fewer tokens"
+                raise _unusable(response)(too_long)
             if self._monotonic() >= ends:
                 raise AnswerLost(f"{asked}: {length:,} bytes came in time and no end")
             pieces.append(piece)
         return b"".join(pieces)
+
+
+def _unusable(response: httpx.Response) -> type[ModelRefused]:
+    """Return what an answer is that cannot be taken: a success may have been paid for, an error was not."""
+    return AnswerUnusable if response.is_success else ModelRefused
 
 
 def _checked_url(base_url: str) -> httpx.URL:

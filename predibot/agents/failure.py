@@ -10,7 +10,9 @@ MAX_CONNECT_TRIES = 3
 MAX_LOST_TRIES = 3
 """A try whose answer was lost may have been paid for."""
 SEEN_CHARACTERS = 300
-_RETRIED_BELOW_500 = frozenset({408, 409, 425, 429})
+_RETRIED_BELOW_500 = frozenset({409, 425, 429})
+_LOST = frozenset({408, 504, 520, 522, 524, 598, 599})
+"""Somebody on the way waited no longer: the model may have been at work."""
 _FINAL_ABOVE_500 = frozenset({501, 505})
 _NO_CREDIT = ("insufficient_quota", "insufficient credits", "credit balance is too low")
 _TOO_LONG = ("context_length_exceeded", "maximum context length", "prompt is too long", "contextwindowexceeded")
@@ -44,9 +46,11 @@ class TryAgain(ModelUnavailable):
 class AnswerLost(TryAgain):
     """The request was sent and no whole answer came: it may have been paid for."""
 
-    def __init__(self, message: str, *, tries: int = MAX_LOST_TRIES, ill: bool = True) -> None:
+    def __init__(
+        self, message: str, *, wait_seconds: float | None = None, tries: int = MAX_LOST_TRIES, ill: bool = True
+    ) -> None:
         """Keep the message; such a failure is worth few tries."""
-        super().__init__(message, tries=tries, ill=ill)
+        super().__init__(message, wait_seconds=wait_seconds, tries=tries, ill=ill)
 
 
 class GivenUp(ModelUnavailable):
@@ -71,7 +75,13 @@ class RequestRefused(ModelRefused):
         self.status = status
 
 
-def failure_of_status(status: int, said: str, *, key_name: str, wait_seconds: float | None = None) -> ModelError:
+class AnswerUnusable(ModelRefused):
+    """An answer came that nobody can use, and asking again would not help: it may have been paid for."""
+
+
+def failure_of_status(
+    status: int, said: str, *, key_name: str, wait_seconds: float | None = None, is_charged: bool = False
+) -> ModelError:
     """Return what an HTTP status other than success means.
 
     Args:
@@ -79,18 +89,26 @@ def failure_of_status(status: int, said: str, *, key_name: str, wait_seconds: fl
         said: Who answered what, in one line, without secrets.
         key_name: The setting that holds the key, for the message.
         wait_seconds: What the provider asks for, if it does.
+        is_charged: Whether it came with a usage, so that the try may have been paid for.
     """
     lowered = said.lower()
     if status == 402 or any(words in lowered for words in _NO_CREDIT):
-        return RequestRefused(f"{said}; the account has no credit left, top it up", status)
-    if status in _RETRIED_BELOW_500 or (status >= 500 and status not in _FINAL_ABOVE_500):
+        return _refusal(f"{said}; the account has no credit left, top it up", status, is_charged=is_charged)
+    is_passing = status in _RETRIED_BELOW_500 or (status >= 500 and status not in _FINAL_ABOVE_500)
+    if status in _LOST or (is_charged and is_passing):
+        return AnswerLost(said, wait_seconds=wait_seconds, ill=status >= 500)
+    if is_passing:
         return TryAgain(
             said,
             wait_seconds=wait_seconds,
             tries=MAX_TRIES if wait_seconds is None and status != 429 else MAX_ASKED_TRIES,
             ill=status >= 500,
         )
-    return RequestRefused(f"{said}; {_to_mend(status, lowered, key_name)}", status)
+    return _refusal(f"{said}; {_to_mend(status, lowered, key_name)}", status, is_charged=is_charged)
+
+
+def _refusal(message: str, status: int, *, is_charged: bool) -> ModelRefused:
+    return AnswerUnusable(message) if is_charged else RequestRefused(message, status)
 
 
 def _to_mend(status: int, lowered: str, key_name: str) -> str:

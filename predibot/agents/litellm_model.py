@@ -8,10 +8,21 @@ from typing import Any
 import httpx
 
 from predibot.agents.deadline import in_time
-from predibot.agents.dialect import Answer, Unreadable, error_of, known_usd, read_answer, request_body, shallow
+from predibot.agents.dialect import (
+    Answer,
+    Unreadable,
+    error_of,
+    has_usage,
+    json_or_none,
+    known_usd,
+    read_answer,
+    request_body,
+    shallow,
+)
 from predibot.agents.failure import (
     MAX_CONNECT_TRIES,
     AnswerLost,
+    AnswerUnusable,
     RequestRefused,
     TryAgain,
     failure_of_status,
@@ -139,7 +150,9 @@ class LiteLLMModel:
         if failure is not None:
             status, words = failure
             said = f"{self._name} answered an error: {one_line(words)}"
-            raise failure_of_status(502 if status is None else status, said, key_name=self._usual_key_name())
+            raise failure_of_status(
+                502 if status is None else status, said, key_name=self._usual_key_name(), is_charged=has_usage(value)
+            )
         try:
             answer = read_answer(value, self._sent_name)
         except Unreadable as error:
@@ -166,14 +179,20 @@ class LiteLLMModel:
         if headers is None and any(isinstance(each, httpx.ConnectError | httpx.ConnectTimeout) for each in causes):
             return TryAgain(f"{said}; no connection", tries=MAX_CONNECT_TRIES)
         if any(isinstance(each, httpx.DecodingError) for each in causes):
-            return RequestRefused(f"{said}; the answer was too long or compressed", 502)
+            return AnswerUnusable(f"{said}; the answer was too long or compressed")
         if headers is None and key is None and any(words in said.lower() for words in _NO_KEY):
             return RequestRefused(f"{self._name} needs a key; set {self._usual_key_name()}", 401)
         if not isinstance(status, int) or status < 300 or (headers is None and status >= 500) or status == 408:
             # No answer at all, or a part of one: litellm calls both a server's error.
             return AnswerLost(said)
         wait_seconds = asked_wait_seconds(headers or {}, datetime.now(UTC))
-        return failure_of_status(status, said, key_name=self._usual_key_name(), wait_seconds=wait_seconds)
+        return failure_of_status(
+            status,
+            said,
+            key_name=self._usual_key_name(),
+            wait_seconds=wait_seconds,
+            is_charged=_in_a_success(causes, headers) or any(has_usage(json_or_none(body)) for body in _bodies(causes)),
+        )
 
     def _usual_key_name(self) -> str:
         """Return the setting that should hold the key, for messages."""
@@ -259,6 +278,17 @@ def _causes(error: BaseException) -> list[BaseException]:
         found.append(cause)
         cause = cause.__cause__ or cause.__context__
     return found
+
+
+def _in_a_success(causes: Sequence[BaseException], headers: Mapping[str, str] | None) -> bool:
+    """Return whether an error came in an answer of success, of which litellm keeps no usage and no headers."""
+    return headers is None and type(causes[-1]) is Exception
+
+
+def _bodies(causes: Sequence[BaseException]) -> list[bytes]:
+    """Return what was answered, as far as the errors keep it."""
+    responses = [getattr(cause, "response", None) for cause in causes]
+    return [each.content for each in responses if isinstance(each, httpx.Response) and each.is_stream_consumed]
 
 
 def _headers(causes: Sequence[BaseException]) -> Mapping[str, str] | None:

@@ -8,16 +8,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 
-from predibot.agents.failure import AnswerLost, GivenUp, TryAgain
-from predibot.agents.price import Price, cost_of
+from predibot.agents.failure import AnswerLost, AnswerUnusable, GivenUp, TryAgain
+from predibot.agents.price import Price, cost_of, next_to_nothing
 from predibot.agents.retry import paid_by
-from predibot.agents.worst_case import Counted, counted, worst_case
+from predibot.agents.worst_case import Counted, counted, input_tokens_bound, worst_case
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
 from predibot.domain.budget import Spending
-from predibot.domain.chat import ChatReply, ChatRequest, Message
+from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import BudgetSpent, ModelError
 
 _log = logging.getLogger(__name__)
+
+MOST_OUTPUT_TIMES = 4
+"""Of what was asked for: some servers stop late, or leave a model's thoughts out of what they bound."""
 
 
 class MeteredModel:
@@ -30,6 +33,7 @@ class MeteredModel:
         price: Price | None,
         trace: TraceWriter | None = None,
         *,
+        searches_itself: bool = False,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Wrap a model.
@@ -41,8 +45,11 @@ class MeteredModel:
             trace: Where calls are written down: each message once, with the
                 digest of the whole request, so that traces do not grow
                 quadratically and can still be replayed.
+            searches_itself: Whether the model reads what it was not sent, so that
+                any count of input tokens may be true.
             monotonic: A clock in seconds that never goes back.
         """
+        self._searches_itself = searches_itself
         self._model = model
         self._meter = meter
         self._price = price
@@ -75,7 +82,8 @@ class MeteredModel:
         try:
             call.again()
             with paid_by(call):
-                reply = self._priced(self._model.chat(request, deadline_seconds=call.left_seconds()))
+                came = self._model.chat(request, deadline_seconds=call.left_seconds())
+            reply = self._priced(self._believed(came, request))
             call.answered(reply)
             self._before = counted(request, reply.usage) or self._before
         except BudgetSpent as error:
@@ -83,7 +91,7 @@ class MeteredModel:
                 self._record_failure(request, call, error)
             raise
         except ModelError as error:
-            call.ended(_lost_tries(error))
+            call.ended(_lost_tries(error, call))
             self._record_failure(request, call, error)
             raise
         except BaseException as error:
@@ -108,9 +116,23 @@ class MeteredModel:
         failed |= {"lost_tries": call.lost_tries, "price_known": self._price is not None}
         self._record(request, "model_failed", {**failed, **self._estimate(call)})
 
+    def _believed(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
+        """Return the reply without counts that cannot be, and without a cost that was reckoned from them."""
+        usage = reply.usage
+        if not self._searches_itself and (usage.input_tokens or 0) > input_tokens_bound(request):
+            usage = replace(usage, input_tokens=None)
+        if (usage.output_tokens or 0) > MOST_OUTPUT_TIMES * request.max_output_tokens:
+            usage = replace(usage, output_tokens=None)
+        if usage == reply.usage:
+            return reply
+        _log.warning("%s counted more tokens than the call can have; what it cost is unknown", self.name)
+        is_reckoned = reply.cost.source != "provider" and reply.cost.usd != 0.0
+        return replace(reply, usage=usage, cost=Cost(None, "unknown") if is_reckoned else reply.cost)
+
     def _priced(self, reply: ChatReply) -> ChatReply:
-        """Return the reply with a cost where ours is the only price known."""
-        if reply.cost.usd is not None:
+        """Return the reply with a cost where ours is the only price known, or theirs is next to nothing."""
+        cost_usd = reply.cost.usd
+        if cost_usd is not None and not next_to_nothing(cost_usd, reply.usage, self._price):
             return reply
         return replace(reply, cost=cost_of(reply.usage, price=self._price))
 
@@ -165,7 +187,10 @@ def _plain(value: object) -> object:
     return value
 
 
-def _lost_tries(error: ModelError) -> int:
+def _lost_tries(error: ModelError, call: "_Call") -> int:
+    """Return how many tries of a call that failed may have been paid for."""
+    if isinstance(error, AnswerUnusable):
+        return call.lost_tries + 1
     return error.lost_tries if isinstance(error, GivenUp) else 0
 
 

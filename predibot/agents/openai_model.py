@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import httpx
 
-from predibot.agents.dialect import Unreadable, error_of, read_answer, request_body
+from predibot.agents.dialect import Unreadable, error_of, has_usage, read_answer, request_body
 from predibot.agents.endpoint import MAX_REPLY_BYTES, TRY_SECONDS, Endpoint, Received
 from predibot.agents.failure import AnswerLost, TryAgain, failure_of_status, one_line
 from predibot.agents.key import Key
@@ -122,7 +122,12 @@ class OpenAICompatibleModel:
         if failure is not None:
             status, words = failure
             said = f"{received.asked} answered an error: {one_line(words)}"
-            raise failure_of_status(502 if status is None else status, said, key_name=self._endpoint.key_name)
+            raise failure_of_status(
+                502 if status is None else status,
+                said,
+                key_name=self._endpoint.key_name,
+                is_charged=has_usage(value),
+            )
 
     def _adapted(self, body: dict[str, object]) -> dict[str, object]:
         """Return the request as this model takes it, as far as it said so."""

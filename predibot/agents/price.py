@@ -13,6 +13,10 @@ PRICE_ADVICE = (
     "and price_usd_per_search where it is charged by the search"
 )
 
+LEAST_SHARE = 1e-3
+"""Of what tokens cost by their price; the largest discount there is leaves a hundredth."""
+LEAST_USD = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -104,13 +108,28 @@ def require_price(bot: str, model: str, price: Price | None, limits: Iterable[Li
         )
 
 
+def next_to_nothing(usd: float, usage: Usage, price: Price | None) -> bool:
+    """Return whether an amount is less than a thousandth of what a usage costs at a known price.
+
+    Of a usage that is unknown, what a budget cannot count is next to nothing.
+    """
+    if price is None or price.free:
+        return False
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return usd < LEAST_USD
+    return usd < LEAST_SHARE * price.usd(usage.input_tokens, usage.output_tokens)
+
+
 def cost_of(
     usage: Usage, *, provider_usd: float | None = None, table_usd: float | None = None, price: Price | None = None
 ) -> Cost:
-    """Return what a call cost: what the provider says, else litellm's table, else the recipe, else unknown."""
-    if provider_usd is not None:
+    """Return what a call cost: what the provider says, else litellm's table, else the recipe, else unknown.
+
+    Where the price of the tokens is known, a word of (next to) nothing is passed over: no limit would ever hold.
+    """
+    if provider_usd is not None and not next_to_nothing(provider_usd, usage, price):
         return Cost(provider_usd, "provider")
-    if table_usd is not None:
+    if table_usd is not None and not next_to_nothing(table_usd, usage, price):
         return Cost(table_usd, "litellm")
     if price is None or not price.covers(usage.searches):
         return Cost(None, "unknown")

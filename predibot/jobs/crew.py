@@ -10,6 +10,9 @@ from predibot.jobs.executor import DaemonThreadExecutor
 from predibot.jobs.watch import Activity
 from predibot.jobs.work import Bench, DecideJob, WorkResult, give_up, work
 
+NO_ANSWER = "gave no answer within"
+"""How the message of every decision begins that was given up at its deadline."""
+
 
 class Crew(Protocol):
     """Does jobs, many at once, none for longer than the deadline."""
@@ -96,4 +99,4 @@ class ThreadCrew:
 
 def no_answer(deadline_seconds: float) -> str:
     """Return what is stored of a decision that took too long."""
-    return f"gave no answer within {deadline_seconds:g} s"
+    return f"{NO_ANSWER} {deadline_seconds:g} s"

@@ -126,8 +126,10 @@ def decide(
         try:
             made = Shift(crew, jobs, listener, watch).run()
         except KeyboardInterrupt:
-            _give_back(bench, crew.owners())
+            _give_back(bench, crew.owners(), equipment)
             raise
+        if equipment is not None:
+            equipment.write_off()
     stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
     reports = _reports(stored, made, bots, run.events)
     undecided = len(jobs) - len(reports)
@@ -214,13 +216,18 @@ def equipped(
     return equipment
 
 
-def _give_back(bench: Bench, owners: Sequence[str]) -> None:
-    """Give back all claims, unless that takes too long: those of a process that ended are free as well."""
+def _give_back(bench: Bench, owners: Sequence[str], equipment: "Equipment | None") -> None:
+    """Give back all claims and book what is under way, unless that takes too long.
+
+    Claims of a process that ended are free as well.
+    """
 
     def release_all() -> None:
         with bench.store.write() as connection:
             for owner in owners:
                 release(connection, owner, now=bench.clock())
+        if equipment is not None:
+            equipment.write_off()
 
     future = DaemonThreadExecutor(1).submit(release_all)
     with suppress(LedgerError, TimeoutError):

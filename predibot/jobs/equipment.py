@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -97,6 +98,8 @@ class Equipment:
     _accounts: dict[str, Account] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     """Of all budgets: who waits for room is told when somebody settles."""
+    _budgets: "weakref.WeakSet[Budget]" = field(default_factory=weakref.WeakSet)
+    """Of the decisions that are under way, also of those that were given up."""
     _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -132,6 +135,11 @@ class Equipment:
     def price(self, bot: BotSpec, model: str) -> Price | None:
         """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
         return self._price(model, bot.terms, shared=len({need.name for need in bot.needs.models}) > 1)
+
+    def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
+        """Return whether one call of a model can cost anything: it searches as often as it likes, and not for free."""
+        price = self.price(bot, need.name)
+        return need.max_searches is None and (price is None or not price.free)
 
     def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
         """Return where each of a bot's models is asked, and with which key.
@@ -177,7 +185,10 @@ class Equipment:
 
         def metered(name: str) -> ChatModel:
             self._require_price(bot, name)
-            return MeteredModel(self._model(name, bot.terms), budget, self.price(bot, name), trace)
+            searches_itself = any(need.searches_itself for need in bot.needs.models if need.name == name)
+            return MeteredModel(
+                self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
+            )
 
         model = OpenedModels(bot.strategy, metered)
 
@@ -196,6 +207,17 @@ class Equipment:
             untrusted_mark=mark,
         )
 
+    def write_off(self) -> None:
+        """Book what is still under way at its worst case, once nobody waits for it any more.
+
+        Raises:
+            LedgerError: If that could not be stored.
+        """
+        with self._lock:
+            budgets = list(self._budgets)
+        for budget in budgets:
+            budget.write_off()
+
     def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
         """Refuse a model that could not be held to a limit, or that would see the future."""
         if works_in_background(need.name) and not need.max_searches:
@@ -204,6 +226,12 @@ class Equipment:
                 "Give it strategy = 'deep_research', or take another model"
             )
         self._require_price(bot, need.name)
+        if self.is_unbounded(bot, need) and any(limits.usd is not None for limits in self.recipe.limits.values()):
+            raise UsageError(
+                f"bot {bot.name!r} has a limit in USD, and model {need.name!r} searches by itself and cannot be told "
+                "how often, so that nothing bounds what a call costs. Take one that can, such as "
+                "openai/o4-mini-deep-research, or leave the limit out"
+            )
         if self.is_replay and need.searches_itself:
             raise UsageError(
                 f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "
@@ -298,7 +326,11 @@ class Equipment:
         day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
         run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
         whole = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=run)
-        return whole.inside("decision", self.recipe.limits.get("decision", Limits()), wait_seconds=deadline_seconds)
+        limits = self.recipe.limits.get("decision", Limits())
+        decision = whole.inside("decision", limits, wait_seconds=deadline_seconds)
+        with self._lock:
+            self._budgets.add(decision)
+        return decision
 
     def _account(self, level: LimitLevel, key: str) -> Account:
         """Return the one account under a key."""

@@ -102,6 +102,9 @@ def _bot_cost(bot: BotSpec, recipe: Recipe, events: Sequence[Event], equipment: 
     known = {name: price for name, price in prices.items() if price is not None}
     if unpriced := [name for name in prices if name not in known]:
         return BotCost(bot.name, len(events), None, f"the price of {', '.join(unpriced)} is unknown")
+    if unbounded := [need.name for need in needs.models if equipment.is_unbounded(bot, need)]:
+        basis = f"{', '.join(unbounded)} searches by itself and cannot be told how often"
+        return BotCost(bot.name, len(events), None, basis)
     search_usd = equipment.search_usd(needs.tools)
     if search_usd is None:
         return BotCost(bot.name, len(events), None, "the price of its searches is unknown")

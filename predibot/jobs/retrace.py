@@ -14,6 +14,7 @@ from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.errors import LedgerError, PluginError, UsageError
 from predibot.games import make_game
+from predibot.jobs.crew import NO_ANSWER
 from predibot.jobs.decide import bot_plan, decide_job
 from predibot.jobs.equipment import Fitting
 from predibot.jobs.retrace_record import Record
@@ -189,7 +190,9 @@ def _not_retraced(bot: BotSpec, stored: TracedDecision, record: Record) -> str:
     """Return why a decision cannot be made again: what failed it, or what it followed from, is in no trace."""
     if bot.needs.history and not bot.needs.models:
         return "it follows from daily prices, which are not recorded"
-    if stored.status != "failed" or any(step["kind"] == "model_failed" for step in record.steps):
+    # The trace of one that was given up ends before what it hung in, whatever failed earlier.
+    is_given_up = stored.message.startswith(NO_ANSWER)
+    if stored.status != "failed" or (not is_given_up and any(step["kind"] == "model_failed" for step in record.steps)):
         return ""
     return f"what failed it is not recorded: {stored.message}"
 

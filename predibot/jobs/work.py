@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_ROUNDING_USD = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class DecideJob:
@@ -89,6 +91,8 @@ class Bench:
     """The address of a sandbox's pages."""
     traces: TraceFolder = field(default_factory=TraceFolder)
     watch: Watch = unwatched
+    fittings: dict[tuple[int, Subject], "Fitting"] = field(default_factory=dict)
+    """What the decisions that are under way here are made with, by bot and subject."""
 
     def instant(self) -> datetime:
         """Return what the bot's clock shows: now where the venue is live, else the run's instant."""
@@ -123,6 +127,8 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
         return WorkResult(job, cast(Status | Literal["claimed"], held.status), made_here=False)
     began = time.monotonic()
     fitting = _fitting(job, bench)
+    if fitting is not None:
+        bench.fittings[job.bot_id, job.subject] = fitting
     try:
         return _store(job, bench, held, _with_trace(_decided(job, bench, began, fitting), bench, fitting))
     except LedgerError:
@@ -131,16 +137,39 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
         failed = _failed(job, bench, f"{type(error).__name__}: {error}", began)
         _store(job, bench, held, _with_trace(failed, bench, fitting))
         raise
+    finally:
+        # Where it was given up and is made anew meanwhile, the other's stays.
+        if bench.fittings.get((job.bot_id, job.subject)) is fitting:
+            bench.fittings.pop((job.bot_id, job.subject), None)
 
 
 def give_up(job: DecideJob, bench: Bench, message: str, seconds: float) -> None:
-    """Record a decision as failed whose worker does not answer; a late answer finds its claim gone."""
+    """Record a decision as failed whose worker does not answer, and let it spend no more.
+
+    A late answer finds its claim gone. Of a call that is under way, or of a worker
+    that is gone itself, the cost is unknown.
+    """
+    fitting = bench.fittings.get((job.bot_id, job.subject))
+    if fitting is not None:
+        fitting.meter.close()
     held = bench.store.run_read(
         lambda connection: held_claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant.owner)
     )
     if held is not None:
         event = bench.events[job.subject.id]
-        _store(job, bench, held, Finished("failed", bench.instant(), event, message, seconds=seconds))
+        failed = Finished("failed", bench.instant(), event, message, seconds=seconds)
+        _store(job, bench, held, _so_far(job, bench, failed, fitting))
+
+
+def _so_far(job: DecideJob, bench: Bench, failed: Finished, fitting: "Fitting | None") -> Finished:
+    """Return how a decision ended that was given up, with what is known of it."""
+    if fitting is None:
+        return replace(failed, cost_usd=None) if job.strategy.needs.equipment else _with_trace(failed, bench, None)
+    # In this order: what ends meanwhile is booked first and written down after.
+    is_in_flight, spent_usd = fitting.meter.is_in_flight, fitting.meter.spent().usd
+    failed = _with_trace(failed, bench, fitting)
+    is_unknown = is_in_flight or spent_usd > failed.cost_known_usd + _ROUNDING_USD
+    return replace(failed, cost_usd=None) if is_unknown else failed
 
 
 def _claimed(job: DecideJob, bench: Bench) -> Claim | Taken:

@@ -382,3 +382,46 @@ def test_where_a_level_cannot_be_reached_nothing_stays_set_aside() -> None:
     with pytest.raises(OSError, match="no place"):
         Budget(inner, parent=Budget(Broken())).reserve(Spending(usd=0.5))
     assert inner.spent() == Spending()
+
+
+def test_who_waits_for_others_leaves_a_fair_part_of_the_time_for_what_is_waited_for() -> None:
+    seconds = iter(range(0, 1_000, 5))
+    now = [0]
+
+    def monotonic() -> float:
+        now[0] = next(seconds)
+        return now[0]
+
+    run = Budget(Shared(), monotonic=monotonic)
+    run.inside("decision", Limits()).reserve(Spending(usd=0.75))
+    for set_aside in (Budget.reserve, Budget.keep):
+        decision = run.inside("decision", Limits(), wait_seconds=40.0)
+        began = now[0]
+        with pytest.raises(BudgetHeld):
+            set_aside(decision, Spending(usd=0.5))
+        assert 20 <= now[0] - began <= 35
+
+
+def test_a_closed_budget_refuses_with_a_sentence_and_what_is_under_way_is_settled_when_it_ends() -> None:
+    run = Budget.of("run", Limits(usd=1.0))
+    decision = waiting(run)
+    kept, under_way = decision.keep(Spending(usd=0.2)), decision.reserve(Spending(usd=0.5))
+    decision.close()
+    with pytest.raises(BudgetSpent, match="was given up, so nothing more is spent for it; run the same"):
+        decision.reserve(Spending(usd=0.1))
+    assert (decision.is_in_flight, run.spent().usd) == (True, 0.5)
+    kept.release()
+    under_way.settle(Spending(usd=0.1))
+    assert (decision.is_in_flight, run.spent().usd) == (False, 0.1)
+
+
+def test_what_is_written_off_is_booked_once_at_its_worst_case() -> None:
+    account = MemoryAccount("run", Limits(usd=1.0))
+    decision = waiting(Budget(account))
+    decision.keep(Spending(usd=0.25))
+    under_way = decision.reserve(Spending(usd=0.5))
+    decision.write_off()
+    decision.write_off()
+    under_way.settle(Spending(usd=0.125))
+    assert account.standing().settled.spending().usd == 0.5
+    assert account.standing().total.spending().usd == 0.5

@@ -1,5 +1,6 @@
 """A hostile `usage`: whatever a provider counts, the call is booked, never as nothing, and nothing crashes."""
 
+import gzip
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +15,7 @@ from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
 from predibot.errors import ModelError
 from predibot.ledger.traces import Trace, cost_of_steps, estimated_usd_of_steps
-from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, said_json
+from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, error, said_json
 from tests.agents.clients import CLIENTS, HELLO, Clock, retry_of
 from tests.agents.responses import completed, model_of
 
@@ -105,7 +106,7 @@ def test_a_count_that_no_python_reads_loses_the_answer_and_is_booked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("usd", "believed"), [(MAX_CALL_USD, True), (MAX_CALL_USD * 1.001, False), (0.0, True), (-0.01, False)]
+    ("usd", "believed"), [(MAX_CALL_USD, True), (MAX_CALL_USD * 1.001, False), (0.0, False), (-0.01, False)]
 )
 def test_what_a_provider_charges_is_believed_up_to_what_a_call_can_cost(usd: float, believed: bool) -> None:
     with chat_server(completion(usage={**USAGE, "cost": usd})) as server:
@@ -140,3 +141,84 @@ def test_what_is_shallow_stays_as_it_is() -> None:
     value = {"a": [1, {"b": None}, "x"], "c": {"d": [[]]}}
     assert shallow(value) == value
     assert shallow(nested(60), 3) == {"a": {"a": {"a": "(nested too deep)"}}}
+
+
+def _html() -> Said:
+    return Said(b"<html>done</html>", headers={"Content-Type": "text/html"})
+
+
+def _usable(**more: object) -> dict[str, object]:
+    return {**json.loads(completion().body), **more}
+
+
+_CHOICE = {"index": 0, "message": {"role": "assistant", "content": ""}, "finish_reason": "error"}
+PERHAPS_CHARGED: Mapping[str, Said] = {
+    "an error of 429 beside a usage": said_json(_usable(error={"code": 429, "message": "slow down"})),
+    "an error of 400 beside a usage": said_json(_usable(error={"code": 400, "message": "bad"})),
+    "a server's error with a usage": said_json({"error": {"message": "late"}, "usage": USAGE}, 500),
+    "408": error(408),
+    "504": error(504),
+    "524": Said(b"timeout", 524),
+    "compressed": Said(gzip.compress(completion().body), headers={"Content-Encoding": "gzip"}),
+    "a list": Said(b"[" + completion().body + b"]"),
+    "a stream of events": Said(b"data: " + completion().body + b"\n\ndata: [DONE]\n\n"),
+    "a page": _html(),
+    "an answer above all bounds": Said(b"{" + b" " * 17_000_000),
+}
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 100_000_000, "completion_tokens": 5},
+        {"prompt_tokens": 1_000, "completion_tokens": 5},
+        {"prompt_tokens": 20, "completion_tokens": 100_000_000},
+        {"prompt_tokens": 20, "completion_tokens": 20_000},
+    ],
+)
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_a_usage_that_the_request_cannot_have_is_unknown_and_booked_at_the_worst_case(
+    client: str, usage: object
+) -> None:
+    with chat_server(completion(usage=usage)) as server:
+        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
+    assert budget.spent().usd == pytest.approx(steps[-1]["worst"]["usd"])
+    assert budget.spent().tokens == steps[-1]["worst"]["tokens"]
+    assert cost_of_steps(steps) == (None, 0.0)
+
+
+@pytest.mark.parametrize("said", PERHAPS_CHARGED.values(), ids=list(PERHAPS_CHARGED))
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_an_answer_that_may_have_been_charged_is_booked_at_its_worst_case(client: str, said: Said) -> None:
+    with chat_server(said) as server:
+        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
+        tries = len(server.asked)
+    assert budget.spent().usd == pytest.approx(tries * steps[-1]["worst"]["usd"])
+    assert steps[-1]["lost_tries"] == tries
+    assert cost_of_steps(steps) == (None, 0.0)
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 422, 429, 500, 502, 503])
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_a_clear_refusal_costs_nothing(client: str, status: int) -> None:
+    with chat_server(error(status)) as server:
+        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
+    assert (budget.spent().usd, cost_of_steps(steps)) == (0.0, (0.0, 0.0))
+
+
+def test_an_error_of_a_choice_beside_a_usage_is_booked_and_never_as_nothing() -> None:
+    said = said_json(_usable(choices=[{**_CHOICE, "error": {"code": 502, "message": "upstream broke"}}]))
+    with chat_server(said) as server:
+        _, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    assert (steps[-1]["lost_tries"], cost_of_steps(steps)) == (len(server.asked), (None, 0.0))
+    with chat_server(said) as server:
+        # litellm passes over the error, and what it cost is known.
+        check(*booked(CLIENTS["litellm"](server, retry_of(Clock()), price=PRICE)))
+
+
+def test_a_refusal_after_a_lost_answer_leaves_what_is_booked_and_an_unusable_answer_adds_to_it() -> None:
+    for last, lost in ((error(401), 1), (_html(), 2)):
+        with chat_server(error(504), last) as server:
+            budget, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+        assert budget.spent().usd == pytest.approx(lost * steps[-1]["worst"]["usd"])
+        assert steps[-1]["lost_tries"] == lost

@@ -119,6 +119,20 @@ def test_lost_tries_of_a_free_model_cost_nothing() -> None:
     assert cost_of_steps(trace.steps) == (0.0, 0.0)
 
 
+def test_a_provider_that_charges_nothing_is_booked_at_our_price_where_that_is_known() -> None:
+    model, budget, trace, _ = metered(reply_of(usd=0.0))
+    assert model.chat(HELLO, deadline_seconds=30.0).cost.usd == pytest.approx(0.0007)
+    assert budget.spent().usd == pytest.approx(0.0007)
+    assert cost_of_steps(trace.steps) == (pytest.approx(0.0007), pytest.approx(0.0007))
+
+
+def test_a_model_that_searches_by_itself_reads_more_than_it_was_sent() -> None:
+    budget = Budget.of("decision", Limits())
+    reply = reply_of(input_tokens=100_000)
+    MeteredModel(Scripted([reply]), budget, PRICE, searches_itself=True).chat(HELLO, deadline_seconds=30.0)
+    assert budget.spent().tokens == 100_005
+
+
 def test_an_unforeseen_end_keeps_the_worst_case_set_aside() -> None:
     model, budget, _, _ = metered(KeyError("a bug"))
     with pytest.raises(KeyError):

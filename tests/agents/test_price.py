@@ -28,10 +28,21 @@ def test_what_is_no_price_is_refused(stated: object) -> None:
 
 def test_the_first_who_knows_the_cost_is_believed() -> None:
     price = Price(1.0, 1.0)
-    assert cost_of(USAGE, provider_usd=0.0, table_usd=2.0, price=price) == Cost(0.0, "provider")
+    assert cost_of(USAGE, provider_usd=0.5, table_usd=2.0, price=price) == Cost(0.5, "provider")
     assert cost_of(USAGE, table_usd=2.0, price=price) == Cost(2.0, "litellm")
     assert cost_of(USAGE, price=price) == Cost(0.0011, "recipe")
     assert cost_of(USAGE) == Cost(None, "unknown")
+
+
+@pytest.mark.parametrize("usd", [0.0, -0.0, 1e-320, 1e-12, 1e-7])
+def test_a_word_of_next_to_nothing_is_passed_over_where_the_price_is_known(usd: float) -> None:
+    price = Price(1.0, 1.0)
+    assert cost_of(USAGE, provider_usd=usd, price=price) == Cost(0.0011, "recipe")
+    assert cost_of(USAGE, provider_usd=usd, table_usd=2.0, price=price) == Cost(2.0, "litellm")
+    assert cost_of(USAGE, provider_usd=usd) == Cost(usd, "provider")
+    assert cost_of(USAGE, provider_usd=usd, price=Price(0.0, 0.0)) == Cost(usd, "provider")
+    # A discount is one.
+    assert cost_of(USAGE, provider_usd=0.00002, price=price) == Cost(0.00002, "provider")
 
 
 def test_an_unknown_cost_is_never_zero() -> None:

@@ -97,6 +97,31 @@ def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> N
         assert whole in page
 
 
+SONAR = """[[bots]]
+strategy = "deep_research"
+model = "perplexity/sonar-deep-research"
+extract_model = "openai/gpt-5-mini"
+"""
+
+
+def test_nothing_bounds_a_model_that_searches_as_often_as_it_likes(opened: OpenVenue) -> None:
+    recipe = parse_recipe(RecipeText(SONAR, "s.toml", "s"))
+    equipment = Equipment(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
+    cost = run_cost(recipe, opened.venue.events(opened.now).events[:1], equipment)
+    assert cost.usd is None
+    assert cost.bots[0].basis == "perplexity/sonar-deep-research searches by itself and cannot be told how often"
+
+
+@pytest.mark.parametrize("level", ["decision", "bot", "run", "day"])
+def test_a_model_that_searches_as_often_as_it_likes_is_refused_under_a_limit_in_dollars(
+    opened: OpenVenue, level: str
+) -> None:
+    recipe = parse_recipe(RecipeText(f"{SONAR}[limits.{level}]\nusd = 9\n", "s.toml", "s"))
+    equipment = Equipment(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
+    with pytest.raises(UsageError, match=r"searches by itself and cannot be told how often, so .* leave the limit out"):
+        equipment.check(recipe.bots)
+
+
 def needing(opened: OpenVenue, needs: Needs, more: str = "", *, limits: str = "") -> Equipment:
     """Return the equipment of a bot whose strategy declares these needs."""
     recipe = parse_recipe(RecipeText(f'{limits}\n[[bots]]\nstrategy = "random_bet"\n{more}', "n.toml", "n"))

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from predibot.ledger.store import Store
-from tests.agents.chat_server import ChatServer, chat_server, completion
+from tests.agents.chat_server import ChatServer, Said, chat_server, completion, hang
 from tests.jobs.program import Program, document_of
 
 HEAD = '''"""A probe."""
@@ -201,3 +201,32 @@ def test_prices_of_the_past_are_given_to_who_declares_them(probes: Program) -> N
     rows = json.loads(process.communicate(timeout=60)[0])["decisions"]
     assert {row["status"] for row in rows} == {"failed"}
     assert all("Set needs = Needs(history=True)" in row["message"] for row in rows)
+
+
+GIVEN_UP = '''
+    {needs}
+
+    def decide(self, context):
+        """Ask again and again, for longer than there is time."""
+        while True:
+            request = ChatRequest((Message("user", "How likely?"),), max_output_tokens=100)
+            context.model(self.judge_model).chat(request, deadline_seconds=600.0)
+'''
+
+
+def test_a_decision_given_up_keeps_trace_and_known_cost_and_what_is_in_flight_is_booked(probes: Program) -> None:
+    probes.strategy("endless", HEAD.replace("{name}", "Endless") + GIVEN_UP.replace("{needs}", BY_PROPERTY))
+    probes.settings = {"PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
+    with chat_server(completion(), Said(act=hang)) as server:
+        more = served(server, "price_usd_per_million_tokens = 1000")
+        path = recipe(probes, "endless", more, limits="[limits.run]\nusd = 9")
+        document_of(probes.decide(path, "--events", "1"), code=4)
+        assert len(server.asked) == 2
+    with Store.open(probes.ledger, create=False) as store, store.read() as connection:
+        row = connection.execute(text("SELECT status, cost_usd, cost_known_usd, trace_sha256 FROM decisions")).one()
+        settled = connection.execute(text("SELECT usd FROM spending WHERE account LIKE 'run/%'")).scalar_one()
+        assert connection.execute(text("SELECT count(*) FROM reservations")).scalar_one() == 0
+    assert tuple(row)[:3] == ("failed", None, pytest.approx(0.025))
+    assert row.trace_sha256 is not None
+    # The known answer, and the worst case of the one that was under way: 100 tokens out and a request of 91 bytes.
+    assert settled / 1e12 == pytest.approx(0.025 + 0.1 + 0.091)
