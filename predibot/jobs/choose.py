@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -69,7 +69,8 @@ class Choice:
         reasons = self.unreadable or tuple(f"{skip.kind} {skip.reason}" for skip in self.skipped)
         wrong = (*self.unreadable, *self.contradicting)
         if len(wrong) > MAX_UNREADABLE_SHARE * events:
-            what = f"{len(wrong)} of the {events} events that the venue lists could not be read: {_counted(wrong)}"
+            bad = "are not open or could not be read" if self.contradicting else "could not be read"
+            what = f"{len(wrong)} of the {events} events that the venue lists {bad}: {_counted(wrong)}"
         elif len(self.unreadable_markets) > MAX_UNREADABLE_SHARE * self.markets:
             what = (
                 f"{len(self.unreadable_markets)} of the {self.markets} markets that the venue lists could not be "
@@ -106,31 +107,33 @@ def choose(
     selection = select(page.events, rules, seen_at, only_event_id=only_event_id)
     named = only_event_id is not None
     unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
+    unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
     return Choice(
         _explained(selection, page.skipped),
         len(page.events),
         page.skipped,
         page.complete,
-        unreadable=tuple(_unreadable(page, named=named)),
-        contradicting=() if named else tuple(_contradicting(page.events)),
+        unreadable=tuple(_unreadable(page, unread, named=named)),
+        contradicting=() if named else tuple(filter(None, (_contradiction(event, unread) for event in page.events))),
         markets=sum(len(event.markets) for event in page.events) + len(unread_markets),
         unreadable_markets=(*unread_markets, *_without_outcomes(page.events)),
         never_stated=() if named else tuple(_never_stated(page.events, rules)),
     )
 
 
-def _unreadable(page: EventPage, *, named: bool) -> Iterator[str]:
+def _unreadable(page: EventPage, unread: Mapping[str | None, str], *, named: bool) -> Iterator[str]:
     """Yield the reason of each event that could not be read, or does not state what is always stated."""
-    skipped = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
     yield from (skip.reason for skip in page.skipped if skip.kind == "event")
     for event in page.events:
         # A field that was renamed looks like one that is not stated.
         is_open = _open_markets(event)
+        if not named and _contradiction(event, unread):
+            continue
         if is_open and not any(market.outcomes for market in is_open):
             yield "none of its markets has outcomes"
         elif not any(market.quote is not None and market.quote.price is not None for market in is_open):
-            if event.id in skipped:
-                yield f"market {skipped[event.id]}"
+            if event.id in unread:
+                yield f"market {unread[event.id]}"
             elif not event.markets:
                 yield "it has no market"
             elif is_open and not event.closed:
@@ -139,13 +142,13 @@ def _unreadable(page: EventPage, *, named: bool) -> Iterator[str]:
             yield "it has no end"
 
 
-def _contradicting(events: Sequence[Event]) -> Iterator[str]:
-    """Yield of each event that is not open why; a single closed market among open ones is nothing unusual."""
-    for event in events:
-        if event.closed:
-            yield "it is closed, though open ones were asked for"
-        elif event.markets and not _open_markets(event):
-            yield "all its markets are closed, though open events were asked for"
+def _contradiction(event: Event, unread: Collection[str | None]) -> str | None:
+    """Return why an event is not open; a closed market among others that are open or unreadable is nothing unusual."""
+    if event.closed:
+        return "it is closed, though open ones were asked for"
+    if not event.markets or _open_markets(event) or event.id in unread:
+        return None
+    return "all its markets are closed, though open events were asked for"
 
 
 def _without_outcomes(events: Sequence[Event]) -> Iterator[str]:
@@ -157,7 +160,7 @@ def _never_stated(events: Sequence[Event], rules: SelectionRules) -> Iterator[st
     if len(events) < MIN_TELLING_EVENTS:
         return
     needed: tuple[tuple[str, bool, Callable[[Event], object]], ...] = (
-        ("a week's volume (volume1wk), by which rank_by orders", True, lambda event: event.volume_1wk_usd),
+        ("a week's volume above 0 (volume1wk), by which rank_by orders", True, lambda event: event.volume_1wk_usd),
         (
             "a day's volume (volume24hr), which min_volume_24h_usd needs",
             rules.min_volume_24h_usd > 0.0,

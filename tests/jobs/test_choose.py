@@ -159,6 +159,8 @@ NOT_TRADING: Payload = {"bestBid": 0, "bestAsk": 1, "lastTradePrice": 0, "outcom
         (events(12, **CLOSED), "12 because all its markets are closed, though open events were asked for"),
         ([payload | CLOSED for payload in events(12)], "12 because it is closed, though open ones were asked for"),
         ([*healthy(), *(payload | CLOSED for payload in events(2, first=5))], "2 of the 6 events"),
+        # Closed, and without what an open one states: counted once.
+        ([payload | CLOSED for payload in without(events(4), "endDate")], "4 of the 4 events"),
         (
             # Every other market of each event.
             [event_payload(n, market_payload(n), market_payload(100 + n, bestBid="x")) for n in range(1, 5)],
@@ -226,8 +228,8 @@ def test_a_live_run_without_events_that_an_older_version_stored_says_how_to_void
 @pytest.mark.parametrize(
     ("field", "value", "selection", "named"),
     [
-        ("volume1wk", None, {}, "a week's volume (volume1wk), by which rank_by orders"),
-        ("volume1wk", 0, {}, "a week's volume (volume1wk), by which rank_by orders"),
+        ("volume1wk", None, {}, "a week's volume above 0 (volume1wk), by which rank_by orders"),
+        ("volume1wk", 0, {}, "a week's volume above 0 (volume1wk), by which rank_by orders"),
         ("volume24hr", None, {}, "a day's volume (volume24hr), which min_volume_24h_usd needs"),
         ("volume24hr", None, {"min_volume_24h_usd": 0.0}, None),
         ("tags", [], {}, "a tag (tags), which exclude, include and per_category need"),
