@@ -2,17 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from predibot.contracts import Progress, ProgressListener, Venue
-from predibot.domain.event import Event, EventPage, Skip
+from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.selection import Selection, SelectionRules, ranking_is_settled, select
 
 MAX_UNREADABLE_SHARE = 0.2
-"""Of the events a venue lists; above it the venue has changed, and what is left is no fair choice."""
+"""Of the events a venue lists, and of their markets; above it what is left is no fair choice."""
+MIN_TELLING_EVENTS = 10
+"""Of so many, at least one states each field; fewer may lack one by chance."""
 _SHOWN_REASONS = 5
 _QUOTED = re.compile(r"'[^']*'|[\d.]+")
 """What differs between two events that cannot be read for one reason: the values that were seen."""
@@ -28,6 +30,14 @@ class Choice:
     complete: bool
     unreadable: tuple[str, ...] = ()
     """Why an event could not be read, or lacks what every playable one states; one reason an event."""
+    contradicting: tuple[str, ...] = ()
+    """Why an event cannot be on a list of open ones; one reason an event."""
+    markets: int = 0
+    """How many were listed, those that could not be read counted."""
+    unreadable_markets: tuple[str, ...] = ()
+    """Why a market could not be read; one reason a market."""
+    never_stated: tuple[str, ...] = ()
+    """Fields that the rules need and no event states."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -49,22 +59,33 @@ class Choice:
             live: Whether the venue is real, so that a list without any event is its fault.
 
         Raises:
-            VenueChanged: If more than `MAX_UNREADABLE_SHARE` of the events could not be read, or none was chosen
-                while something could not.
+            VenueChanged: If more than `MAX_UNREADABLE_SHARE` of the events or of their markets could not be read, or
+                no event states a field that the rules need, or none was chosen while something could not be read.
             VenueUnavailable: If the venue listed nothing.
         """
         events = self.listed + sum(skip.kind == "event" for skip in self.skipped)
         if live and not events:
             raise VenueUnavailable("the venue lists no event at all. No run is made; try again later")
         reasons = self.unreadable or tuple(f"{skip.kind} {skip.reason}" for skip in self.skipped)
-        if len(self.unreadable) > MAX_UNREADABLE_SHARE * events:
-            what = f"{len(self.unreadable)} of the {events} events that the venue lists could not be read"
+        wrong = (*self.unreadable, *self.contradicting)
+        if len(wrong) > MAX_UNREADABLE_SHARE * events:
+            bad = "are not open or could not be read" if self.contradicting else "could not be read"
+            what = f"{len(wrong)} of the {events} events that the venue lists {bad}: {_counted(wrong)}"
+        elif len(self.unreadable_markets) > MAX_UNREADABLE_SHARE * self.markets:
+            what = (
+                f"{len(self.unreadable_markets)} of the {self.markets} markets that the venue lists could not be "
+                f"read: {_counted(self.unreadable_markets)}"
+            )
+        elif self.never_stated:
+            what = f"none of the {events} events that the venue lists states {' or '.join(self.never_stated)}"
         elif reasons and not self.selection.selected:
-            what = f"none of the {events} events that the venue lists was chosen, and not all could be read"
+            what = (
+                f"none of the {events} events that the venue lists was chosen, and not all could be read: "
+                f"{_counted(reasons)}"
+            )
         else:
             return
-        again = "No run is made; try again later, or update predibot if it stays so"
-        raise VenueChanged(f"{what}: {_counted(reasons)}. {again}")
+        raise VenueChanged(f"{what}. No run is made; try again later, or update predibot if it stays so")
 
 
 def choose(
@@ -84,26 +105,83 @@ def choose(
     page = _read(venue, rules, as_of, only_event_id=only_event_id, listener=listener)
     seen_at = _seen_at(venue, page.events, as_of)
     selection = select(page.events, rules, seen_at, only_event_id=only_event_id)
-    unreadable = tuple(_unreadable(page, named=only_event_id is not None))
-    return Choice(_explained(selection, page.skipped), len(page.events), page.skipped, page.complete, unreadable)
+    named = only_event_id is not None
+    unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
+    unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
+    return Choice(
+        _explained(selection, page.skipped),
+        len(page.events),
+        page.skipped,
+        page.complete,
+        unreadable=tuple(_unreadable(page, unread, named=named)),
+        contradicting=() if named else tuple(filter(None, (_contradiction(event, unread) for event in page.events))),
+        markets=sum(len(event.markets) for event in page.events) + len(unread_markets),
+        unreadable_markets=(*unread_markets, *_without_outcomes(page.events)),
+        never_stated=() if named else tuple(_never_stated(page.events, rules)),
+    )
 
 
-def _unreadable(page: EventPage, *, named: bool) -> Iterator[str]:
+def _unreadable(page: EventPage, unread: Mapping[str | None, str], *, named: bool) -> Iterator[str]:
     """Yield the reason of each event that could not be read, or does not state what is always stated."""
-    skipped = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
     yield from (skip.reason for skip in page.skipped if skip.kind == "event")
     for event in page.events:
         # A field that was renamed looks like one that is not stated.
-        is_open = [market for market in event.markets if not market.closed]
-        if not any(market.quote is not None and market.quote.price is not None for market in is_open):
-            if event.id in skipped:
-                yield f"market {skipped[event.id]}"
+        is_open = _open_markets(event)
+        if not named and _contradiction(event, unread):
+            continue
+        if is_open and not any(market.outcomes for market in is_open):
+            yield "none of its markets has outcomes"
+        elif not any(market.quote is not None and market.quote.price is not None for market in is_open):
+            if event.id in unread:
+                yield f"market {unread[event.id]}"
             elif not event.markets:
                 yield "it has no market"
             elif is_open and not event.closed:
                 yield "none of its markets has a price"
         elif not named and not any([event.closes_at, *(market.closes_at for market in event.markets)]):
             yield "it has no end"
+
+
+def _contradiction(event: Event, unread: Collection[str | None]) -> str | None:
+    """Return why an event is not open; a closed market among others that are open or unreadable is nothing unusual."""
+    if event.closed:
+        return "it is closed, though open ones were asked for"
+    if not event.markets or _open_markets(event) or event.id in unread:
+        return None
+    return "all its markets are closed, though open events were asked for"
+
+
+def _without_outcomes(events: Sequence[Event]) -> Iterator[str]:
+    yield from ("it has no outcomes" for event in events for market in _open_markets(event) if not market.outcomes)
+
+
+def _never_stated(events: Sequence[Event], rules: SelectionRules) -> Iterator[str]:
+    """Yield the fields that the rules need and no event has: without them others would be chosen, in silence."""
+    if len(events) < MIN_TELLING_EVENTS:
+        return
+    needed: tuple[tuple[str, bool, Callable[[Event], object]], ...] = (
+        ("a week's volume above 0 (volume1wk), by which rank_by orders", True, lambda event: event.volume_1wk_usd),
+        (
+            "a day's volume (volume24hr), which min_volume_24h_usd needs",
+            rules.min_volume_24h_usd > 0.0,
+            lambda event: event.volume_24h_usd is not None,
+        ),
+        (
+            "a tag (tags), which exclude, include and per_category need",
+            bool(rules.exclude or rules.include or rules.per_category),
+            lambda event: event.tags,
+        ),
+        (
+            "the tokens of an open market (clobTokenIds), which its prices are of",
+            any(map(_open_markets, events)),
+            lambda event: any(market.ref.token_ids for market in _open_markets(event)),
+        ),
+    )
+    yield from (what for what, is_needed, stated in needed if is_needed and not any(map(stated, events)))
+
+
+def _open_markets(event: Event) -> list[Market]:
+    return [market for market in event.markets if not market.closed]
 
 
 def _counted(reasons: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from predibot.jobs.watch import Watch, unwatched
 from predibot.jobs.work import Bench, DecideJob, seed_parts
 from predibot.ledger.claims import release
 from predibot.ledger.decisions import StoredDecision, stored_decisions
-from predibot.ledger.runs import BotPlan, StoredRun, add_bots
+from predibot.ledger.runs import BotPlan, RunPlan, StoredRun, add_bots
 from predibot.ledger.store import Store
 from predibot.ledger.traces import TraceFolder
 from predibot.recipe import BotSpec, Recipe
@@ -62,7 +62,8 @@ class DecisionReport:
 class DecideReport:
     """What one call of `decide` came to."""
 
-    run: StoredRun
+    run: StoredRun | RunPlan
+    """A plan where nothing is stored, because no event of a live venue keeps the rules."""
     events: tuple[Event, ...]
     decisions: tuple[DecisionReport, ...]
     notes: tuple[str, ...]
@@ -115,6 +116,8 @@ def decide(
     bots = request.recipe.bots
     equipment = equipped(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
     run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
+    if isinstance(run, RunPlan):
+        return DecideReport(run, (), (), run.notes, time.monotonic() - began)
     plans = [bot_plan(bot) for bot in bots]
     bot_rows = store.run_write(lambda connection: add_bots(connection, run.stored, plans))
     place = (request.recipe, opened, settings, clock, equipment, watch, traces or TraceFolder())

@@ -1,7 +1,8 @@
 """The run of a slot: chosen and frozen once, resumed by everybody who comes later."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
 from typing import Any
@@ -53,8 +54,11 @@ def open_run(
     opened: OpenVenue,
     clock: Callable[[], datetime],
     listener: ProgressListener,
-) -> OpenRun:
+) -> OpenRun | RunPlan:
     """Return the run of the request's slot: the one in the ledger, or one chosen now.
+
+    Where no event of a live venue keeps the rules, what would have been stored is returned, and is not: a venue in
+    trouble can look like that, and a run without events would stand for the whole slot.
 
     Raises:
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
@@ -79,6 +83,8 @@ def open_run(
         clock=clock,
         listener=listener,
     )
+    if opened.venue.live and not plan.events:
+        return replace(plan, notes=(*plan.notes, _nothing_to_play(plan)))
     stored = store.run_write(lambda connection: freeze_run(connection, plan))
     # Another process may have frozen the same slot meanwhile; then its choice stands.
     if not _fits(stored, request, opened):
@@ -113,6 +119,12 @@ def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenu
             f"`predibot runs void {run.key} --reason WHY` frees its slot"
         )
     return OpenRun(run, events, resumed=True, notes=tuple(notes))
+
+
+def _nothing_to_play(plan: RunPlan) -> str:
+    rules = Counter(each["rule"] for each in plan.passed_over)
+    counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
+    return f"no event keeps the rules ({counts}); nothing is stored, and the next call chooses anew"
 
 
 def _events(store: Store, run: StoredRun) -> tuple[Event, ...]:

@@ -38,6 +38,8 @@ class Store:
         self._file = sqlite_file(engine.url)
         self._opened: tuple[int, int] | None = None
         """Device and number of the file that is open; None while it is being made, and for a server."""
+        self._largest_bytes = 0
+        """Of the open file as it was seen; one that is written ahead only grows."""
         # A server that was never reached is told at once; it may be the address that is wrong.
         self._reconnect_seconds = 0.0
         self._closed = False
@@ -63,7 +65,7 @@ class Store:
         store = cls(_engine(url))
         try:
             store._make_current()
-            store._opened = store._on_disk()
+            store._opened, store._largest_bytes = store._on_disk()
         except BaseException:
             store.close()
             raise
@@ -141,27 +143,43 @@ class Store:
         """Close the store.
 
         Raises:
-            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there.
+            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut.
         """
-        self.close()
+        try:
+            if kind is None:
+                # Closing writes what is still ahead into the file, which hides that it was cut.
+                self._check_in_place()
+        finally:
+            self.close()
         if kind is None:
             self._check_in_place()
 
-    def _on_disk(self) -> tuple[int, int] | None:
-        """Return device and number of the file at the ledger's path now; None for none, and for a server."""
+    def _on_disk(self) -> tuple[tuple[int, int] | None, int]:
+        """Return device and number of the file at the ledger's path now, None for none and for a server; its bytes."""
         try:
             found = self._file.stat() if self._file is not None else None
         except OSError:
-            return None
-        return None if found is None else (found.st_dev, found.st_ino)
+            return None, 0
+        return (None, 0) if found is None else ((found.st_dev, found.st_ino), found.st_size)
 
     def _check_in_place(self) -> None:
-        """Refuse to go on where the file was removed: SQLite itself would write on, into a file without a name."""
-        if self._opened is not None and self._on_disk() != self._opened:
+        """Refuse to go on where the file was removed or cut: SQLite itself would write on, for nobody to read."""
+        if self._opened is None:
+            return
+        known_bytes = self._largest_bytes
+        opened, size_bytes = self._on_disk()
+        if opened != self._opened:
             raise LedgerUnusable(
                 f"the ledger {self.address} was removed, moved or replaced while it was in use; what was recorded "
                 "since is not in it. Put the file back if it was moved, and run the same command again"
             )
+        if size_bytes < known_bytes:
+            raise LedgerUnusable(
+                f"the ledger {self.address} was cut from {known_bytes:,} to {size_bytes:,} bytes by another program "
+                "while it was in use, and may be broken. Put a copy in its place, unless sqlite3's `PRAGMA "
+                "integrity_check` finds it whole, and run the same command again"
+            )
+        self._largest_bytes = max(self._largest_bytes, size_bytes)
 
     def _make_current(self) -> None:
         # Most openings find the tables current, and do not wait for whoever is writing.
@@ -243,6 +261,8 @@ def _prepare(file: Path, *, create: bool) -> None:
     try:
         if file.is_dir():
             raise UsageError(f"the ledger {file} is a folder; name a file in it")
+        if file.exists() and not file.is_file():
+            raise UsageError(f"the ledger {file} is a device or a pipe, which holds no ledger; name a file")
         if file.exists():
             return
         if create:
@@ -305,6 +325,8 @@ def _cause(error: Exception) -> str:
         "full": "Make room and run the same command again; nothing half-written was kept",
         "readonly": "Make the file and its folder writable, or name another --ledger",
         "not a database": "Name another --ledger",
+        "malformed": "Put a copy in its place, or name another --ledger",
+        "I/O error": "Look at the disk and its room, and run the same command again",
         "unable to open": "Look at the path and its permissions",
         "connection": "Is the server up, and the URL right?",
     }

@@ -19,7 +19,7 @@ from predibot.reports.views import (
 def decide_view(report: DecideReport) -> DecideView:
     """Return what `predibot decide` shows."""
     return DecideView(
-        run=run_view(report.run),
+        run=run_view(report.run) if isinstance(report.run, StoredRun) else None,
         selected=tuple(
             ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd) for event in report.events
         ),

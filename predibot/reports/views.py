@@ -159,7 +159,8 @@ class DecisionView:
 class DecideView:
     """What `predibot decide` shows."""
 
-    run: RunView
+    run: RunView | None
+    """None where nothing is stored, because no event of a live venue keeps the rules."""
     selected: tuple[ChosenView, ...]
     passed_over: tuple[PassedOverView, ...]
     decisions: tuple[DecisionView, ...]
@@ -188,7 +189,7 @@ class DecideView:
         totals["stored"] = {status: stored[status] for status in STATUSES}
         totals["failed_for_good"] = sum(decision.failed_for_good for decision in self.decisions)
         return {
-            "run": self.run.document(),
+            "run": self.run.document() if self.run is not None else None,
             "selected": [event.document() for event in self.selected],
             "passed_over": [event.document() for event in self.passed_over],
             "decisions": [decision.document() for decision in self.decisions],

@@ -3,27 +3,34 @@
 import json
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from predibot.config import Settings
 from predibot.errors import VenueChanged, VenueUnavailable
+from predibot.jobs.choose import MIN_TELLING_EVENTS
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.venues import OpenVenue, open_venue
-from predibot.ledger.runs import list_runs
+from predibot.ledger.runs import RunPlan, freeze_run, list_runs, void_run
 from predibot.ledger.store import Store
+from predibot.recipe import Recipe
+from predibot.reports.decided import decide_view
 from tests.jobs.tiny import clock, decide_on, nobody, recipe_of, request_of, statuses
 from tests.venues.payloads import NOW, event_payload, market_payload, pages_of, venue_of
 
 Payload = dict[str, object]
 Answer = Callable[[httpx.Request], object]
+LISTS = ("outcomes", "outcomePrices", "clobTokenIds")
+"""Of a market, what corresponds by index."""
 
 
 def events(count: int, *, first: int = 1, **changes: object) -> list[Payload]:
     """Return events with one market each, whose fields are changed."""
-    markets = [market_payload(number, clobTokenIds=None, **changes) for number in range(first, first + count)]
+    markets = [market_payload(number, **changes) for number in range(first, first + count)]
     return [event_payload(number, market) for number, market in enumerate(markets, start=first)]
 
 
@@ -45,21 +52,25 @@ def healthy(*, more: int = 0) -> list[Payload]:
 
 
 def serving(listed: list[Payload]) -> Answer:
-    """Return a venue that lists these events, and says of each what it lists."""
+    """Return a venue that lists these events, says of each what it lists, and has no order books."""
     by_path = {f"/events/{payload['id']}": payload for payload in listed if "id" in payload}
     pages = pages_of(listed)
 
     def answer(request: httpx.Request) -> object:
+        if request.url.path == "/books":
+            return []
         return pages(request) if request.url.path == "/events/keyset" else by_path[request.url.path]
 
     return answer
 
 
-def decide_live(store: Store, answer: Answer, *, event_id: str | None = None) -> DecideReport:
+def decide_live(
+    store: Store, answer: Answer, *, event_id: str | None = None, recipe: Recipe | None = None
+) -> DecideReport:
     """Decide on a live venue whose network is a function."""
     venue, _ = venue_of(answer)
     with OpenVenue("polymarket", venue, NOW, ExitStack()) as opened:
-        request = request_of(recipe_of("market_price"), event_id=event_id)
+        request = request_of(recipe or recipe_of("market_price"), event_id=event_id)
         return decide(request, store=store, opened=opened, settings=Settings(), clock=lambda: NOW, listener=nobody)
 
 
@@ -132,8 +143,124 @@ def test_nothing_is_frozen_where_nothing_was_chosen_and_a_single_market_could_no
         ):
             decide_live(file, serving([*quiet, *events(1, first=11, bestBid="x")]))
         assert runs_in(file) == 0
-        assert decide_live(file, serving(quiet)).events == ()
-        assert runs_in(file) == 1
+
+
+CLOSED: Payload = {"closed": True}
+NOT_TRADING: Payload = {"bestBid": 0, "bestAsk": 1, "lastTradePrice": 0, "outcomePrices": '["0", "0"]'}
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        (
+            without(events(12), *LISTS),
+            "12 of the 12 events that the venue lists could not be read: 12 because none of its markets has outcomes",
+        ),
+        (events(12, **CLOSED), "12 because all its markets are closed, though open events were asked for"),
+        ([payload | CLOSED for payload in events(12)], "12 because it is closed, though open ones were asked for"),
+        ([*healthy(), *(payload | CLOSED for payload in events(2, first=5))], "2 of the 6 events"),
+        # Closed, and without what an open one states: counted once.
+        ([payload | CLOSED for payload in without(events(4), "endDate")], "4 of the 4 events"),
+        (
+            # Every other market of each event.
+            [event_payload(n, market_payload(n), market_payload(100 + n, bestBid="x")) for n in range(1, 5)],
+            "4 of the 8 markets that the venue lists could not be read: 4 because bestBid: 'x' is not a number",
+        ),
+        (
+            [event_payload(n, market_payload(n), *without([market_payload(100 + n)], *LISTS)) for n in range(1, 5)],
+            "4 of the 8 markets that the venue lists could not be read: 4 because it has no outcomes",
+        ),
+    ],
+)
+def test_a_list_that_contradicts_what_was_asked_for_or_half_of_whose_markets_are_unreadable_freezes_no_run(
+    file: Store, listed: list[Payload], said: str
+) -> None:
+    with file:
+        with pytest.raises(VenueChanged, match="No run is made") as caught:
+            decide_live(file, serving(listed))
+        assert said in str(caught.value)
+        assert runs_in(file) == 0
+
+
+def test_a_closed_market_in_an_open_event_is_nothing_unusual(file: Store) -> None:
+    listed = [event_payload(n, market_payload(n), market_payload(100 + n, **CLOSED)) for n in range(1, 5)]
+    with file:
+        assert statuses(decide_live(file, serving(listed))) == {"market_price": ["recorded"] * 4}
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        events(12, **NOT_TRADING),
+        events(12, outcomes='["A", "B", "C"]', outcomePrices="[0.1, 0.2, 0.7]", clobTokenIds='["1", "2", "3"]'),
+        [payload | {"endDate": "2020-01-01T00:00:00Z"} for payload in events(12, endDate="2020-01-01T00:00:00Z")],
+        [payload | {"volume24hr": 1} for payload in healthy()],
+    ],
+    ids=["zeros", "three_outcomes", "past_end", "quiet"],
+)
+def test_a_live_run_without_events_is_not_stored_and_the_next_call_chooses_anew(
+    file: Store, listed: list[Payload]
+) -> None:
+    with file:
+        report = decide_live(file, serving(listed))
+        assert (report.events, report.decisions, report.undecided) == ((), (), 0)
+        assert f"{len(listed)}); nothing is stored, and the next call chooses anew" in report.notes[-1]
+        assert decide_view(report).document()["run"] is None
+        assert runs_in(file) == 0
+        assert statuses(decide_live(file, serving(healthy()))) == {"market_price": ["recorded"] * 4}
+
+
+def test_a_live_run_without_events_that_an_older_version_stored_says_how_to_void_it(file: Store) -> None:
+    quiet = [payload | {"volume24hr": 1} for payload in healthy()]
+    with file:
+        plan = decide_live(file, serving(quiet)).run
+        assert isinstance(plan, RunPlan)
+        with file.write() as connection:
+            freeze_run(connection, plan)
+        report = decide_live(file, serving(healthy()))
+        assert report.events == ()
+        assert any("`predibot runs void tiny@2026-02-13T00:00Z --reason WHY` frees its slot" in n for n in report.notes)
+        with file.write() as connection:
+            void_run(connection, plan.key, reason="the venue was in trouble", at=NOW)
+        assert len(decide_live(file, serving(healthy())).events) == 4
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "selection", "named"),
+    [
+        ("volume1wk", None, {}, "a week's volume above 0 (volume1wk), by which rank_by orders"),
+        ("volume1wk", 0, {}, "a week's volume above 0 (volume1wk), by which rank_by orders"),
+        ("volume24hr", None, {}, "a day's volume (volume24hr), which min_volume_24h_usd needs"),
+        ("volume24hr", None, {"min_volume_24h_usd": 0.0}, None),
+        ("tags", [], {}, "a tag (tags), which exclude, include and per_category need"),
+        ("tags", [], {"exclude": ()}, None),
+        ("clobTokenIds", None, {}, "the tokens of an open market (clobTokenIds), which its prices are of"),
+    ],
+)
+def test_a_field_that_no_event_states_freezes_no_run_where_the_rules_need_it(
+    file: Store, field: str, value: object, selection: dict[str, Any], named: str | None
+) -> None:
+    of_markets = {field: value} if field == "clobTokenIds" else {}
+    listed = [payload | {field: value} for payload in events(MIN_TELLING_EVENTS, **of_markets)]
+    recipe = recipe_of("market_price")
+    recipe = replace(recipe, selection=replace(recipe.selection, **selection))
+    with file:
+        if named is None:
+            assert len(decide_live(file, serving(listed), recipe=recipe).events) == MIN_TELLING_EVENTS
+            return
+        with pytest.raises(VenueChanged) as caught:
+            decide_live(file, serving(listed), recipe=recipe)
+        assert f"none of the 10 events that the venue lists states {named}. No run is made" in str(caught.value)
+        assert runs_in(file) == 0
+        # Fewer may lack it by chance, and so may some of many.
+        assert len(decide_live(file, serving(listed[:9]), recipe=recipe).events) == 9
+
+
+def test_a_field_that_some_events_state_is_no_reason_to_stop(file: Store) -> None:
+    bare: Payload = {"volume1wk": None, "volume24hr": None, "tags": []}
+    listed = [*(payload | bare for payload in events(9, clobTokenIds=None)), *events(1, first=10)]
+    with file:
+        assert len(decide_live(file, serving(listed)).events) == 10
 
 
 def test_a_list_without_any_event_is_an_outage(file: Store) -> None:

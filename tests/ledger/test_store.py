@@ -1,6 +1,7 @@
 """The open ledger: what it makes, what it leaves alone, and a database's errors in our words."""
 
 import multiprocessing
+import os
 import sqlite3
 import threading
 import time
@@ -137,6 +138,44 @@ def test_a_file_that_is_removed_after_the_last_transaction_is_noticed_at_the_end
     with pytest.raises(LedgerUnusable, match="Put the file back"), Store.open(f"sqlite:///{file}") as store:
         add_event(store)
         file.unlink()
+
+
+GROW = "INSERT INTO events (venue, event_id, title) SELECT 'v', count(*), :title FROM events"
+
+
+@pytest.mark.parametrize("bytes_left", [0, 4096])
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_a_file_that_is_cut_while_it_is_open_is_noticed(tmp_path: Path, bytes_left: int, at_the_end: bool) -> None:
+    file = tmp_path / "ledger.db"
+    Store.open(f"sqlite:///{file}").close()
+    with (
+        pytest.raises(LedgerUnusable, match=r"was cut from .* bytes by another"),
+        Store.open(f"sqlite:///{file}") as store,
+    ):
+        add_event(store)
+        os.truncate(file, bytes_left)
+        if not at_the_end:
+            add_event(store)
+
+
+def test_a_file_that_is_cut_within_a_transaction_is_noticed_when_that_ends(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    store = Store.open(f"sqlite:///{file}")
+    with pytest.raises(LedgerUnusable, match=r"was cut from .* to 0 bytes"), store.write():
+        os.truncate(file, 0)
+    store.close()
+
+
+def test_a_file_that_grows_stays_in_use(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store, Store.open(store.address) as other:
+        for each in (store, other) * 50:
+            with each.write() as connection:
+                connection.execute(text(GROW), {"title": "x" * 20_000})
+
+
+def test_a_device_is_no_ledger() -> None:
+    with pytest.raises(UsageError, match="/dev/null is a device or a pipe, which holds no ledger; name a file"):
+        Store.open("sqlite:////dev/null")
 
 
 def test_a_file_that_is_removed_within_a_transaction_is_noticed_when_that_ends(tmp_path: Path) -> None:
