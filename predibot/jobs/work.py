@@ -122,8 +122,9 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
     if isinstance(held, Taken):
         return WorkResult(job, cast(Status | Literal["claimed"], held.status), made_here=False)
     began = time.monotonic()
-    fitting = _fitting(job, bench)
+    fitting: Fitting | None = None
     try:
+        fitting = _fitting(job, bench)
         return _store(job, bench, held, _with_trace(_decided(job, bench, began, fitting), bench, fitting))
     except LedgerError:
         raise
