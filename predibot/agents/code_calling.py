@@ -74,9 +74,8 @@ class _Calls:
                 talk.take(arguments)
             except AnswerError as error:
                 own = {market.id for market in talk.context.subject.markets}
-                self._complaint = (
-                    f"final_answer: {_with_quotes_fenced(str(error), arguments, own, talk.research.fence)}"
-                )
+                complaint = _with_quotes_fenced(str(error), arguments, own, talk.research.fence)
+                self._complaint = f"final_answer: {complaint}"
                 talk.record_tool(name, arguments, Told.own(f"{ERROR} {error}"))
                 return {"error": str(error)}
             talk.record_tool(name, arguments, Told.own("taken"))
