@@ -163,8 +163,8 @@ class UserSearch:
         return SearchFailed(f"{self.name} failed ({why})")
 
     def _without_keys(self, result: SearchResult) -> SearchResult:
-        texts = (self.hidden(text) for text in (result.title, result.url, result.snippet))
-        return SearchResult(*texts, result.published_at, self.name)
+        title, url, snippet = map(self.hidden, (result.title, result.url, result.snippet))
+        return SearchResult(title, url, snippet, result.published_at, self.name)
 
 
 def user_search(name: str, *, given: Mapping[str, object], hidden: Callable[[str], str]) -> SearchProvider:
