@@ -36,6 +36,7 @@ _CREDENTIAL = (
     "'credential' in [[bots]] is no variable's name; put the key into the environment, as ACME_API_KEY for example, "
     "and write that name"
 )
+_MAX_BOTS = 1_000
 _MAX_KEY_PARTS = 50
 _LONG_KEY = re.compile(
     rf"""(?<![\w-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MAX_KEY_PARTS}}}"""
@@ -81,6 +82,7 @@ def parse_recipe(found: RecipeText) -> Recipe:
 
 def _parsed(found: RecipeText) -> Recipe:
     data = _toml(found)
+    _refuse_many_bots(data, found.label)
     where = _Where(found.label, {**key_lines(found.text), (): max(1, len(found.text.splitlines()))})
     _refuse_unfit(data, where)
     top = _checked(data, where)
@@ -131,6 +133,13 @@ def _toml(found: RecipeText) -> dict[str, Any]:
     except ValueError:
         # Python's limit on the digits of a number, which knows no line.
         raise RecipeError(f"{found.label} has a number of thousands of digits. Write one of at most 18") from None
+
+
+def _refuse_many_bots(data: Mapping[str, Any], label: str) -> None:
+    """Refuse more bots than anybody means to play, before each is looked at."""
+    bots = data.get("bots")
+    if isinstance(bots, list) and len(bots) > _MAX_BOTS:
+        raise RecipeError(f"{label} has {len(bots):,} bots. Write at most {_MAX_BOTS:,} in a recipe")
 
 
 def _refuse_unfit(data: Mapping[str, Any], where: _Where) -> None:

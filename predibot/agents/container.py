@@ -23,7 +23,7 @@ MAX_LINE_BYTES = 1_000_000
 NAME = "@predibot-container@"
 _PROBE_SECONDS = 20.0
 _END_SECONDS = 2.0
-_KILL_SECONDS = 5.0
+_KILL_SECONDS = 2.0
 _LATE = "the code did not end in time"
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 """No image begins with a dash; to docker that would be an option, `--privileged` for example."""
@@ -212,12 +212,13 @@ class _Pipe:
         try:
             self._process.wait(0.0 if at_once else _END_SECONDS)
         except subprocess.TimeoutExpired:
+            # The client first: with a docker that hangs, ending the container may take all that this program has left.
+            self._process.kill()
+            self._process.wait()
             if self._end:
                 with contextlib.suppress(OSError, subprocess.TimeoutExpired):
                     nowhere = subprocess.DEVNULL
                     subprocess.run(self._end, stdout=nowhere, stderr=nowhere, timeout=_KILL_SECONDS, check=False)
-            self._process.kill()
-            self._process.wait()
         self._stdout.close()
 
     def _read(self, left_seconds: float) -> bytes:

@@ -42,9 +42,16 @@ _OWN_HOSTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "sambanova": ("api.sambanova.ai",),
         "together_ai": ("api.together.xyz", "api.together.ai"),
         "xai": ("api.x.ai",),
+        "brave": ("api.search.brave.com",),
+        "exa": ("api.exa.ai",),
+        "serper": ("google.serper.dev",),
+        "tavily": ("api.tavily.com",),
     }
 )
-"""Where providers are, by litellm's names; the key of another needs the operator's word to go to a base URL."""
+"""Where providers are, by litellm's names, and where search is.
+
+The key of another needs the operator's word to go to a base URL.
+"""
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 """The names for which no client of ours takes a proxy."""
 _PORTS = MappingProxyType({"http": 80, "https": 443})

@@ -123,9 +123,9 @@ def _decide_again(job: DecideJob, bench: Bench) -> None:
     """Make one decision; what a strategy crashes on is recorded, as it was then."""
     try:
         work(job, bench)
-    except LedgerError:
+    except (LedgerError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a strategy raises is its result
+    except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result
         _log.info("%s crashed on %s: %s", job.bot, job.subject.id, error)
 
 

@@ -298,7 +298,9 @@ def _jsonl_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
             yield BadRow(number, "this is no JSON object: it is nested too deeply; write one a line")
             continue
         except ValueError as error:
-            yield BadRow(number, f"this is no JSON object: {error}; write one a line")
+            # Python's own words on such a number are about a setting of Python.
+            why = "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
+            yield BadRow(number, f"this is no JSON object: {why}; write one a line")
             continue
         if not isinstance(found, dict):
             yield BadRow(number, f"this is {shown(found)}, no JSON object; write one a line")

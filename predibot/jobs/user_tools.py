@@ -84,11 +84,11 @@ def opened_tool(
 def _called(name: str, call: Callable[[], object], seconds: float, hidden: Callable[[str], str]) -> ToolResult:
     """Return what a tool answers, whatever it does."""
     try:
-        found = in_time(call, max(0.0, seconds))
+        found = in_time(lambda: _ending(call), max(0.0, seconds))
     except TimeoutError:
         return ToolError(f"{name} gave no answer in {seconds:.3g} s")
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - what a user's code raises is its answer
-        why = hidden(f"{type(error).__name__}: {error}")
+    if isinstance(found, _Raised):
+        why = hidden(str(found))
         _log.warning("tool %s failed: %s", name, why)
         return ToolError(f"{name} failed: {why}")
     if isinstance(found, ToolError) and isinstance(found.text, str):
@@ -97,6 +97,25 @@ def _called(name: str, call: Callable[[], object], seconds: float, hidden: Calla
     if not isinstance(text, str):
         return ToolError(f"{name} returned a {type(text).__name__}; a tool returns text")
     return ToolText(_first_bytes(hidden(text)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """What a user's code raised in its own thread, of whatever class, where no Ctrl-C arrives."""
+
+    error: BaseException
+
+    def __str__(self) -> str:
+        """Return its class and its words."""
+        return f"{type(self.error).__name__}: {self.error}".removesuffix(": ")
+
+
+def _ending(call: Callable[[], object]) -> object:
+    """Return what a call returns, or what it raised."""
+    try:
+        return call()
+    except BaseException as error:  # noqa: BLE001 - what a user's code raises is its answer
+        return _Raised(error)
 
 
 def _first_bytes(text: str) -> str:
@@ -123,18 +142,29 @@ class UserSearch:
             SearchFailed: If it has none in time, raises, or answers something else.
         """
         try:
-            answer = in_time(lambda: self.inner.search(query, before=before, count=count), CALL_SECONDS)
-        except SearchFailed:
-            raise
+            answer = in_time(
+                lambda: _ending(lambda: self.inner.search(query, before=before, count=count)), CALL_SECONDS
+            )
         except TimeoutError:
             raise SearchFailed(f"{self.name} gave no answer in {CALL_SECONDS:g} s") from None
-        except (Exception, SystemExit) as error:
-            why = self.hidden(f"{type(error).__name__}: {error}")
-            _log.warning("search provider %s failed: %s", self.name, why)
-            raise SearchFailed(f"{self.name} failed ({why})") from error
+        if isinstance(answer, _Raised):
+            raise self._failure(answer)
         if problem := _answer_problem(answer):
-            raise SearchFailed(f"{self.name} answered {problem}")
-        return cast(SearchAnswer, answer)
+            raise SearchFailed(f"{self.name} answered {self.hidden(problem)}")
+        found = cast(SearchAnswer, answer)
+        return SearchAnswer(tuple(map(self._without_keys, found.results)), found.cost_usd)
+
+    def _failure(self, raised: _Raised) -> SearchFailed:
+        error = raised.error
+        if isinstance(error, SearchFailed):
+            return SearchFailed(self.hidden(str(error)), was_asked=error.was_asked)
+        why = self.hidden(str(raised))
+        _log.warning("search provider %s failed: %s", self.name, why)
+        return SearchFailed(f"{self.name} failed ({why})")
+
+    def _without_keys(self, result: SearchResult) -> SearchResult:
+        title, url, snippet = map(self.hidden, (result.title, result.url, result.snippet))
+        return SearchResult(title, url, snippet, result.published_at, self.name)
 
 
 def user_search(name: str, *, given: Mapping[str, object], hidden: Callable[[str], str]) -> SearchProvider:

@@ -119,21 +119,23 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
 
     Raises:
         LedgerError: If the result could not be stored.
-        Exception: Whatever a strategy raised that is no error of ours, after it
+        BaseException: Whatever a strategy raised that is no error of ours, after it
             was recorded.
     """
     held = _claimed(job, bench)
     if isinstance(held, Taken):
         return WorkResult(job, cast(Status | Literal["claimed"], held.status), made_here=False)
     began = time.monotonic()
-    fitting = _fitting(job, bench)
-    if fitting is not None:
-        bench.fittings[job.bot_id, job.subject] = fitting
+    fitting: Fitting | None = None
     try:
+        fitting = _fitting(job, bench)
+        if fitting is not None:
+            bench.fittings[job.bot_id, job.subject] = fitting
         return _store(job, bench, held, _with_trace(_decided(job, bench, began, fitting), bench, fitting))
     except LedgerError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        # Of whatever class, a cancellation of the strategy's own too: a claim that nobody finishes is paid for again.
         failed = _failed(job, bench, f"{type(error).__name__}: {error}", began)
         _store(job, bench, held, _with_trace(failed, bench, fitting))
         raise

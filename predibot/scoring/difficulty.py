@@ -7,6 +7,8 @@ from predibot.scoring.arguments import Floats, Ints, array_of, indices, numbers,
 from predibot.scoring.clusters import cluster_codes
 
 MAX_FORECASTERS = 1_000_000
+MAX_EQUATIONS = 3_000
+"""The most that are solved at once, one each of the forecasters or of the questions, whichever are fewer."""
 
 
 @within_floats
@@ -33,7 +35,7 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
         Forecasters are comparable only where shared questions link them, be it
         through others. Where they fall apart into several such groups, the one
         with the most forecasters has numbers and the rest NaN; on a tie nobody
-        has one.
+        has one, and neither where both forecasters and questions are more than 3,000.
 
     Raises:
         ValueError: If there is no answer, the lengths differ, a score is NaN or
@@ -87,16 +89,27 @@ def _largest_linked_group(who: Ints, what: Ints) -> Ints:
 
 
 def _scores_on_the_average_question(values: Floats, who: Ints, what: Ints) -> Floats:
+    forecasters, questions = int(who.max()) + 1, int(what.max()) + 1
+    if min(forecasters, questions) > MAX_EQUATIONS:
+        return np.full(forecasters, np.nan)
+    if forecasters <= questions:
+        skills, difficulties = _effects(values, who, what)
+    else:
+        difficulties, skills = _effects(values, what, who)
+    adjusted: Floats = skills + difficulties.mean()
+    return adjusted
+
+
+def _effects(values: Floats, few: Ints, many: Ints) -> tuple[Floats, Floats]:
+    """Return the effects of the few, which add up to zero, and of the many, of all answers by least squares."""
     from scipy.sparse import coo_array  # heavy
 
-    answers = coo_array((np.ones(who.size), (who, what))).tocsr()
-    each_question = np.bincount(what)
-    means = np.bincount(what, values) / each_question
-    # Least squares with the questions solved for: one equation a forecaster remains.
-    equations = np.diag(np.bincount(who).astype(np.float64)) - (answers / each_question @ answers.T).toarray()
-    beyond = np.bincount(who, values - means[what])
+    answers = coo_array((np.ones(few.size), (few, many))).tocsr()
+    each_of_many = np.bincount(many)
+    means = np.bincount(many, values) / each_of_many
+    # Least squares with the many solved for: one equation each of the few remains.
+    equations = np.diag(np.bincount(few).astype(np.float64)) - (answers / each_of_many @ answers.T).toarray()
+    beyond = np.bincount(few, values - means[many])
     # The equations fix effects up to a constant only; this picks the ones that add up to zero.
     effects = np.linalg.solve(equations + 1.0 / len(equations), beyond)
-    difficulties = means - (answers.T @ effects) / each_question
-    adjusted: Floats = effects + difficulties.mean()
-    return adjusted
+    return effects, means - (answers.T @ effects) / each_of_many

@@ -13,7 +13,7 @@ from predibot.scoring.grouping import GROUPINGS
 from predibot.scoring.horizon import horizon_returns
 from predibot.scoring.knowledge import Knowledge
 from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
-from predibot.scoring.notes import notes, on_clusters
+from predibot.scoring.notes import notes, on_clusters, on_many
 from predibot.scoring.parts import (
     PartCard,
     PartScore,
@@ -142,7 +142,7 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
     return Evaluation(
         as_of=None,
         cards=cards,
-        notes=(*remarks, *on_clusters(cards)),
+        notes=(*remarks, *on_clusters(cards), *on_many(cards, "forecasters")),
         question=asked,
         pairs=brier_pairs(forecasts, asked.uncertainty),
         by_category=category_scores(forecasts, asked.uncertainty),

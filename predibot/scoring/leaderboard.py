@@ -1,7 +1,7 @@
 """The leaderboard's pairs: whether one bot is better than another on what both did, or only luckier."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -12,9 +12,11 @@ from predibot.scoring.comparison import Comparison, benjamini_hochberg, minimum_
 from predibot.scoring.forecasts import Forecasts
 from predibot.scoring.horizon import HorizonReturns
 from predibot.scoring.record import TrackRecord
-from predibot.scoring.uncertainty import Ratio, Uncertainty, comparisons, mean_of
+from predibot.scoring.uncertainty import AT_ONCE, Ratio, Uncertainty, comparisons, fullest, mean_of
 
 SIGNIFICANCE = 0.05
+MOST_IN_PAIRS = 60
+"""How many are compared with each other, those with the most values: their pairs grow with the square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class Pair:
 def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, ...]:
     """Return every pair of forecasters by their squared errors on the questions both answered.
 
+    Of more than `MOST_IN_PAIRS`, only those with the most forecasts are compared.
+
     Raises:
         ValueError: If an argument is of another class.
     """
@@ -68,6 +72,8 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
 
 def return_pairs(record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty) -> tuple[Pair, ...]:
     """Return every pair of bots by what the decisions both made returned: on one event, at one slot.
+
+    Of more than `MOST_IN_PAIRS`, only those with the most such decisions are compared.
 
     Raises:
         ValueError: If an argument is of another class.
@@ -92,18 +98,26 @@ class _Answers:
     subject: Ints
     cluster: Ints
 
+    def of(self, bots: Ints) -> "_Answers":
+        """Return those of some bots, given in order, which are numbered anew."""
+        rows = np.flatnonzero(np.isin(self.bot, bots))
+        bot = np.searchsorted(bots, self.bot[rows])
+        return _Answers(self.values[rows], bot, self.subject[rows], self.cluster[rows])
+
 
 def _pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Uncertainty) -> tuple[Pair, ...]:
-    table, clusters = _table(answers, len(bots))
-    both = list(combinations(range(len(bots)), 2))
-    differences = [_difference(table[:, first], table[:, second], clusters) for first, second in both]
-    found = comparisons(differences, uncertainty)
-    p_values = [each.p_value for each in found if each is not None]
+    compared = fullest(np.bincount(answers.bot, minlength=len(bots)), MOST_IN_PAIRS)
+    table, clusters = _table(answers.of(compared), compared.size)
+    both = list(combinations(range(compared.size), 2))
+    pairs: list[Pair] = []
+    for start in range(0, len(both), AT_ONCE):
+        some = both[start : start + AT_ONCE]
+        differences = [_difference(table[:, first], table[:, second], clusters) for first, second in some]
+        for (first, second), ratio, found in zip(some, differences, comparisons(differences, uncertainty), strict=True):
+            pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], ratio, found))
+    p_values = [each.p_value for each in pairs if each.p_value is not None]
     adjusted = iter(benjamini_hochberg(p_values).tolist() if p_values else [])
-    return tuple(
-        _pair(metric, bots[first], bots[second], ratio, each, None if each is None else next(adjusted))
-        for (first, second), ratio, each in zip(both, differences, found, strict=True)
-    )
+    return tuple(each if each.p_value is None else replace(each, p_adjusted=next(adjusted)) for each in pairs)
 
 
 def _table(answers: _Answers, bots: int) -> tuple[Floats, Ints]:
@@ -124,7 +138,7 @@ def _difference(first: Floats, second: Floats, clusters: Ints) -> Ratio:
     return mean_of(first[rows] - second[rows], clusters[rows])
 
 
-def _pair(metric: str, first: str, second: str, ratio: Ratio, found: Comparison | None, adjusted: float | None) -> Pair:
+def _pair(metric: str, first: str, second: str, ratio: Ratio, found: Comparison | None) -> Pair:
     if found is None:
         return Pair(first, second, metric, 0, 0, None, None, None, None, None, None)
     detectable = minimum_detectable_difference(ratio.numerators, ratio.clusters)
@@ -138,6 +152,6 @@ def _pair(metric: str, first: str, second: str, ratio: Ratio, found: Comparison 
         low=found.low,
         high=found.high,
         p_value=found.p_value,
-        p_adjusted=adjusted,
+        p_adjusted=None,
         detectable=None if np.isnan(detectable) else detectable,
     )

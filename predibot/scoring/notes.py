@@ -7,8 +7,12 @@ import numpy as np
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.bootstrap import FEW_CLUSTERS
 from predibot.scoring.horizon import SETTLED
+from predibot.scoring.leaderboard import MOST_IN_PAIRS
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.scorecard import HorizonScore, Scorecard
+from predibot.scoring.uncertainty import MOST_WITH_INTERVALS
+
+_MOST_NAMED = 60
 
 
 def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
@@ -36,7 +40,15 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
         *_on_overlap(record, cards),
         *_on_fees(record),
         *on_clusters(cards),
+        *on_many(cards, "bots"),
     )
+
+
+def on_many(cards: Sequence[Scorecard], called: str) -> Iterator[str]:
+    """Yield what is computed for those with the most values only, because there are so many."""
+    for most, ending in ((MOST_IN_PAIRS, "are compared with each other"), (MOST_WITH_INTERVALS, "have intervals")):
+        if len(cards) > most:
+            yield f"Of {len(cards):,} {called}, only the {most:,} with the most values {ending}."
 
 
 def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
@@ -153,4 +165,6 @@ def _count(n: int, noun: str) -> str:
 
 def _who(counts: Mapping[str, int]) -> str:
     """Return each bot that has any, with how many: `market_price 2, random_bet 3`."""
-    return ", ".join(f"{bot} {n:,}" for bot, n in counts.items() if n)
+    some = [f"{bot} {n:,}" for bot, n in counts.items() if n]
+    more = f" and {len(some) - _MOST_NAMED:,} more" if len(some) > _MOST_NAMED else ""
+    return f"{', '.join(some[:_MOST_NAMED])}{more}"

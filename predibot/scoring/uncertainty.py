@@ -15,8 +15,10 @@ from predibot.scoring.expansion import expanded_comparison, expanded_estimate, e
 
 _Found = TypeVar("_Found", bound=Estimate)
 
-_AT_ONCE = 100
+AT_ONCE = 100
 """How many scores share a set of draws: more would not fit into memory beside each other."""
+MOST_WITH_INTERVALS = 1_000
+"""How many forecasters or bots have intervals, those with the most values: each takes some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +55,27 @@ def mean_of(values: Floats, clusters: Ints) -> Ratio:
 def intervals_of_each(
     scores: Sequence[Mapping[str, Ratio]], uncertainty: Uncertainty | None
 ) -> list[Mapping[str, Estimate]]:
-    """Return the interval of each named score of each forecaster; nothing of one without rows."""
+    """Return the interval of each named score of each forecaster; nothing of one without rows, or of too many."""
     found: list[dict[str, Estimate]] = [{} for _ in scores]
     if uncertainty is None:
         return list(found)
-    asked = [(row, name, ratio) for row, named in enumerate(scores) for name, ratio in named.items()]
+    values = np.array([max((ratio.numerators.size for ratio in named.values()), default=0) for named in scores])
+    rows = fullest(values, MOST_WITH_INTERVALS).tolist()
+    asked = [(row, name, ratio) for row in rows for name, ratio in scores[row].items()]
     for (row, name, _), estimate in zip(asked, estimates([ratio for *_, ratio in asked], uncertainty), strict=True):
         if estimate is not None:
             found[row][name] = estimate
     return list(found)
+
+
+def fullest(values: Ints, most: int) -> Ints:
+    """Return those with the most values, in their order; of equals the later, where references stand.
+
+    Args:
+        values: How many each has, shape (n,).
+        most: How many are returned.
+    """
+    return np.sort(np.argsort(values, kind="stable")[max(0, values.size - most) :])
 
 
 def estimates(ratios: Sequence[Ratio], uncertainty: Uncertainty) -> list[Estimate | None]:
@@ -89,28 +103,22 @@ def _each(
     of_formula: Callable[[ClusterSums, int, float], _Found],
 ) -> list[_Found | None]:
     summed = {row: _summed(ratio) for row, ratio in enumerate(ratios) if ratio.numerators.size}
-    drawn = [row for row, sums in summed.items() if not expands(sums, uncertainty.confidence)]
-    distances = _distances({row: summed[row] for row in drawn}, uncertainty)
+    confidence = uncertainty.confidence
+    drawn = {row: sums for row, sums in summed.items() if not expands(sums, confidence)}
     found: list[_Found | None] = [None] * len(ratios)
-    for row, sums in summed.items():
-        n, confidence = ratios[row].numerators.size, uncertainty.confidence
-        own = distances.get(row)
-        found[row] = of_formula(sums, n, confidence) if own is None else of_draws(sums, n, own, confidence)
+    for row in summed.keys() - drawn.keys():
+        found[row] = of_formula(summed[row], ratios[row].numerators.size, confidence)
+    for rows in _alike(drawn):
+        # Only so many distances are kept at once.
+        many = [drawn[row] for row in rows]
+        distances = studentised_distances_of_each(many, uncertainty.resamples, uncertainty.seed)
+        for row, own in zip(rows, distances, strict=True):
+            found[row] = of_draws(drawn[row], ratios[row].numerators.size, own, confidence)
     return found
 
 
 def _summed(ratio: Ratio) -> ClusterSums:
     return cluster_sums(ratio.numerators, ratio.denominators, cluster_codes(ratio.clusters))
-
-
-def _distances(summed: Mapping[int, ClusterSums], uncertainty: Uncertainty) -> Mapping[int, Floats]:
-    """Return the studentised distances of each ratio's resamples, by its row."""
-    distances: dict[int, Floats] = {}
-    for rows in _alike(summed):
-        many = [summed[row] for row in rows]
-        drawn = studentised_distances_of_each(many, uncertainty.resamples, uncertainty.seed)
-        distances.update(zip(rows, drawn, strict=True))
-    return distances
 
 
 def _alike(summed: Mapping[int, ClusterSums]) -> Iterator[list[int]]:
@@ -119,5 +127,5 @@ def _alike(summed: Mapping[int, ClusterSums]) -> Iterator[list[int]]:
     for row, sums in summed.items():
         rows_of.setdefault(sums.clusters, []).append(row)
     for rows in rows_of.values():
-        for start in range(0, len(rows), _AT_ONCE):
-            yield rows[start : start + _AT_ONCE]
+        for start in range(0, len(rows), AT_ONCE):
+            yield rows[start : start + AT_ONCE]

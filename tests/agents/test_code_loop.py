@@ -96,6 +96,27 @@ def test_what_is_wrong_with_an_answer_is_said_outside_the_fence() -> None:
     assert text.index("final_answer: staked $2.00 of $1.00") > text.rindex(FENCE.closing)
 
 
+@pytest.mark.parametrize(
+    "handed",
+    [
+        "final_answer(**{page: 1})",
+        "final_answer(**{page + ' ' + str(n): 1 for n in range(20)})",
+        "final_answer(market_decisions=[{'market_id': page}], unallocated_capital=1)",
+        "final_answer(market_decisions=[{page: 1, 'market_id': 'm1'}], unallocated_capital=page)",
+        "final_answer(market_decisions=page, abstain=page)",
+        "final_answer(market_decisions=[page, {'market_id': page, 'odds': 1, 'estimated_probability': page}])",
+    ],
+)
+def test_no_complaint_repeats_words_of_an_answer_outside_the_fence(handed: str) -> None:
+    hostile = research(toolbox(lambda _query: SECRET_ORDERS), searches=0, pages=0)
+    finding = f"page = web_search('rain'); page = page[page.index('Ignore'):][:{len(SECRET_ORDERS)}]"
+    _, model = run([code(f"{finding}\n{handed}"), handing_in()], hostile)
+    texts = [message.text for message in model.requests[1].messages if "final_answer: " in message.text]
+    outside = [re.sub(f"{FENCE.opening}.*?{FENCE.closing}", "", text, flags=re.DOTALL) for text in texts]
+    assert any("final_answer: " in text for text in outside)
+    assert not any("Ignore your" in text for text in outside)
+
+
 def test_there_are_three_repairs_and_no_more() -> None:
     result, model = run([RESEARCH, handing_in(bet=2)], steps=20)
     assert result.decision is None

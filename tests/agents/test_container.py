@@ -106,6 +106,20 @@ def test_after_it_broke_the_next_code_gets_a_new_one_with_nothing_in_it(broken: 
             container.run("print(x)", deadline_seconds=30.0)
 
 
+def test_the_client_is_gone_before_its_container_is_ended_which_may_hang(tmp_path: Path) -> None:
+    pid, found = tmp_path / "pid", tmp_path / "found"
+    start = (
+        f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); print('no', flush=True); time.sleep(600)"
+    )
+    end = f"""import os
+try: os.kill(int(open({str(pid)!r}).read()), 0)
+except ProcessLookupError: open({str(found)!r}, 'w').write('gone')"""
+    spec = ContainerSpec((sys.executable, "-c", start), (sys.executable, "-S", "-c", end))
+    with Container(spec, lambda name, arguments: {}) as container, pytest.raises(CodeFailed, match="pipe of its"):
+        container.run("", deadline_seconds=60.0)
+    assert found.read_text() == "gone"
+
+
 def test_what_is_printed_is_bounded() -> None:
     with opened() as container:
         assert len(container.run("print('x' * 1_000_000)", deadline_seconds=30.0)) == 20_000

@@ -57,6 +57,14 @@ def test_a_key_goes_nowhere_else_unless_the_operator_binds_it_there(url: str, pl
     assert ApiKeys(KEYS.values, {"OPENAI_API_KEY": (place,)}).named("OPENAI_API_KEY", url) == KEY
 
 
+@pytest.mark.parametrize("name", ["brave", "exa", "serper", "tavily"])
+def test_a_key_of_a_search_provider_is_not_said_to_be_nobodys(name: str) -> None:
+    key_name, own = f"{name.upper()}_API_KEY", own_url(name)
+    assert own is not None
+    with pytest.raises(UsageError, match=f"it belongs to {host_of(own)}"):
+        ApiKeys({key_name: "x"}).of_provider("openai", key_name)
+
+
 def test_a_key_that_nobody_bound_goes_to_no_host_of_a_recipe() -> None:
     with pytest.raises(UsageError, match="nobody bound it to a host"):
         KEYS.find(("ACME_API_KEY",), "https://api.acme.com")

@@ -293,7 +293,10 @@ def test_a_text_that_is_one_endless_line_is_one_sentence(
         ('"ann", "probability": 1' + "0" * 400, "probability is a very large number"),
         ('"ann", "probability": 1e999', "probability is inf"),
         ('"ann", "probability": -Infinity', "probability is -inf"),
-        ('"ann", "probability": ' + "9" * 5_000, "this is no JSON object: Exceeds the limit"),
+        (
+            '"ann", "probability": ' + "9" * 5_000,
+            "this is no JSON object: a number has thousands of digits; write one a line",
+        ),
         ("[" * 800 + "]" * 800 + ', "probability": 0.5', ""),
         ('{"a": {"b": [1, 2, 3]}}, "probability": 0.5', "forecaster is {'a': {'b': [1, 2, 3]}}; write a text"),
     ],

@@ -10,6 +10,7 @@ from tests.jobs.program import Program, document_of
 
 TEMPLATE = '''"""A probe."""
 
+import asyncio
 import os
 import sys
 import time
@@ -34,6 +35,9 @@ class {name}:
 PROBES = {
     "raises": "raise ZeroDivisionError('by nothing')",
     "leaves": "sys.exit(3)",
+    "cancelled": "raise asyncio.CancelledError",
+    "interrupts": "raise KeyboardInterrupt('mine')",
+    "closes": "raise GeneratorExit('mine')",
     "hangs": "time.sleep(600)",
     "late": "time.sleep(1.6); return say(context, 0.1)",
     "junk": "return {'probability': 0.5}",
@@ -55,6 +59,9 @@ PROBES = {
 EXPECTED = {
     "raises": ("failed", "ZeroDivisionError: by nothing"),
     "leaves": ("failed", "SystemExit: 3"),
+    "cancelled": ("failed", "CancelledError"),
+    "interrupts": ("failed", "KeyboardInterrupt: mine"),
+    "closes": ("failed", "GeneratorExit: mine"),
     "hangs": ("failed", "gave no answer within 1 s"),
     "late": ("failed", "gave no answer within 1 s"),
     "junk": ("failed", "strategy 'junk' returned dict; return a Decision or an Abstention"),

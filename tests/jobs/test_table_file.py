@@ -44,7 +44,7 @@ def test_a_row_of_jsonl_has_its_line_and_null_is_empty() -> None:
         ('{"b": 1}', "it has no a; null stands for what is not known"),
         ('{"a": 1, "a": 2}', "this is no JSON object: it says something twice; write one a line"),
         ("[" * 200_000, "this is no JSON object: it is nested too deeply; write one a line"),
-        ('{"a": ' + "9" * 5000 + "}", "this is no JSON object: Exceeds the limit"),
+        ('{"a": ' + "9" * 5000 + "}", "this is no JSON object: a number has thousands of digits; write one a line"),
     ],
 )
 def test_a_line_that_is_no_object_is_told(line: str, reason: str) -> None:

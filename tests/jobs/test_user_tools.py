@@ -1,5 +1,6 @@
 """A user's own tool and search provider as a decision has them: whatever they do, it is an answer."""
 
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -61,6 +62,10 @@ def made(plugins: Plugins) -> Made:
         ("return b'x'", ToolError("mine returned a bytes; a tool returns text")),
         ("return 1 / 0", ToolError("mine failed: ZeroDivisionError: division by zero")),
         ("raise SystemExit(3)", ToolError("mine failed: SystemExit: 3")),
+        ("raise KeyboardInterrupt", ToolError("mine failed: KeyboardInterrupt")),
+        ("raise GeneratorExit('end')", ToolError("mine failed: GeneratorExit: end")),
+        ("import asyncio; raise asyncio.CancelledError", ToolError("mine failed: CancelledError")),
+        ("raise TimeoutError('mine')", ToolError("mine failed: TimeoutError: mine")),
         ("return 'a\\x1b[31m\\u202eb'", ToolText("a [31m b")),
     ],
 )
@@ -146,7 +151,7 @@ def found(**changed: object) -> SearchResult:
 
 def test_an_answer_in_its_form_is_taken() -> None:
     answer = SearchAnswer((found(), found(published_at=None)), 0.01)
-    assert searched(answer) is answer
+    assert searched(answer) == answer
 
 
 def wrong_answers() -> Iterator[object]:
@@ -157,6 +162,7 @@ def wrong_answers() -> Iterator[object]:
         yield from (SearchAnswer((found(**{field: value}),), 0.0) for value in (None, 3, b"x", "x" * 20_001))
     yield from (SearchAnswer((found(published_at=at),), 0.0) for at in ("2026-01-01", datetime(2026, 1, 1)))  # noqa: DTZ001
     yield from (KeyError("bug"), ValueError("bug"), SystemExit(1), RuntimeError("bug"))
+    yield from (CancelledError(), KeyboardInterrupt(), GeneratorExit(), TimeoutError("bug"))
 
 
 @pytest.mark.parametrize("answer", list(wrong_answers()), ids=lambda answer: repr(answer)[:40])
@@ -173,3 +179,20 @@ def test_no_key_of_ours_is_in_a_failure() -> None:
 def test_a_failure_it_states_itself_is_passed_on() -> None:
     with pytest.raises(SearchFailed, match="busy"):
         searched(SearchFailed("busy"))
+
+
+def test_no_key_of_ours_is_in_a_failure_it_states_itself() -> None:
+    with pytest.raises(SearchFailed, match=r"at \?key=\*\*\*$") as failed:
+        searched(SearchFailed(f"at ?key={KEY}", was_asked=False))
+    assert not failed.value.was_asked
+
+
+def test_no_key_of_ours_gets_to_a_model_through_a_result() -> None:
+    results = tuple(
+        found(**{field: f"https://a.example/?key={KEY}"}) for field in ("title", "url", "snippet", "provider")
+    )
+    answer = searched(SearchAnswer(results, 0.0))
+    assert KEY not in repr(answer)
+    assert [answer.results[0].title, answer.results[1].url, answer.results[2].snippet] == [
+        "https://a.example/?key=***"
+    ] * 3

@@ -52,6 +52,12 @@ def test_a_dotted_key_of_a_hundred_kilobytes_is_one_sentence(text: str) -> None:
     assert refusal(text) == "r.toml, line 3: a key has more than 50 parts. Write one or two"
 
 
+def test_more_bots_than_anybody_means_are_one_sentence() -> None:
+    assert refusal(BOT * 18_000) == "r.toml has 18,000 bots. Write at most 1,000 in a recipe"
+    bots = "".join(f'[[bots]]\nname = "b{number}"\nstrategy = "market_price"\n' for number in range(1_000))
+    assert len(parse_recipe(RecipeText(bots, "r.toml", "r")).bots) == 1_000
+
+
 def test_dots_in_prose_are_no_key() -> None:
     prose = "# " + "." * 1_000 + " " + "a sentence. " * 1_000 + "\n# https://a.b.c.example.org/1.2.3.4\n"
     assert parse_recipe(RecipeText(prose + BOT, "r.toml", "r")).bots[0].name == "market_price"

@@ -34,6 +34,20 @@ def test_it_agrees_with_least_squares_on_a_column_for_everyone_and_everything(se
     assert difficulty_adjusted(*answers(seed)) == pytest.approx(by_dummies(*answers(seed)))
 
 
+def test_it_does_where_forecasters_are_more_than_questions() -> None:
+    rng = np.random.default_rng(7)
+    who, what = np.r_[np.arange(30), rng.integers(0, 30, 40)], np.r_[np.zeros(30, int), rng.integers(0, 6, 40)]
+    scores = rng.random(70)
+    assert difficulty_adjusted(scores, who, what) == pytest.approx(by_dummies(scores, who, what))
+
+
+def test_of_too_many_on_both_sides_nobody_has_a_number_and_memory_stays_bounded() -> None:
+    n = 50_000
+    who, what = np.repeat(np.arange(n), 2), np.stack([np.arange(n), np.arange(1, n + 1)], axis=1).ravel()
+    # All equations at once would take 20 GB.
+    assert np.isnan(difficulty_adjusted(np.full(2 * n, 0.25), who, what)).all()
+
+
 @settings(max_examples=30)
 @given(SEEDS, st.integers(0, 11), st.floats(-3, 3))
 def test_a_harder_question_is_harder_for_all_and_changes_no_distance(seed: int, question: int, by: float) -> None:

@@ -21,6 +21,7 @@ from predibot.scoring import (
     settled_forecasts,
 )
 from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.leaderboard import MOST_IN_PAIRS
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.tables import NAN, TABLES, drawn, table_of
 
@@ -181,3 +182,14 @@ def test_contaminated_decisions_are_in_no_pair() -> None:
 def test_one_bot_alone_has_no_pair() -> None:
     record = record_of([Made("a", bets=(Bet(0),))], seen=[Seen(0, 1, 0.6)], as_of=9)
     assert (of_returns(record), brier_pairs(settled_forecasts(record), FEW)) == ((), ())
+
+
+def test_of_very_many_only_those_with_the_most_answers_are_compared() -> None:
+    answers = [
+        (who, question, 0.5 + who / 1000, NAN, NAN, 1.0) for who in range(100) for question in range(1 + (who < 70))
+    ]
+    found = brier_pairs(table_of(answers, tuple(f"f{who}" for who in range(100))), FEW)
+    # Of the 70 with two answers the last 60, each with each.
+    assert len(found) == MOST_IN_PAIRS * (MOST_IN_PAIRS - 1) // 2
+    assert {pair.first for pair in found} | {pair.second for pair in found} == {f"f{who}" for who in range(10, 70)}
+    assert {pair.n for pair in found} == {2}

@@ -2,6 +2,7 @@
 
 import json
 import ssl
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -50,15 +51,16 @@ class SearchHttp:
             SearchFailed: If there is no whole answer in time, or it is no JSON object.
         """
         request = {"headers": headers, "params": params} | ({} if content is None else {"json": content})
+        ends = time.monotonic() + self.deadline_seconds
 
         def exchange() -> tuple[int, bytes]:
             with self._client(url) as client, client.stream(method, url, **request) as response:  # type: ignore[arg-type]  # one dict for all keywords
-                return response.status_code, self._read(name, response)
+                return response.status_code, self._read(name, response, ends)
 
         try:
             status, body = in_time(exchange, self.deadline_seconds)
         except TimeoutError:
-            raise SearchFailed(f"{name} gave no whole answer in {self.deadline_seconds:g} s") from None
+            raise self._late(name) from None
         except httpx.HTTPError as error:
             raise SearchFailed(f"{name} could not be reached ({type(error).__name__})") from error
         except (httpx.InvalidURL, ValueError) as error:
@@ -77,16 +79,23 @@ class SearchHttp:
             verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
         )
 
-    def _read(self, name: str, response: httpx.Response) -> bytes:
+    def _read(self, name: str, response: httpx.Response, ends: float) -> bytes:
         """Return the body, as it came and not too long."""
         if response.headers.get("content-encoding", "identity") != "identity":
             raise SearchFailed(f"{name} answered packed, which it was asked not to")
-        body = b""
+        pieces, size = [], 0
         for piece in response.iter_bytes():
-            body += piece
-            if len(body) > self.max_body_bytes:
+            # Whoever waited for this has gone by then; a server that drips must not keep the thread.
+            if time.monotonic() > ends:
+                raise self._late(name)
+            pieces.append(piece)
+            size += len(piece)
+            if size > self.max_body_bytes:
                 raise SearchFailed(f"{name} answered more than {self.max_body_bytes:,} bytes")
-        return body
+        return b"".join(pieces)
+
+    def _late(self, name: str) -> SearchFailed:
+        return SearchFailed(f"{name} gave no whole answer in {self.deadline_seconds:g} s")
 
 
 def _object(name: str, status: int, body: bytes) -> dict[str, object]:

@@ -1,12 +1,13 @@
 """Search providers: each one's real JSON, its faults, its dates, and its key that never shows."""
 
+import itertools
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import httpx
@@ -127,6 +128,28 @@ def answering(content: object, seen: list[httpx.Request] | None = None, status: 
         return httpx.Response(status, json=content)
 
     return SearchHttp(transport=httpx.MockTransport(answer))
+
+
+class Dripping(httpx.SyncByteStream):
+    """A body without end, a byte at a time."""
+
+    def __init__(self) -> None:
+        self.closed = Event()
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from itertools.repeat(b"x")
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def test_a_body_without_end_does_not_keep_its_thread_beyond_the_deadline() -> None:
+    body = Dripping()
+    answer = httpx.MockTransport(lambda _request: httpx.Response(200, stream=body))
+    http = SearchHttp(deadline_seconds=0.2, max_body_bytes=10**12, transport=answer)
+    with pytest.raises(SearchFailed, match=r"mine gave no whole answer in 0\.2 s"):
+        http.ask("mine", "GET", "http://127.0.0.1:8080/search")
+    assert body.closed.wait(20.0)
 
 
 def searxng(http: SearchHttp) -> SearchProvider:
