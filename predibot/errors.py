@@ -95,3 +95,17 @@ class LedgerUnusable(LedgerError):
 
 class ClaimLost(LedgerError):
     """The claim on a piece of work belongs to somebody else now."""
+
+
+def words_of(error: BaseException) -> str:
+    """Return the class and the message of an error that is not ours, whatever its own code does when it is read.
+
+    Examples:
+        >>> words_of(KeyError("x")), words_of(RuntimeError())
+        ("KeyError: 'x'", 'RuntimeError')
+    """
+    try:
+        said = str(error)
+    except BaseException:  # noqa: BLE001 - what records a failure must not fail itself
+        said = "its message cannot be read"
+    return f"{type(error).__name__}: {said}".removesuffix(": ")

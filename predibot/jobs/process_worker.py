@@ -13,7 +13,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 
 from predibot.config import Settings
-from predibot.errors import PredibotError
+from predibot.errors import PredibotError, words_of
 from predibot.jobs.bench import Workplace, make_bench
 from predibot.jobs.crew import ThreadCrew
 from predibot.jobs.decide import equipped
@@ -186,7 +186,7 @@ class _Desk:
             self.report(Ended(order.number, None, error=error))
         else:
             logging.getLogger(__name__).error(
-                "%s crashed on %s: %s: %s", order.job.bot, order.job.subject.id, type(error).__name__, error
+                "%s crashed on %s: %s", order.job.bot, order.job.subject.id, words_of(error)
             )
             self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from predibot.agents.prompt import bounded
 from predibot.contracts import Meter, Tool, ToolError, ToolResult, ToolText, TraceWriter
 from predibot.domain.budget import Spending
-from predibot.errors import PluginError, UsageError
+from predibot.errors import PluginError, UsageError, words_of
 from predibot.plugin_modules import FAILURES
 from predibot.research.deadline import in_time
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider, SearchResult
@@ -107,7 +107,7 @@ class _Raised:
 
     def __str__(self) -> str:
         """Return its class and its words."""
-        return f"{type(self.error).__name__}: {self.error}".removesuffix(": ")
+        return words_of(self.error)
 
 
 def _ending(call: Callable[[], object]) -> object:

@@ -25,6 +25,7 @@ from predibot.errors import (
     PluginError,
     UsageError,
     VenueError,
+    words_of,
 )
 from predibot.jobs.opened_models import OpenedModels
 from predibot.jobs.quotes import QuoteBoard, quotes_of
@@ -136,7 +137,7 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
         raise
     except BaseException as error:
         # Of whatever class, a cancellation of the strategy's own too: a claim that nobody finishes is paid for again.
-        failed = _failed(job, bench, f"{type(error).__name__}: {error}", began)
+        failed = _failed(job, bench, words_of(error), began)
         _store(job, bench, held, _with_trace(failed, bench, fitting))
         raise
     finally:

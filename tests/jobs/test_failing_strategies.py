@@ -35,6 +35,7 @@ class {name}:
 PROBES = {
     "raises": "raise ZeroDivisionError('by nothing')",
     "leaves": "sys.exit(3)",
+    "unspeakable": "raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})",
     "cancelled": "raise asyncio.CancelledError",
     "interrupts": "raise KeyboardInterrupt('mine')",
     "closes": "raise GeneratorExit('mine')",
@@ -59,6 +60,7 @@ PROBES = {
 EXPECTED = {
     "raises": ("failed", "ZeroDivisionError: by nothing"),
     "leaves": ("failed", "SystemExit: 3"),
+    "unspeakable": ("failed", "Odd: its message cannot be read"),
     "cancelled": ("failed", "CancelledError"),
     "interrupts": ("failed", "KeyboardInterrupt: mine"),
     "closes": ("failed", "GeneratorExit: mine"),
