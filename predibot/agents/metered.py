@@ -119,7 +119,8 @@ class MeteredModel:
     def _believed(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
         """Return the reply without counts that cannot be, and without a cost that was reckoned from them."""
         usage = reply.usage
-        if not self._searches_itself and (usage.input_tokens or 0) > input_tokens_bound(request):
+        reads_more = self._searches_itself or request.max_searches is not None
+        if not reads_more and (usage.input_tokens or 0) > input_tokens_bound(request):
             usage = replace(usage, input_tokens=None)
         if (usage.output_tokens or 0) > MOST_OUTPUT_TIMES * request.max_output_tokens:
             usage = replace(usage, output_tokens=None)
