@@ -247,7 +247,9 @@ def error_of(value: object) -> tuple[int | None, str] | None:
 
 
 def has_usage(value: object) -> bool:
-    """Return whether an answer, or its error, comes with a usage of more than nothing: the model was at work."""
+    """Return whether an answer, or its error, comes with choices or a usage of more than nothing: the model worked."""
+    if isinstance(value, dict) and value.get("choices"):
+        return True
     usage = value.get("usage") if isinstance(value, dict) else None
     counts = ("prompt_tokens", "completion_tokens", "total_tokens", "cost")
     return isinstance(usage, dict) and any(usage.get(name) for name in counts)

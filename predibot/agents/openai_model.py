@@ -126,7 +126,8 @@ class OpenAICompatibleModel:
                 502 if status is None else status,
                 said,
                 key_name=self._endpoint.key_name,
-                is_charged=has_usage(value),
+                # One without a status came while the model was at work, such as a gateway's time-out.
+                is_charged=status is None or has_usage(value),
             )
 
     def _adapted(self, body: dict[str, object]) -> dict[str, object]:
