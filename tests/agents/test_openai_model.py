@@ -102,6 +102,11 @@ def test_an_object_that_is_no_completion_counts_as_lost(value: object) -> None:
         ask(lambda request: httpx.Response(200, json=value))
 
 
+def test_an_error_without_a_status_may_have_been_charged() -> None:
+    answers = [{"error": {"type": "timeout", "message": "idle"}}, OK]
+    assert ask(lambda _request: httpx.Response(200, json=answers.pop(0))).lost_tries == 1
+
+
 def test_nesting_without_end_is_no_crash() -> None:
     with pytest.raises(ModelUnavailable, match="not whole"):
         ask(lambda request: httpx.Response(200, content=b'{"a":' * 200_000))
