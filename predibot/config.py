@@ -1,13 +1,11 @@
 """Settings of the installation, from `predibot.toml` of the current folder and the environment.
 
-This module alone reads the environment (besides `_folders.py`, which the import
-system needs before any settings exist).
+Besides it only `environment.py` reads the environment, for what is no setting, and
+`_folders.py`, which the import system needs before any settings exist.
 """
 
-import os
 import re
 import tomllib
-from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AnyHttpUrl, BeforeValidator, Field, PlainSerializer, ValidationError
@@ -25,7 +23,6 @@ from predibot.errors import UsageError
 Url = Annotated[AnyHttpUrl, PlainSerializer(str)]
 
 SETTINGS_FILE = "predibot.toml"
-_API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")
 _BOUND_HOST = re.compile(r"(?:http://)?(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 _KEY_HOSTS = (
     "write NAME_API_KEY=host for each host a key may go to, with commas between them; "
@@ -109,18 +106,3 @@ def load_settings() -> Settings:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}. Mend that line") from None
-
-
-def api_keys() -> Mapping[str, str]:
-    """Return the API keys of the environment by name; whoever holds them keeps them out of every text."""
-    return {name: value for name, value in os.environ.items() if value and KEY_NAME.fullmatch(name)}
-
-
-def api_keys_present() -> tuple[str, ...]:
-    """Return the names of the API keys in the environment, never their values."""
-    return tuple(sorted(api_keys()))
-
-
-def api_bases() -> Mapping[str, str]:
-    """Return the addresses of providers that the operator set for litellm, such as `OPENAI_API_BASE`."""
-    return {name: value for name, value in os.environ.items() if value and _API_BASE.fullmatch(name)}

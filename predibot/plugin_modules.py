@@ -6,25 +6,39 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
 from predibot._folders import folders_from_environment
-from predibot.errors import PluginError
+from predibot.errors import PluginError, PredibotError, words_of
 from predibot.spelling import did_you_mean
 
 Origin = Literal["predibot", "PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS", "an installed package"]
 
-FAILURES = (
-    ImportError, SyntaxError, NameError, AttributeError, TypeError, ValueError,
-    LookupError, ArithmeticError, AssertionError, OSError, RuntimeError,
-)  # fmt: skip
-"""What a plug-in's own code may end in while it is imported or made.
 
-They are told apart from ours by being translated right where that code runs.
-"""
+@contextmanager
+def own_code(what: str) -> Iterator[None]:
+    """Turn whatever a plug-in's own code ends in, while it is imported or made, into one sentence.
+
+    It is told apart from a mistake of ours by being translated right where that code runs.
+
+    Args:
+        what: How the sentence begins.
+
+    Raises:
+        PluginError: If the code raises anything that is no error of ours and no Ctrl-C.
+    """
+    try:
+        yield
+    except (PredibotError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # What a ValueError says is meant for who gave the value.
+        said = words_of(error).removeprefix("ValueError: ")
+        raise PluginError(f"{what}: {said}") from error
 
 
 def module_names(package: str) -> tuple[str, ...]:
@@ -39,10 +53,8 @@ def imported_module(name: str, package: str) -> ModuleType:
     Raises:
         PluginError: If it does not load.
     """
-    try:
+    with own_code(f"{name}.py does not load"):
         return importlib.import_module(f"{package}.{name}")
-    except FAILURES as error:
-        raise PluginError(f"{name}.py does not load: {type(error).__name__}: {error}") from error
 
 
 def forget_modules(package: str, keep: Iterable[str] = ()) -> None:

@@ -18,7 +18,6 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from predibot.contracts import Needs, Strategy
 from predibot.errors import PluginError
 from predibot.plugin_modules import (
-    FAILURES,
     Origin,
     class_name_of,
     digest_of,
@@ -26,6 +25,7 @@ from predibot.plugin_modules import (
     imported_module,
     module_names,
     origin_of,
+    own_code,
     source_file,
     summary_of,
     unknown_name,
@@ -175,20 +175,16 @@ def _made(name: str, arguments: Mapping[str, object], package: str) -> Strategy:
     typed = {
         argument: _adapter(hints[argument]).validate_json(_as_json(value)) for argument, value in arguments.items()
     }
-    try:
+    with own_code(f"strategy {name!r} refuses its arguments"):
         return cast("Strategy", cls(**typed))
-    except FAILURES as error:
-        raise PluginError(f"strategy {name!r} refuses its arguments: {error}") from error
 
 
 def _needs(strategy: Any, name: str) -> Needs:
     """Return what a strategy declares that it needs; nothing where it declares nothing."""
     if inspect.getattr_static(strategy, "needs", None) is None:
         return Needs()
-    try:
+    with own_code(f"{name}.py cannot say what it needs"):
         declared = strategy.needs
-    except FAILURES as error:
-        raise PluginError(f"{name}.py cannot say what it needs: {type(error).__name__}: {error}") from error
     if not isinstance(declared, Needs):
         raise PluginError(
             f"{name}.py: needs is a {type(declared).__name__}; make it a property that returns Needs(...)"
@@ -238,10 +234,8 @@ def _adapter(hint: Any) -> TypeAdapter[object]:
 
 def _hints(name: str, cls: type[Any]) -> dict[str, Any]:
     """Return the types of a strategy's arguments, with their limits."""
-    try:
+    with own_code(f"{name}.py: a type of {cls.__name__} cannot be read"):
         return get_type_hints(cls, include_extras=True)
-    except FAILURES as error:
-        raise PluginError(f"{name}.py: a type of {cls.__name__} cannot be read: {error}") from error
 
 
 def _said(error: ValidationError) -> str:

@@ -18,7 +18,6 @@ from predibot.domain.chat import ToolSchema
 from predibot.domain.terms import BUILT_IN_SEARCH
 from predibot.errors import PluginError
 from predibot.plugin_modules import (
-    FAILURES,
     Origin,
     class_name_of,
     digest_of,
@@ -26,6 +25,7 @@ from predibot.plugin_modules import (
     imported_module,
     module_names,
     origin_of,
+    own_code,
     source_file,
     summary_of,
     unknown_name,
@@ -142,7 +142,8 @@ def tool_infos(*, package: str = TOOLS) -> tuple[ToolInfo, ...]:
     infos = [_file_info(name, package) for name in module_names(package)]
     for kind in _GROUPS:
         points = _entry_points(kind)
-        infos += [_point_info(name, kind, package) for name in sorted(points.keys() - module_names(package))]
+        files = set(module_names(package)).difference(BUILT_IN_TOOLS)
+        infos += [_point_info(name, kind, package) for name in sorted(points.keys() - files)]
     return tuple(infos)
 
 
@@ -160,11 +161,13 @@ def _found(name: str, kind: Kind, package: str) -> tuple[object, Path]:
         module = imported_module(name, package)
         inside = name if kind == "tool" else class_name_of(name)
         return getattr(module, inside, None), source_file(name, package)
-    try:
+    points = entry_points(group=_GROUPS[kind], name=name)
+    if len({point.value for point in points}) > 1:
+        packages = ", ".join(sorted(point.dist.name for point in points if point.dist is not None))
+        raise PluginError(f"several packages have a {_words(kind)} {name!r}: {packages}. Uninstall all but one")
+    with own_code(f"{_words(kind)} {name!r} of a package does not load"):
         thing = _entry_points(kind)[name].load()
         return thing, Path(inspect.getfile(thing))
-    except FAILURES as error:
-        raise PluginError(f"{_words(kind)} {name!r} of a package does not load: {error}") from error
 
 
 def _nearest(name: str, kind: Kind, package: str) -> str:
@@ -206,10 +209,8 @@ def _described(name: str, function: Callable[..., object], source_sha256: str) -
 def _arguments_model(
     name: str, function: Callable[..., object], parameters: Mapping[str, inspect.Parameter], docs: Mapping[str, str]
 ) -> type[BaseModel]:
-    try:
+    with own_code(f"{name}.py: a type cannot be read"):
         hints = get_type_hints(function, include_extras=True)
-    except FAILURES as error:
-        raise PluginError(f"{name}.py: a type cannot be read: {error}") from error
     fields: dict[str, Any] = {}
     for number, parameter in enumerate(parameters.values()):
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
@@ -268,6 +269,8 @@ def _file_info(name: str, package: str) -> ToolInfo:
 
 def _point_info(name: str, kind: Kind, package: str) -> ToolInfo:
     origin: Origin = "an installed package"
+    if name in (BUILT_IN_TOOLS if kind == "tool" else BUILT_IN_SEARCH):
+        return ToolInfo(name, kind, "", origin, problem=f"{name} is a name of predibot's own; take another")
     try:
         thing = tool_plugin(name, package=package).function if kind == "tool" else search_class(name, package=package)
     except PluginError as error:

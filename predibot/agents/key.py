@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 import httpx
 
+from predibot.domain.secret_values import MASK
 from predibot.errors import ModelRefused, UsageError
 
-MASK = "***"
 SECRET_RUN_CHARACTERS = 8
 """A run of a key that is shorter may be an accident; one as long is masked."""
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -122,10 +122,12 @@ class ApiKeys:
     """Further hosts by the key's name, as `host_of` writes them."""
     bases: Mapping[str, str] = field(default_factory=dict)
     """The operator's own addresses of litellm's providers, such as `OPENAI_API_BASE`; litellm reads them itself."""
+    others: Collection[str] = field(default=(), repr=False)
+    """Further values that are to be masked, such as tokens of other programs, and that nothing here hands out."""
 
     def secrets(self) -> Collection[str]:
         """Return every value, for masking only."""
-        return self.values.values()
+        return (*self.values.values(), *self.others)
 
     def find(self, names: Iterable[str], url: str, *, own_url: str | None = None) -> Key | None:
         """Return the first key that is set under these names, None where there is none.

@@ -1,12 +1,13 @@
 """`predibot bots`: the strategies there are, what they take, and the tools and search providers they may use."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command
+from predibot.cli.ending import secrets_here
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,10 @@ def bots(json: options.Json = False) -> None:
     from predibot.plugins import strategies
     from predibot.tool_plugins import tool_infos
 
-    found, tools = strategies(), tool_infos()
+    hidden = secrets_here().hidden
+    # A plug-in may quote a key where it does not load.
+    found = [replace(info, problem=hidden(info.problem)) for info in strategies()]
+    tools = [replace(info, problem=hidden(info.problem)) for info in tool_infos()]
     if json:
         output.print_document(
             {"strategies": [asdict(info) for info in found], "tools": [asdict(info) for info in tools]}

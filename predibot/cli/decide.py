@@ -98,7 +98,7 @@ def decide(
 
 def _say_how_to_add_a_model(source: str) -> None:
     """Say how a bot with a model is added, to somebody who has a key for one and asked for no recipe."""
-    from predibot.config import api_keys_present
+    from predibot.environment import api_keys_present
 
     if names := [name for name in api_keys_present() if name.removesuffix("_API_KEY") in _MODEL_PROVIDERS]:
         own = source.endswith(".toml")

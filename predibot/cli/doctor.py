@@ -1,12 +1,12 @@
 """`predibot doctor`: whether everything predibot needs is there."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command
-from predibot.cli.ending import DONE, FAILED
+from predibot.cli.ending import DONE, FAILED, secrets_here
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +23,10 @@ def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:
     from predibot.reports.text import plain
 
     output.set_up_logs(verbose=False)
-    checks = check_all(load_settings(), ledger or DEFAULT_LEDGER)
+    hidden = secrets_here().hidden
+    found = check_all(load_settings(), ledger or DEFAULT_LEDGER)
+    # A plug-in may quote a key where it fails, and an address may hold one.
+    checks = [replace(check, seen=hidden(check.seen)) for check in found]
     failed = [f"{check.name}: {check.seen}" for check in checks if check.verdict == "failed"]
     code = FAILED if failed else DONE
     if json:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -29,6 +29,9 @@ EXIT_CODES: Mapping[int, str] = {
 }
 """What each exit code means; 3 and 4 only of commands that decide."""
 
+if TYPE_CHECKING:
+    from predibot.domain.secret_values import SecretValues
+
 _MISUSE: Any = typer.BadParameter.__base__
 """The error of a wrong command line; typer carries its own click and does not name this one."""
 
@@ -41,6 +44,14 @@ _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)
 
 class Terminated(KeyboardInterrupt):
     """The system asked the program to end; it ends as it does on Ctrl-C."""
+
+
+def secrets_here() -> "SecretValues":
+    """Return what may stand in nothing that is printed, in whatever words of others it may be."""
+    from predibot.domain.secret_values import SecretValues
+    from predibot.environment import secrets_present
+
+    return SecretValues(secrets_present())
 
 
 def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
@@ -147,9 +158,19 @@ class _Crash:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         """Print the document if what happened is nothing that `ended` tells of."""
         foreseen = isinstance(error, (PredibotError, _MISUSE, OSError))
-        if self._as_json and isinstance(error, Exception) and not foreseen:
-            said = f"a mistake of predibot's own: {without_passwords(str(error))}"
+        if not isinstance(error, Exception) or foreseen:
+            return
+        sys.excepthook = _print_traceback
+        if self._as_json:
+            said = secrets_here().hidden(f"a mistake of predibot's own: {without_passwords(str(error))}")
             _print_error(type(error).__name__, said, FAILED)
+
+
+def _print_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print a traceback as Python does, without any key."""
+    import traceback
+
+    sys.stderr.write(secrets_here().hidden("".join(traceback.format_exception(kind, error, trace))))
 
 
 def _terminated(_signal: int, _frame: FrameType | None) -> None:
@@ -161,7 +182,7 @@ def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
     # Rich is imported by then, or costs a hundredth of a second.
     from predibot.reports.text import plain, sentence
 
-    message = sentence(without_passwords(message).rstrip())
+    message = sentence(secrets_here().hidden(without_passwords(message)).rstrip())
     if as_json:
         try:
             _print_error(kind, " ".join(message.split()), code)

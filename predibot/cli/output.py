@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from predibot.cli.ending import DONE
+from predibot.cli.ending import DONE, secrets_here
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,8 +26,8 @@ _BAR_TEXT_CELLS = 40
 
 
 def say(text: str) -> None:
-    """Print a line for the person at the terminal, on stderr."""
-    typer.echo(text, err=True)
+    """Print a line for the person at the terminal, on stderr, without any key."""
+    typer.echo(secrets_here().hidden(text), err=True)
 
 
 def print_document(document: Any, *, exit_code: int | None = None) -> None:
@@ -41,7 +41,7 @@ def print_document(document: Any, *, exit_code: int | None = None) -> None:
         exit_code: With which the command ends, where a program may want to read it here.
     """
     ended = {} if exit_code is None else {"exit_code": exit_code}
-    typer.echo(json.dumps({**document, **ended}, allow_nan=False))
+    typer.echo(json.dumps(secrets_here().hidden_in({**document, **ended}), allow_nan=False))
 
 
 def report_console() -> "Console":

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from predibot.config import Settings, api_bases, api_keys
+from predibot.config import Settings
 from predibot.contracts import ProgressListener
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
+from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.errors import LedgerError
 from predibot.jobs.bench import Processes, Workplace, make_bench
 from predibot.jobs.crew import Crew, ThreadCrew
@@ -209,7 +210,7 @@ def equipped(
     equipment = Equipment(
         recipe=recipe,
         opened=opened,
-        keys=ApiKeys(api_keys(), settings.key_hosts, api_bases()),
+        keys=ApiKeys(api_keys(), settings.key_hosts, api_bases(), secrets_present()),
         run_key="",
         deadline_seconds=settings.decision_deadline_seconds,
         clock=clock,

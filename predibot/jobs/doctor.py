@@ -14,7 +14,8 @@ import httpx
 
 from predibot import __version__
 from predibot._folders import folders_from_environment
-from predibot.config import Settings, api_keys_present
+from predibot.config import Settings
+from predibot.environment import api_keys_present
 from predibot.errors import PredibotError
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file

@@ -10,7 +10,7 @@ from predibot.agents.prompt import bounded
 from predibot.contracts import Meter, Tool, ToolError, ToolResult, ToolText, TraceWriter
 from predibot.domain.budget import Spending
 from predibot.errors import PluginError, UsageError, words_of
-from predibot.plugin_modules import FAILURES
+from predibot.plugin_modules import own_code
 from predibot.research.deadline import in_time
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider, SearchResult
 from predibot.tool_plugins import ToolPlugin, search_class
@@ -182,13 +182,11 @@ def user_search(name: str, *, given: Mapping[str, object], hidden: Callable[[str
     cls = search_class(name)
     takes = getattr(cls, "__dataclass_fields__", {})
     arguments = {word: value for word, value in given.items() if word in takes and value is not None}
-    try:
+    lacks = ", ".join(word for word in given if word in takes and word not in arguments)
+    hint = f" (what it takes and was not given: {lacks})" if lacks else ""
+    with own_code(f"search provider {name!r} cannot be made{hint}"):
         inner = cls(**arguments)
         dates, price = inner.dates_results, inner.usd_per_call
-    except FAILURES as error:
-        lacks = ", ".join(word for word in given if word in takes and word not in arguments)
-        hint = f"; what it takes and was not given: {lacks}" if lacks else ""
-        raise PluginError(f"search provider {name!r} cannot be made: {error}{hint}") from error
     if not isinstance(dates, bool):
         raise PluginError(f"search provider {name!r}: dates_results is {dates!r}; it is True or False")
     if price is not None and not _is_amount(price):

@@ -15,6 +15,8 @@ from predibot.domain.decision import REASON_KINDS, Abstention, Decision, MarketD
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
+from predibot.domain.secret_values import SecretValues
+from predibot.environment import secrets_present
 from predibot.errors import (
     AnswerError,
     BudgetSpent,
@@ -92,6 +94,8 @@ class Bench:
     """The address of a sandbox's pages."""
     traces: TraceFolder = field(default_factory=TraceFolder)
     watch: Watch = unwatched
+    secrets: SecretValues = field(default_factory=lambda: SecretValues(secrets_present()))
+    """What no row may hold: a strategy may read the environment, and quote it where it fails."""
     fittings: dict[tuple[int, Subject], "Fitting"] = field(default_factory=dict)
     """What the decisions that are under way here are made with, by bot and subject."""
 
@@ -335,8 +339,32 @@ def _failed(job: DecideJob, bench: Bench, message: str, began: float) -> Finishe
     return Finished("failed", bench.instant(), event, message, seconds=time.monotonic() - began)
 
 
+def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
+    """Return how a decision ended without a key in any text that somebody wrote."""
+    hidden = secrets.hidden
+    decision = finished.decision
+    if decision is not None:
+        decision = replace(
+            decision,
+            markets=tuple(replace(said, rationale=hidden(said.rationale)) for said in decision.markets),
+            rationale=hidden(decision.rationale),
+            notes=tuple(map(hidden, decision.notes)),
+        )
+    sources = tuple(
+        replace(
+            source,
+            text=hidden(source.text),
+            final_url=None if source.final_url is None else hidden(source.final_url),
+            title=hidden(source.title),
+        )
+        for source in finished.sources
+    )
+    return replace(finished, message=hidden(finished.message), decision=decision, sources=sources)
+
+
 def _store(job: DecideJob, bench: Bench, held: Claim, finished: Finished) -> WorkResult:
     now = bench.clock()
+    finished = _without_secrets(finished, bench.secrets)
 
     def store(connection: Connection) -> None:
         store_decision(

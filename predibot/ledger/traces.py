@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from predibot.domain.secret_values import MASK, SecretValues
 from predibot.ledger.hashed import HashedFiles
 
 DEFAULT_TRACES = Path("runs/out/traces")
 MAX_FIELD_CHARACTERS = 200_000
 _SECRET_NAMES = ("authorization", "api_key", "apikey", "api-key", "cookie", "password", "secret")
-_HIDDEN = "***"
+_SHORTEST_SECRET = 4
+"""In characters; a trace is shared more readily than a message, so shorter values are hidden in it too."""
 
 
 class Trace:
@@ -27,7 +29,7 @@ class Trace:
             untrusted_mark: Of the fence around untrusted text; the first step keeps it, so that a rerun finds it.
         """
         self._untrusted_mark = untrusted_mark
-        self._secrets = sorted({secret for secret in secrets if len(secret) >= 4}, key=len, reverse=True)
+        self._secrets = SecretValues(secrets, shortest=_SHORTEST_SECRET)
         self._steps: list[str] = []
         self._lock = threading.Lock()
         self.listener: Callable[[Mapping[str, Any]], None] | None = None
@@ -48,9 +50,7 @@ class Trace:
 
     def without_secrets(self, text: str) -> str:
         """Return a text in which the values of secrets are hidden."""
-        for secret in self._secrets:
-            text = text.replace(secret, _HIDDEN)
-        return text
+        return self._secrets.hidden(text)
 
     @property
     def text(self) -> str:
@@ -66,14 +66,15 @@ class Trace:
 
     def _clean(self, name: str, value: object) -> object:
         if any(word in name.casefold() for word in _SECRET_NAMES):
-            return _HIDDEN
+            return MASK
         if isinstance(value, str):
             return _shortened(self.without_secrets(value))
         if isinstance(value, Mapping):
-            return {str(key): self._clean(str(key), each) for key, each in value.items()}
+            return {self.without_secrets(str(key)): self._clean(str(key), each) for key, each in value.items()}
         if isinstance(value, list | tuple):
             return [self._clean("", each) for each in value]
-        return value
+        # What is no JSON is written down as its text.
+        return value if isinstance(value, int | float | None) else self.without_secrets(str(value))
 
 
 def _shortened(text: str) -> str:

@@ -1,0 +1,30 @@
+"""What the environment holds besides settings: keys, other secrets, and addresses of providers."""
+
+import os
+import re
+from collections.abc import Collection, Mapping
+
+from predibot.domain.terms import KEY_NAME
+
+_SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD)")
+_API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")
+
+
+def api_keys() -> Mapping[str, str]:
+    """Return the API keys of the environment by name; whoever holds them keeps them out of every text."""
+    return {name: value for name, value in os.environ.items() if value and KEY_NAME.fullmatch(name)}
+
+
+def api_keys_present() -> tuple[str, ...]:
+    """Return the names of the API keys in the environment, never their values."""
+    return tuple(sorted(api_keys()))
+
+
+def secrets_present() -> Collection[str]:
+    """Return the values that may stand in no text: API keys, and whatever else is named like a secret."""
+    return frozenset(value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name))
+
+
+def api_bases() -> Mapping[str, str]:
+    """Return the addresses of providers that the operator set for litellm, such as `OPENAI_API_BASE`."""
+    return {name: value for name, value in os.environ.items() if value and _API_BASE.fullmatch(name)}
