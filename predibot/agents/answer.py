@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from predibot.agents.complaint import complaints_of, joined, listed, seen
+from predibot.agents.complaint import complaints_of, is_field, joined, listed, seen
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, MarketDecision, ReasonKind
 from predibot.domain.event import Event
@@ -196,7 +196,8 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"{seen(name)} is given twice")
+            # Any other name may be the words of a page, and there is no answer yet by which they could be told.
+            raise ValueError(f"{name if is_field(name) else 'a field'} is given twice")
         found[name] = value
     return found
 

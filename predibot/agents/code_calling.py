@@ -5,8 +5,7 @@ runs does. smolagents' own executor for this machine is no sandbox and is never
 used.
 """
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import smolagents
@@ -15,9 +14,7 @@ from smolagents.models import ChatMessage, MessageRole
 
 from predibot.agents.answer import FINAL_ANSWER
 from predibot.agents.code_tools import offered_tools, parameter_names
-from predibot.agents.complaint import seen
 from predibot.agents.container import CodeFailed, Container, ContainerSpec
-from predibot.agents.fence import Fence
 from predibot.agents.loop import Talk
 from predibot.agents.research import ERROR, Told
 from predibot.agents.transcript import MAX_OLD_WORDS, cut
@@ -28,6 +25,7 @@ CODE_SECONDS = 120.0
 """How long one piece of code may run, its calls included."""
 _TAGS = ("<code>", "</code>")
 _OLD_CHARACTERS = 700
+_NO_CODE = f"There is no piece of Python in what you wrote; write it between {_TAGS[0]} and {_TAGS[1]}."
 
 
 def code_through(talk: Talk, prompt: str, spec: ContainerSpec, *, max_steps: int) -> None:
@@ -73,9 +71,7 @@ class _Calls:
             try:
                 talk.take(arguments)
             except AnswerError as error:
-                own = {market.id for market in talk.context.subject.markets}
-                complaint = _with_quotes_fenced(str(error), arguments, own, talk.research.fence)
-                self._complaint = f"final_answer: {complaint}"
+                self._complaint = f"final_answer: {talk.told_complaint(error, arguments)}"
                 talk.record_tool(name, arguments, Told.own(f"{ERROR} {error}"))
                 return {"error": str(error)}
             talk.record_tool(name, arguments, Told.own("taken"))
@@ -92,32 +88,6 @@ class _Calls:
         fenced = self._talk.research.fence.around(printed) if printed.strip() else ""
         said, self._complaint = self._complaint, ""
         return "\n".join(filter(None, (fenced, said)))
-
-
-def _with_quotes_fenced(complaint: str, said: object, own: Collection[str], fence: Fence) -> str:
-    """Return a complaint in which every word of the answer that it quotes is inside the fence.
-
-    Code may make its answer of what a page said, names of fields included. Numbers written as text stay as they are.
-    """
-    foreign = {text for text in _texts(said) if text not in own and any(map(str.isalpha, text))}
-    quoted = sorted({quote for quote in map(seen, foreign) if quote in complaint}, key=len, reverse=True)
-    if not quoted:
-        return fence.cleared(complaint)
-    pieces = re.split(f"({'|'.join(map(re.escape, quoted))})", complaint)
-    return "".join(fence.inline(each, len(each)) if row % 2 else fence.cleared(each) for row, each in enumerate(pieces))
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield every text in decoded JSON, names of fields included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, each in value.items():
-            yield str(name)
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
 
 
 class _Executor(PythonExecutor):  # type: ignore[misc]
@@ -206,6 +176,9 @@ def _role(message: Any) -> str:
 def _let_out(step: Any, agent: object = None) -> None:
     """Raise what a call of the code raised, which smolagents would only tell the model."""
     error = step.error
+    if isinstance(error, smolagents.AgentParsingError):
+        # smolagents would say what the model wrote once more, in words that look like ours.
+        error.args = (_NO_CODE,)
     told = isinstance(error, smolagents.AgentGenerationError | smolagents.AgentParsingError)
     if error is None or told or isinstance(error.__context__, CodeFailed):
         return

@@ -1,10 +1,13 @@
 """Complaints: what is wrong with an answer, in sentences that name the place and say how to mend it."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from pydantic import ValidationError
+
+from predibot.agents.fence import Fence
 
 MAX_COMPLAINTS = 12
 _MAX_SEEN_CHARACTERS = 60
@@ -50,6 +53,11 @@ def listed(ids: Sequence[str]) -> str:
     return shown if len(ids) <= _MAX_LISTED else f"{shown} and {len(ids) - _MAX_LISTED} more"
 
 
+def is_field(name: object) -> TypeGuard[str]:
+    """Return whether an answer may have a field of that name."""
+    return isinstance(name, str) and name in _WANTED
+
+
 def seen(value: object) -> str:
     """Return a short text on one line for something that was said, whatever it is."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_MAX_SEEN_CHARACTERS:
@@ -57,6 +65,39 @@ def seen(value: object) -> str:
     # ASCII, so that no control or half character gets on.
     text = ascii(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
     return text if len(text) <= _MAX_SEEN_CHARACTERS else f"{text[: _MAX_SEEN_CHARACTERS - 1]}…"
+
+
+def with_quotes_fenced(complaint: str, said: object, own: Collection[str], fence: Fence) -> str:
+    """Return a complaint in which every word of the answer that it quotes is inside the fence.
+
+    A model, or code, may make its answer of what a page said, names of fields included. Numbers written as text stay
+    as they are.
+
+    Args:
+        complaint: With parts that `seen` made.
+        said: The answer, decoded.
+        own: Words that are no page's, such as the ids of the markets.
+        fence: Of the decision.
+    """
+    foreign = {text for text in _texts(said) if text not in own and any(map(str.isalpha, text))}
+    quoted = sorted({quote for quote in map(seen, foreign) if quote in complaint}, key=len, reverse=True)
+    if not quoted:
+        return fence.cleared(complaint)
+    pieces = re.split(f"({'|'.join(map(re.escape, quoted))})", complaint)
+    return "".join(fence.inline(each, len(each)) if row % 2 else fence.cleared(each) for row, each in enumerate(pieces))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text in decoded JSON, names of fields included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield str(name)
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
 
 
 def _sentence(kind: str, location: tuple[int | str, ...], value: object, items: object) -> str:
@@ -88,7 +129,7 @@ def _where(location: tuple[int | str, ...], items: object) -> str:
 
 
 def _field(name: object) -> str:
-    return name if isinstance(name, str) and name in _WANTED else f"the field {seen(name)}"
+    return name if is_field(name) else f"the field {seen(name)}"
 
 
 def _plainly(where: str, _name: str, value: object, wanted: str) -> str:

@@ -20,8 +20,7 @@ from predibot.agents.answer import (
     parse_answer,
     read_json,
 )
-from predibot.agents.complaint import seen
-from predibot.agents.fence import Fence
+from predibot.agents.complaint import with_quotes_fenced
 from predibot.agents.kept_step import KeptStep
 from predibot.agents.research import ERROR, Research, Told
 from predibot.agents.smolagents_library import load_smolagents
@@ -144,12 +143,17 @@ class Talk:
         try:
             told = self._made(call, arguments if isinstance(arguments, Mapping) else {})
         except AnswerError as error:
-            complaint, told = error, Told.own(f"{ERROR} {self.research.fence.cleared(str(error))}")
+            complaint, told = error, Told.own(f"{ERROR} {self.told_complaint(error, arguments)}")
         self.transcript.returned(call_id, told.text, gist=told.gist)
         self.record_tool(call.name, arguments, told, seconds=self.clock() - began)
         if complaint is not None:
             raise complaint
         return told.text
+
+    def told_complaint(self, error: AnswerError, answer: object) -> str:
+        """Return a complaint as the model is told it, its answer's own words in the fence."""
+        own = {market.id for market in self.context.subject.markets}
+        return with_quotes_fenced(str(error), answer, own, self.research.fence)
 
     def result(self) -> LoopResult:
         """Return how it ended."""
@@ -264,13 +268,13 @@ class Talk:
         if not calls:
             return "Text alone is not read. Call a tool; to hand in your answer, call final_answer."
         if unknown:
-            named = self.research.fence.cleared(seen(unknown[0]))
-            return f"There is no tool {named} now; call one of {', '.join(offered)}."
+            # A page may have had the model say what it called it, so that is not said again.
+            return f"There is no tool of that name now; call one of {', '.join(offered)}."
         if len(calls) > MAX_CALLS_A_TURN:
             return f"You made {len(calls)} calls at once; make at most {MAX_CALLS_A_TURN}."
         if FINAL_ANSWER.name in names and len(calls) > 1:
             return "Call final_answer alone; none of your calls was made."
-        return next(filter(None, (_unreadable(call, self.research.fence) for call in calls)), "")
+        return next(filter(None, map(_unreadable, calls)), "")
 
     def _request(self) -> ChatRequest:
         board = self.research.board_text()
@@ -331,14 +335,11 @@ class Talk:
         return Told.own("taken")
 
 
-def _unreadable(call: ToolCall, fence: Fence) -> str:
+def _unreadable(call: ToolCall) -> str:
     """Return why a call's arguments cannot be read, or nothing."""
     try:
         found = read_json(call.arguments_json)
     except AnswerError as error:
         said = str(error).replace("the answer", "what you gave")
-        # They may repeat what a page said, and the complaint is stored where no decision's mark may be.
-        return f"{call.name} was not called: {said} It began: {fence.cleared(seen(call.arguments_json))}"
-    if isinstance(found, Mapping):
-        return ""
-    return f"{call.name} was not called: its arguments are {seen(found)}; give one JSON object."
+        return f"{call.name} was not called: {said}"
+    return "" if isinstance(found, Mapping) else f"{call.name} was not called: give its arguments as one JSON object."

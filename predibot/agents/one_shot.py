@@ -14,6 +14,8 @@ from predibot.agents.answer import (
     parse_answer,
     read_json,
 )
+from predibot.agents.complaint import with_quotes_fenced
+from predibot.agents.fence import Fence
 from predibot.contracts import ANSWER_TOKENS, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent
@@ -46,7 +48,7 @@ def run_one_shot(
 ) -> LoopResult:
     """Return the decision a model answers with, after at most three repairs.
 
-    A complaint goes back to the model word for word.
+    A complaint goes back to the model, what it quotes of the answer in the fence.
 
     Args:
         model: Metered, so that a limit shows as `BudgetSpent`.
@@ -82,7 +84,8 @@ def run_one_shot(
         except AnswerError as error:
             complaint = str(error)
             said = Message("assistant", reply.message.text or "(no text)")
-            messages += [said, Message("user", f"That cannot be taken: {complaint} Answer again, JSON only.")]
+            told = _told(complaint, reply.message.text, context)
+            messages += [said, Message("user", f"That cannot be taken: {told} Answer again, JSON only.")]
     return LoopResult(None, f"no answer held after {MAX_REPAIRS} repairs{_after(complaint)}"[:MAX_REASON_CHARACTERS])
 
 
@@ -98,8 +101,7 @@ def _taken(reply: ChatReply, check: Check, context: Context, *, may_abstain: boo
         return LoopResult(None, refusal)
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
-    fenced = _FENCED.match(reply.message.text)
-    text = fenced.group(1) if fenced else reply.message.text
+    text = _json_part(reply.message.text)
     reason = abstention_of(read_json(text)) if may_abstain else None
     if reason is not None:
         return LoopResult(None, abstained(reason))
@@ -107,6 +109,21 @@ def _taken(reply: ChatReply, check: Check, context: Context, *, may_abstain: boo
     decision = parse_answer(text, context.subject)
     check(decision)
     return LoopResult(decision, sources=reply.citations)
+
+
+def _json_part(text: str) -> str:
+    fenced = _FENCED.match(text)
+    return fenced.group(1) if fenced else text
+
+
+def _told(complaint: str, text: str, context: Context) -> str:
+    """Return a complaint as the model is told it, its answer's own words in the fence: a report may have said them."""
+    try:
+        answer = read_json(_json_part(text))
+    except AnswerError:
+        # What is no JSON is quoted in no complaint.
+        answer = None
+    return with_quotes_fenced(complaint, answer, {market.id for market in context.subject.markets}, Fence.of(context))
 
 
 def _after(complaint: str) -> str:
