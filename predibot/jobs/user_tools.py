@@ -1,8 +1,9 @@
 """A user's own tools and search providers as a decision has them: bounded, paid for, and held to their form."""
 
 import logging
+import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
@@ -21,7 +22,60 @@ MAX_RESULT_BYTES = 15_000
 MAX_TEXT_CHARACTERS = 20_000
 """Of one text of a search result."""
 
+MAX_ABANDONED_CALLS = 16
+"""Of a process, that still run after nobody waited for them any more: no thread can be ended from outside."""
+
 _log = logging.getLogger(__name__)
+
+
+class _TooManyHang(Exception):
+    """So many calls were abandoned and still run that no other is begun."""
+
+    def __str__(self) -> str:
+        """Return that as a clause."""
+        return f"{MAX_ABANDONED_CALLS} calls of tools were abandoned and still run; do without"
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls of users' code in this process; thread-safe."""
+
+    running: set[object] = field(default_factory=set)
+    abandoned: set[object] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def ended_in_time(self, call: Callable[[], object], seconds: float) -> object:
+        """Return what a call returns, or what it raised.
+
+        Raises:
+            TimeoutError: If it has not ended in time; it is left to itself, in a daemon thread.
+            _TooManyHang: If too many were left so.
+        """
+        mine = object()
+
+        def run() -> object:
+            try:
+                return call()
+            except BaseException as error:  # noqa: BLE001 - what a user's code raises is its answer
+                return _Raised(error)
+            finally:
+                with self.lock:
+                    self.running.discard(mine)
+                    self.abandoned.discard(mine)
+
+        with self.lock:
+            if len(self.abandoned) >= MAX_ABANDONED_CALLS:
+                raise _TooManyHang
+            self.running.add(mine)
+        try:
+            return in_time(run, seconds)
+        except TimeoutError:
+            with self.lock:
+                self.abandoned |= self.running & {mine}
+            raise
+
+
+_calls = _Calls()
 
 
 def require_replayable(plugin: ToolPlugin) -> None:
@@ -84,9 +138,11 @@ def opened_tool(
 def _called(name: str, call: Callable[[], object], seconds: float, hidden: Callable[[str], str]) -> ToolResult:
     """Return what a tool answers, whatever it does."""
     try:
-        found = in_time(lambda: _ending(call), max(0.0, seconds))
+        found = _calls.ended_in_time(call, max(0.0, seconds))
     except TimeoutError:
-        return ToolError(f"{name} gave no answer in {seconds:.3g} s")
+        return ToolError(f"{name} gave no answer in {seconds:.3g} s and was abandoned")
+    except _TooManyHang as error:
+        return ToolError(f"{name} was not called: {error}")
     if isinstance(found, _Raised):
         why = hidden(str(found))
         _log.warning("tool %s failed: %s", name, why)
@@ -108,14 +164,6 @@ class _Raised:
     def __str__(self) -> str:
         """Return its class and its words."""
         return words_of(self.error)
-
-
-def _ending(call: Callable[[], object]) -> object:
-    """Return what a call returns, or what it raised."""
-    try:
-        return call()
-    except BaseException as error:  # noqa: BLE001 - what a user's code raises is its answer
-        return _Raised(error)
 
 
 def _first_bytes(text: str) -> str:
@@ -142,11 +190,11 @@ class UserSearch:
             SearchFailed: If it has none in time, raises, or answers something else.
         """
         try:
-            answer = in_time(
-                lambda: _ending(lambda: self.inner.search(query, before=before, count=count)), CALL_SECONDS
-            )
+            answer = _calls.ended_in_time(lambda: self.inner.search(query, before=before, count=count), CALL_SECONDS)
         except TimeoutError:
-            raise SearchFailed(f"{self.name} gave no answer in {CALL_SECONDS:g} s") from None
+            raise SearchFailed(f"{self.name} gave no answer in {CALL_SECONDS:g} s and was abandoned") from None
+        except _TooManyHang as error:
+            raise SearchFailed(f"{self.name} was not asked: {error}", was_asked=False) from None
         if isinstance(answer, _Raised):
             raise self._failure(answer)
         if problem := _answer_problem(answer):

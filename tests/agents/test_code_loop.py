@@ -117,6 +117,17 @@ def test_no_complaint_repeats_words_of_an_answer_outside_the_fence(handed: str) 
     assert not any("Ignore your" in text for text in outside)
 
 
+def test_what_is_no_code_is_not_said_again_as_if_it_were_ours() -> None:
+    result, model = run([RESEARCH, f"<code>\n( {SECRET_ORDERS}", f"( final answer {SECRET_ORDERS}", handing_in()])
+    assert result.decision is not None
+    told = [each.text for request in model.requests for each in request.messages if each.role != "assistant"]
+    assert not any(
+        SECRET_ORDERS in re.sub(r"<<untrusted (\d+)>>.*?<<end of untrusted \1>>", "", text, flags=re.DOTALL)
+        for text in told
+    )
+    assert any("There is no piece of Python in what you wrote" in text for text in told)
+
+
 def test_there_are_three_repairs_and_no_more() -> None:
     result, model = run([RESEARCH, handing_in(bet=2)], steps=20)
     assert result.decision is None

@@ -1,8 +1,11 @@
 """A user's own tool and search provider as a decision has them: whatever they do, it is an answer."""
 
+import sys
+import threading
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,10 +14,11 @@ from predibot.agents.budget import Budget
 from predibot.contracts import Tool, ToolError, ToolResult, ToolText
 from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, UsageError
-from predibot.jobs.user_tools import MAX_RESULT_BYTES, UserSearch, opened_tool, require_replayable
+from predibot.jobs.user_tools import MAX_ABANDONED_CALLS, MAX_RESULT_BYTES, UserSearch, opened_tool, require_replayable
 from predibot.ledger.traces import Trace, cost_of_steps
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 from predibot.tool_plugins import tool_plugin
+from tests.jobs.program import wait_until
 from tests.plugins.conftest import Plugins, plugins
 
 __all__ = ["plugins"]
@@ -75,8 +79,24 @@ def test_whatever_a_tool_does_is_an_answer(made: Made, body: str, said: ToolResu
 
 def test_a_tool_that_hangs_is_left_behind_at_the_deadline(made: Made) -> None:
     hanging = made("import threading; threading.Event().wait(10); return ''")
-    assert hanging.call({}, 0.05) == ToolError("mine gave no answer in 0.05 s")
-    assert hanging.call({}, 0.0) == ToolError("mine gave no answer in 0 s")
+    assert hanging.call({}, 0.05) == ToolError("mine gave no answer in 0.05 s and was abandoned")
+    assert hanging.call({}, 0.0) == ToolError("mine gave no answer in 0 s and was abandoned")
+
+
+def test_only_so_many_calls_may_hang_at_once(made: Made) -> None:
+    gate, begun = threading.Event(), []
+    sys.modules["gate_for_tests"] = SimpleNamespace(gate=gate, begun=begun)  # type: ignore[assignment]
+    hanging = made("import gate_for_tests as g; g.begun.append(1); g.gate.wait(60); return 'at last'")
+    try:
+        said = {hanging.call({}, 0.01).text for _ in range(3 * MAX_ABANDONED_CALLS)}
+        assert len(begun) <= MAX_ABANDONED_CALLS
+        assert f"mine was not called: {MAX_ABANDONED_CALLS} calls of tools were abandoned and still run" in str(said)
+        with pytest.raises(SearchFailed, match="mine was not asked: 16 calls"):
+            searched(SearchAnswer((), 0.0))
+    finally:
+        gate.set()
+        wait_until(lambda: hanging.call({}, 60.0) == ToolText("at last"))
+        del sys.modules["gate_for_tests"]
 
 
 @pytest.mark.parametrize("letter", ["x", "ü", "雨", "🌧"])
