@@ -134,7 +134,8 @@ def search_problem(name: str, *, package: str = TOOLS) -> str:
 def user_names(kind: Kind, *, package: str = TOOLS) -> tuple[str, ...]:
     """Return what may be the name of a tool or a search provider of the user's own; nothing is imported."""
     files = (name for name in module_names(package) if name not in BUILT_IN_TOOLS)
-    return tuple(sorted({*files, *_entry_points(kind)}))
+    own = BUILT_IN_TOOLS if kind == "tool" else BUILT_IN_SEARCH
+    return tuple(sorted({*files, *_entry_points(kind)}.difference(own)))
 
 
 def tool_infos(*, package: str = TOOLS) -> tuple[ToolInfo, ...]:

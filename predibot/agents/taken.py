@@ -1,5 +1,6 @@
 """From how talking to a model ended to what a strategy returns."""
 
+import re
 from dataclasses import replace
 
 from predibot.agents.answer import Check, LoopResult
@@ -10,6 +11,7 @@ from predibot.errors import AnswerError
 
 MAX_SOURCES = 50
 MAX_SOURCE_CHARACTERS = 500
+_WEB = re.compile("https?://", re.IGNORECASE)
 
 
 def checked_by(context: Context, *, price_blind: bool = False) -> Check:
@@ -59,6 +61,7 @@ def decided(result: LoopResult) -> Decision | Abstention:
     """Return the decision with its notes and the addresses a model gave, or an abstention with the reason."""
     if result.decision is None:
         return Abstention(result.reason, result.kind)
-    given = (" ".join(url.split())[:MAX_SOURCE_CHARACTERS] for url in result.sources[:MAX_SOURCES])
-    sources = tuple(f"source: {url}" for url in given if url)
+    given = (" ".join(url[: 2 * MAX_SOURCE_CHARACTERS].split()) for url in result.sources[:MAX_SOURCES])
+    # A page may have had the model name anything; what is no web address is no source.
+    sources = tuple(f"source: {url[:MAX_SOURCE_CHARACTERS]}" for url in given if _WEB.match(url))
     return replace(result.decision, notes=(*result.decision.notes, *result.notes, *sources))

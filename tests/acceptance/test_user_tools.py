@@ -188,7 +188,8 @@ def test_bots_and_doctor_list_what_the_user_has(user: User) -> None:
 
 
 def test_a_tool_that_hangs_is_abandoned_and_the_program_ends_without_it(user: User) -> None:
-    user.write("stuck", "import time\ndef stuck() -> str:\n    'Look.'\n    time.sleep(3600)\n    return ''\n")
+    head = "import time\nfrom datetime import datetime\n"
+    user.write("stuck", f"{head}def stuck(as_of: datetime) -> str:\n    'Look.'\n    time.sleep(3600)\n    return ''\n")
     (user.folder / "predibot.toml").write_text("decision_deadline_seconds = 7\n")
     with calling(("stuck", {})) as server:
         document = user.decide(server, 'tools = ["stuck"]')

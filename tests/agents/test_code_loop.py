@@ -122,7 +122,7 @@ def test_what_is_no_code_is_not_said_again_as_if_it_were_ours() -> None:
     assert result.decision is not None
     told = [each.text for request in model.requests for each in request.messages if each.role != "assistant"]
     assert not any(
-        SECRET_ORDERS in re.sub(r"<<untrusted (\d+)>>.*?<<end of untrusted \1>>", "", text, flags=re.DOTALL)
+        SECRET_ORDERS in re.sub(r"<<untrusted (\w+)>>.*?<<end of untrusted \1>>", "", text, flags=re.DOTALL)
         for text in told
     )
     assert any("There is no piece of Python in what you wrote" in text for text in told)

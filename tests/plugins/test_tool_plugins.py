@@ -1,5 +1,6 @@
 """Tools and search providers of the user's own: what their files say, and what is said where they do not."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -182,6 +183,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str,
         (about / "METADATA").write_text("Metadata-Version: 2.1\nName: polling\nVersion: 1.0\n", encoding="utf-8")
         (about / "entry_points.txt").write_text(points, encoding="utf-8")
         monkeypatch.syspath_prepend(str(site))
+        monkeypatch.delitem(sys.modules, "polling_for_tests", raising=False)
 
     return install
 
@@ -201,6 +203,45 @@ def test_an_installed_package_adds_both_by_entry_points(
     kinds = {info.name: (info.kind, info.origin) for info in tool_infos(package=plugins.package)}
     assert kinds["own_index"] == ("search", "an installed package")
     assert kinds["polls"] == ("tool", "an installed package")
+
+
+@pytest.mark.parametrize(
+    "raised", ["type('Odd', (BaseException,), {})('x')", "SystemExit(3)", "type('E', (Exception,), {})"]
+)
+def test_a_package_that_does_not_load_is_one_sentence(
+    plugins: Plugins, installed: Callable[[str, str], None], raised: str
+) -> None:
+    installed(f"raise {raised}\n", "[predibot.tools]\npolls = polling_for_tests:polls\n")
+    with pytest.raises(PluginError, match="tool 'polls' of a package does not load: "):
+        tool_plugin("polls", package=plugins.package)
+    (info,) = tool_infos(package=plugins.package)
+    assert info.problem.startswith("tool 'polls' of a package does not load: ")
+
+
+def test_no_package_takes_a_name_of_predibots_own(plugins: Plugins, installed: Callable[[str, str], None]) -> None:
+    installed(
+        f"{POLLS}\n{INDEX}",
+        "[predibot.tools]\nvisit_webpage = polling_for_tests:polls\n"
+        "[predibot.search]\nbrave = polling_for_tests:OwnIndex\n",
+    )
+    problems = {info.name: info.problem for info in tool_infos(package=plugins.package)}
+    assert problems == {
+        name: f"{name} is a name of predibot's own; take another" for name in ("visit_webpage", "brave")
+    }
+    assert "visit_webpage" not in user_names("tool", package=plugins.package)
+    assert "brave" not in user_names("search", package=plugins.package)
+
+
+def test_two_packages_with_one_name_are_told_and_neither_is_taken(
+    plugins: Plugins, installed: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    installed(POLLS, "[predibot.tools]\npolls = polling_for_tests:polls\n")
+    about = tmp_path / "site" / "rival-2.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 2.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text("[predibot.tools]\npolls = rival:polls\n", encoding="utf-8")
+    with pytest.raises(PluginError, match="several packages have a tool 'polls': polling, rival"):
+        tool_plugin("polls", package=plugins.package)
 
 
 def test_a_folder_beside_the_user_that_was_not_named_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,12 +53,14 @@ class SearchHttp:
         request = {"headers": headers, "params": params} | ({} if content is None else {"json": content})
         ends = time.monotonic() + self.deadline_seconds
 
-        def exchange() -> tuple[int, bytes]:
-            with self._client(url) as client, client.stream(method, url, **request) as response:  # type: ignore[arg-type]  # one dict for all keywords
+        def exchange(client: httpx.Client) -> tuple[int, bytes]:
+            with client.stream(method, url, **request) as response:  # type: ignore[arg-type]  # one dict for all keywords
                 return response.status_code, self._read(name, response, ends)
 
         try:
-            status, body = in_time(exchange, self.deadline_seconds)
+            # Closed out here, so that a server that drips its headers does not keep the thread that waits for them.
+            with self._client(url) as client:
+                status, body = in_time(lambda: exchange(client), self.deadline_seconds)
         except TimeoutError:
             raise self._late(name) from None
         except httpx.HTTPError as error:

@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from predibot.research.search.http_client import SearchHttp
 from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
 from predibot.research.search.open_provider import PROVIDER_NAMES, search_provider
 from predibot.research.search.provider import SearchFailed, SearchProvider
+from tests.jobs.program import wait_until
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
 BEFORE = datetime(2026, 1, 6, 9, tzinfo=UTC)
@@ -289,9 +291,12 @@ def test_a_hostile_instance_is_left_in_time(path: str, said: str) -> None:
     Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     http = SearchHttp(deadline_seconds=0.5, max_body_bytes=100_000)
     provider = SearxngSearch(f"http://127.0.0.1:{server.server_port}/{path}", clock, http=http)
-    began = time.monotonic()
+    began, before = time.monotonic(), set(threading.enumerate())
     with pytest.raises(SearchFailed, match=said):
         provider.search("q", before=None, count=8)
+    assert time.monotonic() - began < 20
+    # The one that drips would go on for 40 s, and so would who listens to it.
+    wait_until(lambda: not any(each.name == "predibot-page" for each in set(threading.enumerate()) - before))
     assert time.monotonic() - began < 20
     server.shutdown()
     server.server_close()
