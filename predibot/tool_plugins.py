@@ -153,6 +153,24 @@ def forget_tools(package: str = TOOLS) -> None:
     forget_modules(package, keep=BUILT_IN_TOOLS)
 
 
+def require_own_tools(*, package: str = TOOLS) -> None:
+    """Refuse files of the user's that stand in the place of predibot's own tools and are none.
+
+    Raises:
+        PluginError: It names the file.
+    """
+    for name in BUILT_IN_TOOLS:
+        if problem := _own_problem(name, package):
+            raise PluginError(problem)
+
+
+def _own_problem(name: str, package: str) -> str:
+    """Return what is wrong with the file that has the name of a tool of predibot's own, or no text."""
+    if hasattr(imported_module(name, package), f"make_{name}"):
+        return ""
+    return f"{source_file(name, package)} has the name of a tool of predibot's own, and has no make_{name}; rename it"
+
+
 def _found(name: str, kind: Kind, package: str) -> tuple[object, Path]:
     """Return what a file or an entry point of this name holds, and its file."""
     known = user_names(kind, package=package)
@@ -260,7 +278,8 @@ def _file_info(name: str, package: str) -> ToolInfo:
     try:
         module = imported_module(name, package)
         if name in BUILT_IN_TOOLS:
-            return ToolInfo(name, "tool", (module.__doc__ or "").partition("\n")[0], origin)
+            summary = (module.__doc__ or "").partition("\n")[0]
+            return ToolInfo(name, "tool", summary, origin, problem=_own_problem(name, package))
         if isinstance(getattr(module, class_name_of(name), None), type):
             return ToolInfo(name, "search", summary_of(search_class(name, package=package)), origin)
         return ToolInfo(name, "tool", summary_of(tool_plugin(name, package=package).function), origin)

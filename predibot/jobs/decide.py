@@ -29,6 +29,7 @@ from predibot.ledger.runs import BotPlan, RunPlan, StoredRun, add_bots
 from predibot.ledger.store import Store
 from predibot.ledger.traces import TraceFolder
 from predibot.recipe import BotSpec, Recipe
+from predibot.tool_plugins import require_own_tools
 
 if TYPE_CHECKING:
     from predibot.jobs.equipment import Equipment
@@ -203,6 +204,7 @@ def equipped(
     """
     if not any(bot.needs.equipment for bot in recipe.bots):
         return None
+    require_own_tools()
     # Clients and tools cost half a second, which only runs that need them pay.
     from predibot.agents.key import ApiKeys
     from predibot.jobs.equipment import Equipment

@@ -250,3 +250,12 @@ def test_one_prompt_repeats_no_words_of_an_answer_outside_the_fence(user: User) 
     assert len(server.asked) == 4
     assert [each for each in told if "IGNORE" in unfenced(each["content"])] == []
     assert any("IGNORE" in each["content"] for each in told)
+
+
+def test_a_file_with_the_name_of_a_tool_of_predibots_own_is_one_sentence(user: User) -> None:
+    user.write("web_search", TOOL.replace("base_rate", "web_search"))
+    with calling() as server:
+        said = user.decide(server, "")
+    assert "web_search.py has the name of a tool of predibot's own, and has no make_web_search" in str(said)
+    assert "Traceback" not in str(said)
+    assert "has no make_web_search" in " ".join(user.run("doctor").stdout.split())
