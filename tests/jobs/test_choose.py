@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -66,13 +67,18 @@ def serving(listed: list[Payload]) -> Answer:
 
 
 def decide_live(
-    store: Store, answer: Answer, *, event_id: str | None = None, recipe: Recipe | None = None
+    store: Store,
+    answer: Answer,
+    *,
+    event_id: str | None = None,
+    recipe: Recipe | None = None,
+    clock: Callable[[], datetime] = lambda: NOW,
 ) -> DecideReport:
     """Decide on a live venue whose network is a function."""
     venue, _ = venue_of(answer)
     with OpenVenue("polymarket", venue, NOW, ExitStack()) as opened:
         request = request_of(recipe or recipe_of("market_price"), event_id=event_id)
-        return decide(request, store=store, opened=opened, settings=Settings(), clock=lambda: NOW, listener=nobody)
+        return decide(request, store=store, opened=opened, settings=Settings(), clock=clock, listener=nobody)
 
 
 def runs_in(store: Store) -> int:
