@@ -12,6 +12,8 @@ _BaseUrl = Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")]
 """Without user name or query: keys are for the environment."""
 _Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 """A category or a tag, by label or slug."""
+_MOST_WORDS = 1_000
+_Words = Annotated[list[_Word], Field(max_length=_MOST_WORDS)]
 
 
 class SelectionTable(BaseModel):
@@ -21,14 +23,14 @@ class SelectionTable(BaseModel):
 
     ends_within_days: float = Field(default=0.0, ge=0, le=36_500)
     min_hours_left: Annotated[float, Field(ge=0, le=876_000)] | Literal["any"] = 0.0
-    exclude: list[_Word] = []
-    include: list[_Word] = []
+    exclude: _Words = []
+    include: _Words = []
     per_category: int = Field(default=0, ge=0)
     min_volume_24h_usd: float = Field(default=0.0, ge=0)
     rank_by: Literal["volume_1wk"] = "volume_1wk"
     max_markets: int = Field(default=0, ge=0)
     events: int = Field(default=1, ge=1)
-    crypto_words: list[str] = []
+    crypto_words: list[Annotated[str, Field(max_length=200)]] = Field(default=[], max_length=_MOST_WORDS)
 
 
 class LimitsTable(BaseModel):
@@ -48,7 +50,7 @@ class SearchTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-    providers: list[str] = Field(default=["ddgs"], min_length=1)
+    providers: list[str] = Field(default=["ddgs"], min_length=1, max_length=100)
     base_urls: dict[str, _BaseUrl] = {}
     usd_per_call: dict[str, Annotated[float, Field(ge=0)]] = {}
     seconds_between: float = Field(default=1.0, ge=0, le=60)

@@ -37,6 +37,9 @@ _CREDENTIAL = (
     "and write that name"
 )
 _MAX_BOTS = 1_000
+_MAX_ENTRIES = 50_000
+"""Keys and entries of lists in all: what each of so many costs adds up to seconds."""
+_SHOWN_CHARACTERS = 60
 _MAX_KEY_PARTS = 50
 _LONG_KEY = re.compile(
     rf"""(?<![\w-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MAX_KEY_PARTS}}}"""
@@ -82,7 +85,7 @@ def parse_recipe(found: RecipeText) -> Recipe:
 
 def _parsed(found: RecipeText) -> Recipe:
     data = _toml(found)
-    _refuse_many_bots(data, found.label)
+    _refuse_many(data, found.label)
     where = _Where(found.label, {**key_lines(found.text), (): max(1, len(found.text.splitlines()))})
     _refuse_unfit(data, where)
     top = _checked(data, where)
@@ -135,11 +138,15 @@ def _toml(found: RecipeText) -> dict[str, Any]:
         raise RecipeError(f"{found.label} has a number of thousands of digits. Write one of at most 18") from None
 
 
-def _refuse_many_bots(data: Mapping[str, Any], label: str) -> None:
-    """Refuse more bots than anybody means to play, before each is looked at."""
+def _refuse_many(data: Mapping[str, Any], label: str) -> None:
+    """Refuse more than anybody means to play, before each is looked at."""
     bots = data.get("bots")
     if isinstance(bots, list) and len(bots) > _MAX_BOTS:
         raise RecipeError(f"{label} has {len(bots):,} bots. Write at most {_MAX_BOTS:,} in a recipe")
+    if (count := sum(1 for _ in _items(data))) > _MAX_ENTRIES:
+        raise RecipeError(
+            f"{label} has {count:,} keys and entries of lists. Write at most {_MAX_ENTRIES:,} in a recipe"
+        )
 
 
 def _refuse_unfit(data: Mapping[str, Any], where: _Where) -> None:
@@ -150,7 +157,8 @@ def _refuse_unfit(data: Mapping[str, Any], where: _Where) -> None:
         key = str(path[-1])
         if {word.casefold() for word in _KEY_WORD.findall(key)} & _SECRET_WORDS:
             raise where.error(
-                path, f"{key!r} looks like a secret. Take it out and put it into the environment; recipes are shared"
+                path,
+                f"{_short(key)!r} looks like a secret. Take it out and put it into the environment; recipes are shared",
             )
 
 
@@ -202,6 +210,10 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
         return path, _NO_BOTS if details["input"] == [] else "bots are tables of a list; begin each with [[bots]]"
     named = next((part for part in reversed(path) if isinstance(part, str)), "")
     seen = repr(details["input"])[:40]
+    if details["type"] == "too_long":
+        limits = details.get("ctx", {})
+        many = f"has {limits['actual_length']:,} entries" if "actual_length" in limits else "has too many entries"
+        return path, f"{named!r} {place} {many}; write at most {limits['max_length']:,}"
     if details["type"] == "literal_error":
         words = re.findall(r"'([^']*)'", str(details.get("ctx", {}).get("expected")))
         return path, f"{named!r} {place} is {seen}. {did_you_mean(str(details['input']), words)}"
@@ -233,6 +245,7 @@ def _place(path: KeyPath) -> str:
 
 def _unknown_key(key: str, place: str, valid: Iterable[str]) -> str:
     """Return that a key is unknown, and what was probably meant: a like one here, or the same elsewhere."""
+    key = _short(key)
     elsewhere = [other for other, keys in _KEYS.items() if other != place and key in keys]
     if elsewhere and nearest(key, valid, likeness=0.8) is None:
         return f"{key!r} does not belong {place}; it belongs {' or '.join(elsewhere)}"
@@ -241,6 +254,10 @@ def _unknown_key(key: str, place: str, valid: Iterable[str]) -> str:
             if found := nearest(key, keys):
                 return f"unknown key {key!r} {place}. Did you mean {found!r} {other}?"
     return f"unknown key {key!r} {place}. {did_you_mean(key, valid)}"
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= _SHOWN_CHARACTERS else f"{key[:_SHOWN_CHARACTERS]}…"
 
 
 def _fit_name(name: str, where: _Where, path: KeyPath) -> str:

@@ -15,11 +15,13 @@ from predibot.crypto import CryptoWords, crypto_grounds
 from predibot.domain.category import category_of
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market
+from predibot.spelling import first_of
 
 MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"
 """The one subject that is known by more than tags: by the words of `CryptoWords`."""
 RANKINGS = ("volume_1wk",)
+_NAMED_WORDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +112,13 @@ def select(
     usable = [_without(event, drops[event.id]) for event in listed]
     candidates: list[Event] = []
     passed_over: list[PassedOver] = []
+    words = (
+        None
+        if only_event_id is not None
+        else (_Words(rules.exclude, rules.crypto), _Words(rules.include, rules.crypto))
+    )
     for event in usable:
-        failed = _first_failed_rule(event, drops[event.id], rules, as_of, named=only_event_id is not None)
+        failed = _first_failed_rule(event, drops[event.id], rules, as_of, words)
         if failed is None:
             candidates.append(event)
         else:
@@ -211,19 +218,32 @@ def _without(event: Event, dropped: Mapping[str, str]) -> Event:
 
 
 def _first_failed_rule(
-    event: Event, dropped: Mapping[str, str], rules: SelectionRules, as_of: datetime, *, named: bool
+    event: Event,
+    dropped: Mapping[str, str],
+    rules: SelectionRules,
+    as_of: datetime,
+    words: "tuple[_Words, _Words] | None",
 ) -> tuple[str, str] | None:
-    """Return the first rule an event fails and what was seen, or None."""
+    """Return the first rule an event fails and what was seen, or None.
+
+    Args:
+        event: With the markets that can be played.
+        dropped: Why the others cannot, by id.
+        rules: Those of the recipe.
+        as_of: The run's instant.
+        words: Those of `exclude` and of `include`; None for an event that was named, which is spared most rules.
+    """
     checks: list[tuple[str, Callable[[], str | None]]] = [
         ("unusable markets", lambda: _no_market_left(event, dropped)),
         ("open", lambda: _not_open(event)),
     ]
-    if not named:
+    if words is not None:
+        excluded, included = words
         checks += [
             ("ends_within_days", lambda: _ends_too_late(event, rules, as_of)),
             ("min_hours_left", lambda: _ends_too_soon(event, rules, as_of)),
-            ("exclude", lambda: _excluded(event, rules)),
-            ("include", lambda: _not_included(event, rules)),
+            ("exclude", lambda: _excluded(event, excluded)),
+            ("include", lambda: _not_included(event, included)),
             ("min_volume_24h_usd", lambda: _too_quiet(event, rules)),
         ]
     results = ((rule, check()) for rule, check in checks)
@@ -270,28 +290,47 @@ def _end_of(event: Event) -> datetime | None:
     return event.closes_at or max((market.closes_at for market in event.markets if market.closes_at), default=None)
 
 
-def _excluded(event: Event, rules: SelectionRules) -> str | None:
-    found = next(((word, grounds) for word in rules.exclude if (grounds := _grounds(event, word, rules.crypto))), None)
+def _excluded(event: Event, words: "_Words") -> str | None:
+    found = next(iter(words.grounds(event).items()), None)
     return None if found is None else f"{found[0]}, by {found[1]}"
 
 
-def _not_included(event: Event, rules: SelectionRules) -> str | None:
-    if not rules.include or any(_grounds(event, word, rules.crypto) for word in rules.include):
+def _not_included(event: Event, words: "_Words") -> str | None:
+    if not words.all or words.grounds(event):
         return None
-    return f"neither its category nor a tag is one of: {', '.join(rules.include)}"
+    return f"neither its category nor a tag is one of: {first_of(words.all, _NAMED_WORDS)}"
 
 
-def _grounds(event: Event, word: str, crypto: CryptoWords) -> str | None:
-    """Return what makes an event one of a word of `exclude` or `include`, or None."""
-    if word.casefold() == CRYPTO and (found := crypto_grounds(event, crypto)):
-        return found
-    for tag in event.tags:
-        if word.casefold() in (tag.label.casefold(), tag.slug.casefold()):
-            return f"its tag {tag.label or tag.slug!r}"
-    category = category_of(event.tags)
-    if category is not None and word.casefold() == category.casefold():
-        return f"its category {category!r}"
-    return None
+class _Words:
+    """The words of `exclude` or `include`, looked up once for all tags of an event."""
+
+    def __init__(self, words: Sequence[str], crypto: CryptoWords) -> None:
+        self.all = words
+        self._by_folded: dict[str, str] = {}
+        self._rank: dict[str, int] = {}
+        for rank, word in enumerate(words):
+            self._by_folded.setdefault(word.casefold(), word)
+            self._rank.setdefault(word.casefold(), rank)
+        self._crypto = crypto
+
+    def grounds(self, event: Event) -> dict[str, str]:
+        """Return what makes an event one of each word that it is one of, by word, in the order of the words."""
+        return {self._by_folded[word]: grounds for word, grounds in sorted(self._found(event), key=self._order)}
+
+    def _order(self, found: tuple[str, str]) -> int:
+        return self._rank[found[0]]
+
+    def _found(self, event: Event) -> list[tuple[str, str]]:
+        names: dict[str, str] = {}
+        if CRYPTO in self._rank and (found := crypto_grounds(event, self._crypto)):
+            names[CRYPTO] = found
+        for tag in event.tags:
+            for name in (tag.label, tag.slug):
+                names.setdefault(name.casefold(), f"its tag {tag.label or tag.slug!r}")
+        category = category_of(event.tags)
+        if category is not None:
+            names.setdefault(category.casefold(), f"its category {category!r}")
+        return [(name, grounds) for name, grounds in names.items() if name in self._rank]
 
 
 def _capped(candidates: Sequence[Event], per_category: int) -> tuple[list[Event], list[PassedOver]]:
@@ -315,9 +354,13 @@ def _capped(candidates: Sequence[Event], per_category: int) -> tuple[list[Event]
 def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[str]:
     """Yield the words of `exclude` and `include` that no event has: one may be misspelt."""
     for name, words in (("exclude", rules.exclude), ("include", rules.include)):
-        for word in words:
-            if word.casefold() != CRYPTO and not any(_grounds(event, word, rules.crypto) for event in listed):
-                yield f"{name} names {word!r}, which is no category and no tag of the {len(listed)} events listed"
+        known = _Words(words, rules.crypto)
+        seen = {word.casefold() for event in listed for word in known.grounds(event)} | {CRYPTO}
+        missing = [word for word in words if word.casefold() not in seen]
+        which = f"no category and no tag of the {len(listed)} events listed"
+        yield from (f"{name} names {word!r}, which is {which}" for word in missing[:_NAMED_WORDS])
+        if len(missing) > _NAMED_WORDS:
+            yield f"{name} names {len(missing) - _NAMED_WORDS:,} more words that are {which}"
 
 
 def _too_quiet(event: Event, rules: SelectionRules) -> str | None:

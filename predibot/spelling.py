@@ -1,7 +1,7 @@
 """Misspelt words: the nearest valid one, for messages; pure."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def nearest(word: str, valid: Iterable[str], *, likeness: float = 0.6) -> str | None:
@@ -34,4 +34,15 @@ def did_you_mean(word: str, valid: Iterable[str]) -> str:
     found = nearest(word, words)
     if found is not None:
         return f"Did you mean {found!r}?"
-    return f"Valid are: {', '.join(words)}" if words else "There is none"
+    return f"Valid are: {first_of(words, 50)}" if words else "There is none"
+
+
+def first_of(words: Sequence[str], most: int) -> str:
+    """Return a list of words of which only the first are named.
+
+    Examples:
+        >>> first_of(["ann", "ben", "cy"], 2)
+        'ann, ben and 1 more'
+    """
+    more = f" and {len(words) - most:,} more" if len(words) > most else ""
+    return f"{', '.join(words[:most])}{more}"

@@ -52,6 +52,7 @@ def evaluate(
     seed: options.Seed = 0,
     no_track: Annotated[bool, typer.Option("--no-track", help="use what is stored, ask the venue nothing")] = False,
     ledger: options.Ledger = None,
+    every: options.AllRows = False,
     json: options.Json = False,
     csv: options.Csv = False,
     verbose: options.Verbose = False,
@@ -90,7 +91,7 @@ def evaluate(
         found = evaluate_all(
             store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
         )
-    output.print_evaluation(replace(found, notes=(*remarks, *found.notes)), json=json, csv=csv)
+    output.print_evaluation(replace(found, notes=(*remarks, *found.notes)), json=json, csv=csv, every=every)
 
 
 def _question(

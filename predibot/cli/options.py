@@ -71,6 +71,7 @@ Ledger = Annotated[
     ),
 ]
 AllPassedOver = Annotated[bool, typer.Option("--all", help="list every event passed over, not the first ten")]
+AllRows = Annotated[bool, typer.Option("--all", help="show every row of long tables, not the first fifty")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
 Csv = Annotated[bool, typer.Option("--csv", help="print one table as CSV on stdout")]
 Convention = Annotated[

@@ -57,8 +57,15 @@ def one_format(*, json: bool, csv: bool) -> None:
         raise typer.BadParameter("--json and --csv are two answers; ask for one")
 
 
-def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False) -> None:
-    """Print an evaluation on stdout: as a document, as one table for programs, or for a person."""
+def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False, every: bool = True) -> None:
+    """Print an evaluation on stdout: as a document, as one table for programs, or for a person.
+
+    Args:
+        evaluation: What is printed.
+        json: Whether as a document.
+        csv: Whether as a table for programs.
+        every: Whether a person is shown every row of long tables.
+    """
     if json:
         from predibot.reports.evaluation import evaluation_document
 
@@ -70,7 +77,7 @@ def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False)
     else:
         from predibot.reports import evaluation_grids
 
-        evaluation_grids.print_evaluation(report_console(), evaluation)
+        evaluation_grids.print_evaluation(report_console(), evaluation, every=every)
 
 
 def set_up_logs(*, verbose: bool) -> None:

@@ -49,6 +49,7 @@ def score(
     ] = None,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
+    every: options.AllRows = False,
     json: options.Json = False,
     csv: options.Csv = False,
     verbose: options.Verbose = False,
@@ -74,7 +75,7 @@ def score(
             _print_equity(score_equity(table, how, strict=strict), json=json)
             return
         asked = Question(convention=known, uncertainty=Uncertainty(seed=seed, resamples=resamples))
-        _print_forecasts(score_forecasts(table, asked, pools, strict=strict), json=json, csv=csv)
+        _print_forecasts(score_forecasts(table, asked, pools, strict=strict), json=json, csv=csv, every=every)
     except FileRefused as error:
         _refuse(error, as_json=json)
 
@@ -107,7 +108,7 @@ def _pools(pool: str | None, extremize: float | None) -> "Pools":
     return Pools(methods) if extremize is None else Pools(methods, extremize)
 
 
-def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool) -> None:
+def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool, every: bool) -> None:
     from predibot.reports.bad_rows import bad_row_lines, bad_rows_document, print_bad_rows
     from predibot.reports.evaluation import evaluation_document
 
@@ -116,7 +117,7 @@ def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool) -> None
         counted = {"rows": file.rows, "open": found.n_open}
         output.print_document({**evaluation_document(found.evaluation), **counted, **bad_rows_document(file)})
         return
-    output.print_evaluation(found.evaluation, json=False, csv=csv)
+    output.print_evaluation(found.evaluation, json=False, csv=csv, every=every)
     if not csv:
         print_bad_rows(output.report_console(), file)
         return

@@ -46,7 +46,8 @@ class Market:
     outcomes: tuple[str, ...]
     description: str = ""
     closes_at: datetime | None = None
-    closed: bool = False
+    closed: bool | None = False
+    """None where the venue does not say."""
     volume_1wk_usd: float | None = None
     quote: Quote | None = None
     fees: FeeSchedule | None = None
@@ -69,7 +70,8 @@ class Event:
     description: str = ""
     tags: tuple[Tag, ...] = ()
     closes_at: datetime | None = None
-    closed: bool = False
+    closed: bool | None = False
+    """None where the venue does not say."""
     archived: bool = False
     volume_24h_usd: float | None = None
     volume_1wk_usd: float | None = None

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,8 +14,13 @@ from predibot.selection import Selection, SelectionRules, ranking_is_settled, se
 MAX_UNREADABLE_SHARE = 0.2
 """Of the events a venue lists, and of their markets; above it what is left is no fair choice."""
 MIN_TELLING_EVENTS = 10
-"""Of so many, at least one states each field; fewer may lack one by chance."""
+"""Fewer may lack a field by chance."""
+MOST_TRADED_EVENTS = 100
+"""So many from the top of the list have every field where all is well; what nobody trades has no volume."""
+MAX_MISSING_SHARE = 0.2
+"""Of the most traded events, or of their open markets, that lack a field; of 60 and 436 recorded ones none does."""
 _SHOWN_REASONS = 5
+_NO_CLOSED = "it does not say whether it is closed"
 _QUOTED = re.compile(r"'[^']*'|[\d.]+")
 """What differs between two events that cannot be read for one reason: the values that were seen."""
 
@@ -36,8 +41,8 @@ class Choice:
     """How many were listed, those that could not be read counted."""
     unreadable_markets: tuple[str, ...] = ()
     """Why a market could not be read; one reason a market."""
-    never_stated: tuple[str, ...] = ()
-    """Fields that the rules need and no event states."""
+    missing: tuple[str, ...] = ()
+    """Which fields that the rules need are missing from too many, with the counts."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -60,7 +65,8 @@ class Choice:
 
         Raises:
             VenueChanged: If more than `MAX_UNREADABLE_SHARE` of the events or of their markets could not be read, or
-                no event states a field that the rules need, or none was chosen while something could not be read.
+                a field that the rules need is missing from more than `MAX_MISSING_SHARE` of the most traded, or none
+                was chosen while something could not be read.
             VenueUnavailable: If the venue listed nothing.
         """
         events = self.listed + sum(skip.kind == "event" for skip in self.skipped)
@@ -76,8 +82,8 @@ class Choice:
                 f"{len(self.unreadable_markets)} of the {self.markets} markets that the venue lists could not be "
                 f"read: {_counted(self.unreadable_markets)}"
             )
-        elif self.never_stated:
-            what = f"none of the {events} events that the venue lists states {' or '.join(self.never_stated)}"
+        elif self.missing:
+            what = "; ".join(self.missing)
         elif reasons and not self.selection.selected:
             what = (
                 f"none of the {events} events that the venue lists was chosen, and not all could be read: "
@@ -116,8 +122,8 @@ def choose(
         unreadable=tuple(_unreadable(page, unread, named=named)),
         contradicting=() if named else tuple(filter(None, (_contradiction(event, unread) for event in page.events))),
         markets=sum(len(event.markets) for event in page.events) + len(unread_markets),
-        unreadable_markets=(*unread_markets, *_without_outcomes(page.events)),
-        never_stated=() if named else tuple(_never_stated(page.events, rules)),
+        unreadable_markets=(*unread_markets, *_unplayable_markets(page.events)),
+        missing=() if named else tuple(_missing(page.events[:MOST_TRADED_EVENTS], rules)),
     )
 
 
@@ -129,7 +135,9 @@ def _unreadable(page: EventPage, unread: Mapping[str | None, str], *, named: boo
         is_open = _open_markets(event)
         if not named and _contradiction(event, unread):
             continue
-        if is_open and not any(market.outcomes for market in is_open):
+        if event.closed is None:
+            yield _NO_CLOSED
+        elif is_open and not any(market.outcomes for market in is_open):
             yield "none of its markets has outcomes"
         elif not any(market.quote is not None and market.quote.price is not None for market in is_open):
             if event.id in unread:
@@ -151,33 +159,46 @@ def _contradiction(event: Event, unread: Collection[str | None]) -> str | None:
     return "all its markets are closed, though open events were asked for"
 
 
-def _without_outcomes(events: Sequence[Event]) -> Iterator[str]:
-    yield from ("it has no outcomes" for event in events for market in _open_markets(event) if not market.outcomes)
+def _unplayable_markets(events: Sequence[Event]) -> Iterator[str]:
+    """Yield the reason of each open market that lacks what every playable one states."""
+    for market in (market for event in events for market in _open_markets(event)):
+        if market.closed is None:
+            yield _NO_CLOSED
+        elif not market.outcomes:
+            yield "it has no outcomes"
+        elif market.quote is None or market.quote.price is None:
+            yield "it has no price"
 
 
-def _never_stated(events: Sequence[Event], rules: SelectionRules) -> Iterator[str]:
-    """Yield the fields that the rules need and no event has: without them others would be chosen, in silence."""
+def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[str]:
+    """Yield the fields that the rules need and too many lack: without them others would be chosen, in silence.
+
+    Args:
+        events: The most traded of those listed.
+        rules: Those of the recipe.
+    """
     if len(events) < MIN_TELLING_EVENTS:
         return
-    needed: tuple[tuple[str, bool, Callable[[Event], object]], ...] = (
-        ("a week's volume above 0 (volume1wk), by which rank_by orders", True, lambda event: event.volume_1wk_usd),
-        (
-            "a day's volume (volume24hr), which min_volume_24h_usd needs",
-            rules.min_volume_24h_usd > 0.0,
-            lambda event: event.volume_24h_usd is not None,
-        ),
-        (
-            "a tag (tags), which exclude, include and per_category need",
-            bool(rules.exclude or rules.include or rules.per_category),
-            lambda event: event.tags,
-        ),
-        (
-            "the tokens of an open market (clobTokenIds), which its prices are of",
-            any(map(_open_markets, events)),
-            lambda event: any(market.ref.token_ids for market in _open_markets(event)),
-        ),
-    )
-    yield from (what for what, is_needed, stated in needed if is_needed and not any(map(stated, events)))
+    # A field that no rule asks for may be missing.
+    stated: dict[str, list[bool]] = {
+        "a week's volume above 0 (volume1wk), by which rank_by orders": [bool(each.volume_1wk_usd) for each in events]
+    }
+    if rules.min_volume_24h_usd > 0.0:
+        what = "a day's volume (volume24hr), which min_volume_24h_usd needs"
+        stated[what] = [each.volume_24h_usd is not None for each in events]
+    if rules.exclude or rules.include or rules.per_category:
+        what = "a tag (tags), which exclude, include and per_category need"
+        stated[what] = [bool(each.tags) for each in events]
+    for what, flags in stated.items():
+        yield from _too_many("events", flags, what)
+    has_tokens = [bool(market.ref.token_ids) for event in events for market in _open_markets(event)]
+    yield from _too_many("open markets", has_tokens, "tokens (clobTokenIds), which their prices are of")
+
+
+def _too_many(things: str, stated: Sequence[bool], what: str) -> Iterator[str]:
+    lacking = stated.count(False)
+    if lacking > MAX_MISSING_SHARE * len(stated):
+        yield f"{lacking} of the {len(stated)} most traded {things} that the venue lists lack {what}"
 
 
 def _open_markets(event: Event) -> list[Market]:

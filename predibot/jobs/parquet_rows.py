@@ -19,6 +19,8 @@ from predibot.jobs.cell import Cell
 MAX_UNPACKED_BYTES = 256 * 2**20
 ROW_BYTES = 200
 """What a row costs beside its cells, so that ten million empty ones are not free."""
+MAX_FOOTER_BYTES = 4 * 2**20
+"""What a file says of itself; unpacked it is ten times as much, and pyarrow ends the program where that is too much."""
 _BATCH_ROWS = 1_000
 _BATCH_BYTES = 192 * 2**20
 """The most that reading one batch may take; what a page unpacks to, no other part of the file has to say."""
@@ -38,6 +40,12 @@ class ParquetTable:
             UsageError: If it is no Parquet file, or too much.
         """
         self._label = label
+        footer_bytes = int.from_bytes(content[-8:-4], "little")
+        if MAX_FOOTER_BYTES < footer_bytes <= len(content):
+            raise UsageError(
+                f"{label}: what it says of its columns takes {footer_bytes:,} bytes, and at most "
+                f"{MAX_FOOTER_BYTES:,} are read. Write only the columns that are scored"
+            )
         with self._translated():
             self._file = pq.ParquetFile(pa.BufferReader(content))
             self.names: list[str] = list(self._file.schema_arrow.names)

@@ -15,6 +15,9 @@ from predibot.scoring.periods import Periods, choose_periods
 from predibot.scoring.pooling import PoolingMethod
 from predibot.scoring.references import References, with_market, with_pools
 from predibot.scoring.scorecard import Scorecard
+from predibot.spelling import first_of
+
+_MOST_NAMED = 10
 
 
 class FileRefused(UsageError):
@@ -202,8 +205,8 @@ def _remarks(found: ForecastFile) -> Iterator[str]:
         (found.n_void, "void", "their questions ended neither with 1 nor with 0"),
     ):
         if counts:
-            who = ", ".join(f"{name} {n:,}" for name, n in list(counts.items())[:8])
-            yield f"Forecasts {what}: {sum(counts.values()):,} ({who}{', ...' if len(counts) > 8 else ''}); {ending}."
+            who = first_of([f"{name} {n:,}" for name, n in counts.items()], _MOST_NAMED)
+            yield f"Forecasts {what}: {sum(counts.values()):,} ({who}); {ending}."
     settled = {said.question for said in found.said if said.outcome is not None}
     if left_out := sum(said.outcome is None and said.question in settled for said in found.said):
         yield f"{_count(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."

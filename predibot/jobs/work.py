@@ -22,6 +22,7 @@ from predibot.errors import (
     BudgetSpent,
     ClaimLost,
     LedgerError,
+    LedgerUnusable,
     MarketClosed,
     ModelError,
     PluginError,
@@ -383,4 +384,9 @@ def _store(job: DecideJob, bench: Bench, held: Claim, finished: Finished) -> Wor
     except ClaimLost:
         _log.info("%s on %s came too late: its claim was taken over", job.bot, job.subject.id)
         return WorkResult(job, "claimed", made_here=False)
+    except LedgerUnusable as error:
+        paid = " and was paid for" if finished.was_paid else ""
+        raise LedgerUnusable(
+            f"what {job.bot} said of event {job.subject.id}{paid} is lost; the next call asks again: {error}"
+        ) from error
     return WorkResult(job, finished.status, made_here=True)

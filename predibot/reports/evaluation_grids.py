@@ -20,6 +20,7 @@ from predibot.scoring.leaderboard import Pair
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 
 _SHOWN_PAIRS = 12
+_SHOWN_ROWS = 50
 _GROUP_CELLS = 40
 _PART_CELLS = 6
 """Of a part the first scores are shown, up to the skill; all are in the JSON."""
@@ -27,8 +28,14 @@ _BOT = Column("bot", "text")
 _HORIZON = Column("horizon", "key")
 
 
-def print_evaluation(console: Console, evaluation: Evaluation) -> None:
-    """Print scorecards, each score with its interval and what it rests on, the pairs, and the notes."""
+def print_evaluation(console: Console, evaluation: Evaluation, *, every: bool = True) -> None:
+    """Print scorecards, each score with its interval and what it rests on, the pairs, and the notes.
+
+    Args:
+        console: Where to print.
+        evaluation: What is printed.
+        every: Whether tables have all their rows; else the first fifty, and a line says how many there are.
+    """
     print_line(console, _head(evaluation))
     if evaluation.first_results_at is not None:
         first = format_instant(evaluation.first_results_at)
@@ -37,7 +44,10 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
         print_line(console, "no decisions recorded")
     for grid in _grids(evaluation):
         console.print()
-        print_grid(console, grid)
+        rows = grid.rows if every else grid.rows[:_SHOWN_ROWS]
+        print_grid(console, replace(grid, rows=rows))
+        if left := len(grid.rows) - len(rows):
+            print_line(console, f"{left:,} more rows; --all shows them, --csv and --json have them all")
     print_notes(console, all_notes(evaluation))
 
 

@@ -11,8 +11,9 @@ from predibot.scoring.leaderboard import MOST_IN_PAIRS
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 from predibot.scoring.uncertainty import MOST_WITH_INTERVALS
+from predibot.spelling import first_of
 
-_MOST_NAMED = 60
+_MOST_NAMED = 10
 
 
 def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
@@ -78,7 +79,7 @@ def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[s
             yield f"Decisions {kind}: {who}; they have {ending}."
     yield from _on_knowledge(record, cards)
     if bots := [card.bot for card in cards if card.cost_usd is None]:
-        yield f"The cost of some decisions is not known: {', '.join(bots)}; only a part of it is."
+        yield f"The cost of some decisions is not known: {first_of(bots, _MOST_NAMED)}; only a part of it is."
 
 
 def _on_knowledge(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
@@ -165,6 +166,4 @@ def _count(n: int, noun: str) -> str:
 
 def _who(counts: Mapping[str, int]) -> str:
     """Return each bot that has any, with how many: `market_price 2, random_bet 3`."""
-    some = [f"{bot} {n:,}" for bot, n in counts.items() if n]
-    more = f" and {len(some) - _MOST_NAMED:,} more" if len(some) > _MOST_NAMED else ""
-    return f"{', '.join(some[:_MOST_NAMED])}{more}"
+    return first_of([f"{bot} {n:,}" for bot, n in counts.items() if n], _MOST_NAMED)

@@ -14,7 +14,7 @@ import pytest
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot
 from tests.benchmarks.ledgers import Size, fill
-from tests.benchmarks.memory import peak_mb_of
+from tests.benchmarks.memory import used_by
 
 TABLES = {
     *("runs", "events", "markets", "decisions", "forecasts", "bets", "fills"),
@@ -135,7 +135,7 @@ def test_an_export_of_ten_times_as_much_takes_hardly_more_memory(tmp_path: Path)
             fill(store, Size(20, 2, 5, 200, 5, observations), np.random.default_rng(1))
         peaks.append(
             [
-                peak_mb_of("export", *arguments, "--ledger", address, folder=tmp_path)
+                used_by("export", *arguments, "--ledger", address, folder=tmp_path).peak_mb
                 for arguments in (("out", "--format", "parquet"), ("--canonical", "--json"))
             ]
         )

@@ -166,3 +166,18 @@ def test_the_example_of_the_page_is_what_the_command_says(predibot: Predibot) ->
     promised = [line for line in said.split("\n\n## ")[0].splitlines() if line]
     assert len(promised) == 10
     assert [line for line in promised if line not in shown] == []
+
+
+def test_a_screen_shows_fifty_rows_of_a_table_and_says_how_to_see_all(predibot: Predibot, tmp_path: Path) -> None:
+    rows = [f"f{n:03},q{q},0.5,{q % 2}" for n in range(70) for q in range(3)]
+    rows += [f"f{n:03},open,0.5," for n in range(70)]
+    (tmp_path / "many.csv").write_text("\n".join(["forecaster,question,probability,outcome", *rows]))
+    asked = ("score", "many.csv", "--resamples", "100")
+    said = predibot(*asked).out
+    shown = [line for line in said.splitlines() if line.startswith(("f049", "f050"))]
+    assert len(shown) == 2 and all(line.startswith("f049") for line in shown)
+    assert said.count("\n20 more rows; --all shows them, --csv and --json have them all\n") == 2
+    assert "note: Forecasts open: 70 (f000 1, " in said and "f009 1 and 60 more)" in said
+    every = predibot(*asked, "--all").out
+    assert "\nf069 " in every and "more rows" not in every
+    assert len(predibot(*asked, "--json").document["bots"]) == 70

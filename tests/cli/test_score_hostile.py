@@ -133,6 +133,24 @@ def test_a_small_parquet_file_does_not_fill_the_memory(
     one_sentence(score(file), said)
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: table(10, **{f"c{number}": pa.nulls(10) for number in range(100_000)}),
+        lambda: table(0).replace_schema_metadata({"k": "v" * 20_000_000}),
+    ],
+    ids=["columns", "metadata"],
+)
+def test_a_parquet_file_that_says_too_much_of_itself_is_one_sentence(
+    tmp_path: Path, score: Callable[..., Ended], made: Callable[[], pa.Table]
+) -> None:
+    file = tmp_path / "wide.parquet"
+    pq.write_table(made(), file)
+    ended = score(file)
+    one_sentence(ended, "wide.parquet: what it says of its columns takes ")
+    assert ended.resident_bytes < 300_000_000
+
+
 def varint(number: int) -> bytes:
     """Return a number as Thrift's compact protocol writes it."""
     left, said = number << 1, b""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from predibot.config import Settings
 from predibot.errors import VenueChanged, VenueUnavailable
-from predibot.jobs.choose import MIN_TELLING_EVENTS
+from predibot.jobs.choose import MIN_TELLING_EVENTS, MOST_TRADED_EVENTS, choose
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.venues import OpenVenue, open_venue
 from predibot.ledger.runs import RunPlan, freeze_run, list_runs, void_run
@@ -26,6 +27,7 @@ Payload = dict[str, object]
 Answer = Callable[[httpx.Request], object]
 LISTS = ("outcomes", "outcomePrices", "clobTokenIds")
 """Of a market, what corresponds by index."""
+PRICES = ("outcomePrices", "bestBid", "bestAsk", "lastTradePrice")
 
 
 def events(count: int, *, first: int = 1, **changes: object) -> list[Payload]:
@@ -65,13 +67,18 @@ def serving(listed: list[Payload]) -> Answer:
 
 
 def decide_live(
-    store: Store, answer: Answer, *, event_id: str | None = None, recipe: Recipe | None = None
+    store: Store,
+    answer: Answer,
+    *,
+    event_id: str | None = None,
+    recipe: Recipe | None = None,
+    clock: Callable[[], datetime] = lambda: NOW,
 ) -> DecideReport:
     """Decide on a live venue whose network is a function."""
     venue, _ = venue_of(answer)
     with OpenVenue("polymarket", venue, NOW, ExitStack()) as opened:
         request = request_of(recipe or recipe_of("market_price"), event_id=event_id)
-        return decide(request, store=store, opened=opened, settings=Settings(), clock=lambda: NOW, listener=nobody)
+        return decide(request, store=store, opened=opened, settings=Settings(), clock=clock, listener=nobody)
 
 
 def runs_in(store: Store) -> int:
@@ -225,23 +232,29 @@ def test_a_live_run_without_events_that_an_older_version_stored_says_how_to_void
         assert len(decide_live(file, serving(healthy())).events) == 4
 
 
+WEEK = "a week's volume above 0 (volume1wk), by which rank_by orders"
+DAY = "a day's volume (volume24hr), which min_volume_24h_usd needs"
+TAG = "a tag (tags), which exclude, include and per_category need"
+TOKENS = "tokens (clobTokenIds), which their prices are of"
+
+
 @pytest.mark.parametrize(
     ("field", "value", "selection", "named"),
     [
-        ("volume1wk", None, {}, "a week's volume above 0 (volume1wk), by which rank_by orders"),
-        ("volume1wk", 0, {}, "a week's volume above 0 (volume1wk), by which rank_by orders"),
-        ("volume24hr", None, {}, "a day's volume (volume24hr), which min_volume_24h_usd needs"),
+        ("volume1wk", None, {}, WEEK),
+        ("volume1wk", 0, {}, WEEK),
+        ("volume24hr", None, {}, DAY),
         ("volume24hr", None, {"min_volume_24h_usd": 0.0}, None),
-        ("tags", [], {}, "a tag (tags), which exclude, include and per_category need"),
+        ("tags", [], {}, TAG),
         ("tags", [], {"exclude": ()}, None),
-        ("clobTokenIds", None, {}, "the tokens of an open market (clobTokenIds), which its prices are of"),
+        ("clobTokenIds", None, {}, TOKENS),
     ],
 )
-def test_a_field_that_no_event_states_freezes_no_run_where_the_rules_need_it(
-    file: Store, field: str, value: object, selection: dict[str, Any], named: str | None
+@pytest.mark.parametrize("lacking", [3, 9, 10])
+def test_a_field_that_more_than_a_fifth_lack_freezes_no_run_where_the_rules_need_it(
+    file: Store, field: str, value: object, selection: dict[str, Any], named: str | None, lacking: int
 ) -> None:
-    of_markets = {field: value} if field == "clobTokenIds" else {}
-    listed = [payload | {field: value} for payload in events(MIN_TELLING_EVENTS, **of_markets)]
+    listed = lacking_in(field, value, lacking)
     recipe = recipe_of("market_price")
     recipe = replace(recipe, selection=replace(recipe.selection, **selection))
     with file:
@@ -250,17 +263,98 @@ def test_a_field_that_no_event_states_freezes_no_run_where_the_rules_need_it(
             return
         with pytest.raises(VenueChanged) as caught:
             decide_live(file, serving(listed), recipe=recipe)
-        assert f"none of the 10 events that the venue lists states {named}. No run is made" in str(caught.value)
+        things = "open markets" if field == "clobTokenIds" else "events"
+        said = f"{lacking} of the 10 most traded {things} that the venue lists lack {named}. No run is made"
+        assert said in str(caught.value)
         assert runs_in(file) == 0
-        # Fewer may lack it by chance, and so may some of many.
+        # Of few, all may lack it by chance.
         assert len(decide_live(file, serving(listed[:9]), recipe=recipe).events) == 9
 
 
-def test_a_field_that_some_events_state_is_no_reason_to_stop(file: Store) -> None:
+def lacking_in(field: str, value: object, lacking: int) -> list[Payload]:
+    """Return ten events, the last of which lack a field: those of no volume are listed last."""
+    of_markets = {field: value} if field == "clobTokenIds" else {}
+    whole, bare = events(10 - lacking), events(lacking, first=11 - lacking, **of_markets)
+    return [*whole, *(payload | {field: value} for payload in bare)]
+
+
+def test_a_field_that_a_fifth_lack_is_no_reason_to_stop(file: Store) -> None:
     bare: Payload = {"volume1wk": None, "volume24hr": None, "tags": []}
-    listed = [*(payload | bare for payload in events(9, clobTokenIds=None)), *events(1, first=10)]
+    listed = [*(payload | bare for payload in events(2, clobTokenIds=None)), *events(8, first=3)]
     with file:
         assert len(decide_live(file, serving(listed)).events) == 10
+
+
+def test_what_nobody_trades_may_lack_volumes(file: Store) -> None:
+    quiet: Payload = {"volume1wk": None, "volume24hr": None}
+    listed = [*events(MOST_TRADED_EVENTS), *(payload | quiet for payload in events(300, first=501))]
+    recipe = recipe_of("market_price")
+    recipe = replace(recipe, selection=replace(recipe.selection, events=150))
+    venue, _ = venue_of(serving(listed))
+    choose(venue, recipe.selection, NOW, only_event_id=None, listener=nobody).check_readable(live=True)
+
+
+@pytest.mark.parametrize("listed", [5, 15, 35, 100])
+def test_exactly_a_fifth_may_be_unreadable_and_one_more_may_not(listed: int) -> None:
+    fifth = listed // 5
+    rules = recipe_of("market_price").selection
+
+    def check(bad: list[Payload], good: list[Payload]) -> None:
+        venue, _ = venue_of(serving_text([*bad, *good]))
+        choose(venue, rules, NOW, only_event_id=None, listener=nobody).check_readable(live=True)
+
+    check(events(fifth, bestBid="x"), events(listed - fifth, first=fifth + 1))
+    with pytest.raises(VenueChanged, match=f"{fifth + 1} of the {listed} events that the venue lists could not"):
+        check(events(fifth + 1, bestBid="x"), events(listed - fifth - 1, first=fifth + 2))
+    for bad in (fifth, fifth + 1):
+        broken = [market_payload(100 + n, bestBid="x") for n in range(bad)]
+        whole = [market_payload(n) for n in range(1, listed - bad + 1)]
+        if bad == fifth:
+            check([], [event_payload(1, *broken, *whole)])
+            continue
+        with pytest.raises(VenueChanged, match=f"{bad} of the {listed} markets that the venue lists could not"):
+            check([], [event_payload(1, *broken, *whole)])
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        (without(events(12), "closed"), "12 of the 12 events .*: 12 because it does not say whether it is closed"),
+        ([*healthy(), *without(events(2, first=5), "closed")], "2 of the 6 events .*: 2 because it does not say"),
+        (
+            [event_payload(n, *without([market_payload(n)], "closed")) for n in range(1, 5)],
+            "4 of the 4 markets .*: 4 because it does not say whether it is closed",
+        ),
+        (
+            [
+                event_payload(n, market_payload(n), *without([market_payload(100 + n)], *PRICES, "closed"))
+                for n in range(1, 5)
+            ],
+            "4 of the 8 markets .*: 4 because it does not say whether it is closed",
+        ),
+        (
+            [event_payload(n, market_payload(n), *without([market_payload(100 + n)], *PRICES)) for n in range(1, 5)],
+            "4 of the 8 markets .*: 4 because it has no price",
+        ),
+    ],
+)
+def test_what_does_not_say_whether_it_is_open_or_what_it_costs_could_not_be_read(
+    file: Store, listed: list[Payload], said: str
+) -> None:
+    with file:
+        with pytest.raises(VenueChanged, match=said):
+            decide_live(file, serving(listed))
+        assert runs_in(file) == 0
+
+
+def test_a_market_without_an_end_of_its_own_has_that_of_its_event(file: Store) -> None:
+    listed = [event_payload(n, *without([market_payload(n)], "endDate")) for n in range(1, 13)]
+    with file:
+        report = decide_live(file, serving(listed))
+    assert [market.closes_at for event in report.events for market in event.markets] == [
+        event.closes_at for event in report.events
+    ]
+    assert len(report.events) == 10
 
 
 def test_a_list_without_any_event_is_an_outage(file: Store) -> None:

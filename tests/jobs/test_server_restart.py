@@ -2,14 +2,20 @@
 
 import signal
 import subprocess
+from datetime import timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 
+from predibot.errors import LedgerUnusable
+from predibot.ledger.store import Store
 from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.test_choose import decide_live, events, serving
 from tests.jobs.test_killed import outcomes
-from tests.jobs.tiny import canonical_at
+from tests.jobs.tiny import canonical_at, statuses
 from tests.ledger.databases import Postgres
+from tests.venues.payloads import NOW
 
 AGENTS = ("decide", "sandbox_agents", "--venue", "sandbox", "--events", "2", "--json")
 OTHERS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -59,3 +65,26 @@ def test_each_process_has_five_connections_at_most(many: Program, postgres: Post
     process = many.decide("many.toml", "--executor", "processes:2", ledger=postgres.fresh())
     assert 2 <= most_connections(process, postgres) <= 3 * 5
     assert document_of(process)["totals"]["recorded"] == BOTS * EVENTS
+
+
+def test_a_server_that_stays_away_ends_the_call_says_what_is_lost_and_the_next_call_goes_on(postgres: Postgres) -> None:
+    address = postgres.fresh()
+    listed = events(4)
+    quotes = serving(listed)
+
+    def away_at_last(request: httpx.Request) -> object:
+        if request.url.path == "/events/4":
+            wait_until(lambda: postgres.count("SELECT count(*) FROM decisions") == 3)
+            postgres.stop()
+        return quotes(request)
+
+    lost = r"what market_price said of event 4 is lost; the next call asks again: the ledger .* cannot be used"
+    with Store.open(address, reconnect_seconds=0.5) as store, pytest.raises(LedgerUnusable, match=lost) as caught:
+        decide_live(store, away_at_last)
+    assert "\n" not in str(caught.value)
+    postgres.start()
+    with Store.open(address) as store:
+        # A claim of a process that is still there, as this one is, counts until its lease ends.
+        report = decide_live(store, quotes, clock=lambda: NOW + timedelta(hours=1))
+    assert statuses(report) == {"market_price": ["skipped", "skipped", "skipped", "recorded"]}
+    assert postgres.count("SELECT count(*) FROM decisions WHERE status = 'recorded'") == 4

@@ -79,11 +79,46 @@ def test_a_number_beyond_what_toml_holds_is_one_sentence(text: str, said: str) -
 
 @pytest.mark.parametrize(
     "text",
-    ["".join(f"[t{n}]\n" for n in range(30_000)), "x = [" + "1," * 100_000 + "]", "# " + "a " * 400_000, '"' * 400_000],
-    ids=["tables", "list", "words", "quotes"],
+    [
+        "".join(f"[t{n}]\n" for n in range(30_000)),
+        "# " + "a " * 400_000,
+        '"' * 400_000,
+        "a=1\n" * 200_000,
+        f"{BOT}{'k' * 900_000} = 1",
+        f"{'k' * 900_000} = 1\n{BOT}",
+        f"{BOT}api_key_{'k' * 900_000} = 1",
+        f"{BOT}[selection]\ncrypto_words = ['{'a ' * 400_000}']",
+        "".join(f'[[bots]]\nname="n{n}"\nstrategy="market_price"\n' for n in range(999))
+        + '[[bots]]\nstrategy="ensemble"\nmembers=["n"]',
+    ],
+    ids=["tables", "words", "quotes", "twice", "key of a bot", "key", "secret", "crypto word", "names"],
 )
-def test_a_megabyte_of_anything_else_is_read_or_refused(text: str) -> None:
+def test_a_megabyte_of_anything_else_is_refused_in_a_sentence(text: str) -> None:
     assert refusal(text).startswith("r.toml, line ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x = [" + "1," * 200_000 + "]", "x = [" + "{a=1}," * 100_000 + "]", "".join(f"k{n}=1\n" for n in range(90_000))],
+    ids=["list", "inline tables", "keys"],
+)
+def test_more_keys_and_entries_than_anybody_means_are_one_sentence(text: str) -> None:
+    said = refusal(BOT + text)
+    assert said.endswith(" keys and entries of lists. Write at most 50,000 in a recipe")
+
+
+@pytest.mark.parametrize(
+    ("key", "most"), [("exclude", 1_000), ("include", 1_000), ("crypto_words", 1_000), ("providers", 100)]
+)
+def test_a_list_of_more_words_than_anybody_means_is_one_sentence(key: str, most: int) -> None:
+    table = "search" if key == "providers" else "selection"
+    words = [f'"w{n}"' for n in range(most + 1)]
+    said = refusal(f"{BOT}[{table}]\n{key} = [{', '.join(words)}]")
+    assert said == f"r.toml, line 4: {key!r} in [{table}] has {most + 1:,} entries; write at most {most:,}"
+    if table == "selection":
+        nothing_out = "" if key == "exclude" else "exclude = []\n"
+        text = f"{BOT}[selection]\n{nothing_out}{key} = [{', '.join(words[1:])}]"
+        assert parse_recipe(RecipeText(text, "r.toml", "r")).selection.events == 10
 
 
 def test_a_recipe_above_a_megabyte_is_refused(tmp_path: Path) -> None:

@@ -115,6 +115,19 @@ def test_a_word_that_no_event_has_is_told_because_it_may_be_misspelt() -> None:
     assert not any("Politics" in note or "'crypto'" in note for note in notes)
 
 
+def test_of_many_words_the_first_ten_are_told_and_the_others_counted() -> None:
+    words = tuple(f"word {number}" for number in range(1_000))
+    listed = [event(str(number), tags=["Sports", "Chess"]) for number in range(200)]
+    chosen = select(listed, SelectionRules(crypto=WORDS, exclude=(), include=words), NOW)
+    told = [note for note in chosen.notes if note.startswith("include names")]
+    assert len(told) == 11
+    assert told[-1] == "include names 990 more words that are no category and no tag of the 200 events listed"
+    reason = chosen.passed_over[0].reason
+    assert reason.startswith("neither its category") and reason.endswith("word 8, word 9 and 990 more")
+    first = select(listed, SelectionRules(crypto=WORDS, exclude=("chess", *words, "SPORTS")), NOW).passed_over[0]
+    assert first.reason == "chess, by its tag 'Chess'"
+
+
 def test_at_most_so_many_of_a_category_are_played_and_quiet_ones_take_no_place() -> None:
     rules = SelectionRules(crypto=WORDS, per_category=1, events=3)
     listed = [
