@@ -73,9 +73,7 @@ def book_reservations(connection: Connection, owner: str) -> float:
 
 def _is_of(owner: str) -> ColumnElement[bool]:
     """Return whether a reservation is an owner's, or of one that works for it."""
-    return or_(
-        reservations.c.owner == owner, reservations.c.owner.startswith(helper_owner(owner, ""), autoescape=True)
-    )
+    return or_(reservations.c.owner == owner, reservations.c.owner.startswith(helper_owner(owner, ""), autoescape=True))
 
 
 def _locked(connection: Connection, account: str) -> Exact:
