@@ -337,6 +337,7 @@ def _failed(job: DecideJob, bench: Bench, message: str, began: float) -> Finishe
 
 def _store(job: DecideJob, bench: Bench, held: Claim, finished: Finished) -> WorkResult:
     now = bench.clock()
+    finished = replace(finished, could_cost=bool(job.strategy.needs.models or job.strategy.needs.tools))
 
     def store(connection: Connection) -> None:
         store_decision(

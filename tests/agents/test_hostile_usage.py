@@ -126,7 +126,7 @@ def asked_of_it(
     [
         ({"prompt_tokens": 1, "completion_tokens": 0}, ("fewer than 31", "fewer than 52")),
         ({"prompt_tokens": 30, "completion_tokens": 400}, ("30 input tokens is not believed: fewer than 31",)),
-        ({"prompt_tokens": 250, "completion_tokens": 52}, ("52 output tokens is not believed: fewer than 52",)),
+        ({"prompt_tokens": 250, "completion_tokens": 51}, ("51 output tokens is not believed: fewer than 52",)),
         ({"prompt_tokens": 1, "completion_tokens": 1, "cost": 1e-7}, ("fewer than 31", "fewer than 52")),
         ({"prompt_tokens": 1, "completion_tokens": 400, "cache_read_input_tokens": 29}, ("fewer than 31",)),
     ],
