@@ -28,16 +28,12 @@ def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool 
     """
     usage, least = reply.usage, least_usage(reply, request)
     most_sent = None if reads_more else input_tokens_bound(request)
-    sent = _with_cached(usage, least.input_tokens or 0)
-    doubts = {
-        "input_tokens": _doubt("input", sent, least.input_tokens or 0, most_sent),
-        "output_tokens": _doubt(
-            "output", usage.output_tokens, least.output_tokens or 0, MOST_OUTPUT_TIMES * request.max_output_tokens
-        ),
-    }
-    usage = replace(usage, input_tokens=sent)
-    usage = replace(usage, **{name: None for name, doubt in doubts.items() if doubt})
-    return usage, " ".join(filter(None, doubts.values()))
+    most_came = MOST_OUTPUT_TIMES * request.max_output_tokens
+    sent, came = _with_cached(usage, least.input_tokens or 0), usage.output_tokens
+    sent_doubt = _doubt("input", sent, least.input_tokens or 0, most_sent)
+    came_doubt = _doubt("output", came, least.output_tokens or 0, most_came)
+    usage = replace(usage, input_tokens=None if sent_doubt else sent, output_tokens=None if came_doubt else came)
+    return usage, " ".join(filter(None, (sent_doubt, came_doubt)))
 
 
 def least_usage(reply: ChatReply, request: ChatRequest) -> Usage:
