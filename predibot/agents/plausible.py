@@ -39,7 +39,7 @@ def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool 
 def least_usage(reply: ChatReply, request: ChatRequest) -> Usage:
     """Return the fewest tokens that the texts of a request and its reply can be, tools and templates left out."""
     said = reply.message
-    came = [said.text, reply.refusal, *(call.name + call.arguments_json for call in said.tool_calls)]
+    came = [said.text, *(call.name + call.arguments_json for call in said.tool_calls)]
     return Usage(_least_tokens("\n".join(each.text for each in request.messages)), _least_tokens("".join(came)))
 
 
