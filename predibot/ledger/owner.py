@@ -22,6 +22,11 @@ def helper_owner(owner: str, number: int | str) -> str:
     return f"{owner}+{number}"
 
 
+def is_same_program(owner: str, other: str) -> bool:
+    """Return whether two owners are one, or work for one."""
+    return owner.partition("+")[0] == other.partition("+")[0]
+
+
 def is_gone(owner: str) -> bool:
     """Return whether an owner is a process of this machine that runs no more.
 

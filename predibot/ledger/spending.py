@@ -20,7 +20,7 @@ from sqlalchemy import ColumnElement, Connection, delete, or_, select, update
 
 from predibot.agents.account import Exact, Standing
 from predibot.domain.budget import LimitLevel, Limits, Spending
-from predibot.ledger.owner import helper_owner, is_gone, new_owner
+from predibot.ledger.owner import helper_owner, is_gone, is_same_program, new_owner
 from predibot.ledger.rows import insert_new, table_of
 from predibot.ledger.store import Store
 from predibot.ledger.tables import ReservationRow, SpendingRow
@@ -236,8 +236,8 @@ class LedgerAccount:
         now = self._holder.clock()
         query = select(reservations.c.owner, reservations.c.lease_until).where(reservations.c.account == self._key)
         rows = connection.execute(query.order_by(reservations.c.lease_until))
-        # Of an owner's two rows the later lease counts.
-        owners = {owner: until for owner, until in rows if owner != self._holder.owner}
+        # Of an owner's two rows the later lease counts. Within a program who started a process settles for it.
+        owners = {owner: until for owner, until in rows if not is_same_program(owner, self._holder.owner)}
         gone = {owner for owner, until in owners.items() if until <= now or is_gone(owner)}
         if not gone:
             return held
