@@ -95,8 +95,14 @@ class Order:
 Report = Ready | Began | Ended | Broken | Logged | Activity
 
 
-def run_process(connection: Connection, plan: ProcessPlan) -> None:
-    """Do jobs until the other end of the connection is closed; the body of a process."""
+def run_process(connection: Connection, plan: ProcessPlan, holder: str) -> None:
+    """Do jobs until the other end of the connection is closed; the body of a process.
+
+    Args:
+        connection: Where orders come from, and reports go.
+        plan: What it needs to know.
+        holder: Under whose name it sets amounts aside: who started it settles them when it has ended.
+    """
     # Ctrl-C reaches every process of the terminal; the first one decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -104,7 +110,7 @@ def run_process(connection: Connection, plan: ProcessPlan) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[_Forwarded(desk)], force=True)
     try:
         with ExitStack() as closing:
-            bench = _set_up(plan, desk, closing)
+            bench = _set_up(plan, holder, desk, closing)
             desk.report(Ready(bench.claimant.owner))
             desk.serve(bench, plan.settings)
     except PredibotError as error:
@@ -116,7 +122,7 @@ def run_process(connection: Connection, plan: ProcessPlan) -> None:
         os._exit(0)
 
 
-def _set_up(plan: ProcessPlan, desk: "_Desk", closing: ExitStack) -> Bench:
+def _set_up(plan: ProcessPlan, holder: str, desk: "_Desk", closing: ExitStack) -> Bench:
     store = closing.enter_context(Store.open(plan.ledger, create=False))
     opened = closing.enter_context(
         open_venue(plan.venue, plan.settings, as_of=plan.as_of, purpose="decide", clock=plan.clock)
@@ -128,8 +134,9 @@ def _set_up(plan: ProcessPlan, desk: "_Desk", closing: ExitStack) -> Bench:
             raise PredibotError(f"run {plan.run_key} was voided meanwhile")
         events = frozen_events(connection, run.id)
     place = Workplace(plan.recipe, opened, plan.settings, plan.clock, equipment, desk.watched, retry=plan.retry)
-    bench = make_bench(run, events, place, store=store, began_at=plan.began_at)
-    closing.enter_context(Heartbeat(store, bench.claimant.owner, bench.claimant.lease, plan.clock))
+    bench = make_bench(run, events, place, store=store, began_at=plan.began_at, holder=holder)
+    claimant = bench.claimant
+    closing.enter_context(Heartbeat(store, claimant.owner, claimant.lease, plan.clock, holder=holder))
     return bench
 
 
