@@ -115,8 +115,6 @@ def run_process(connection: Connection, plan: ProcessPlan, holder: str) -> None:
             desk.serve(bench, plan.settings)
     except PredibotError as error:
         desk.report(Broken(error))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass
     finally:
         # Threads that hang must not keep the process.
         os._exit(0)
@@ -164,17 +162,16 @@ class _Desk:
         self.report(activity)
 
     def serve(self, bench: Bench, settings: Settings) -> None:
-        """Do what is ordered.
+        """Do what is ordered, until nobody orders any more: the process ends then, where it stands.
 
         Raises:
-            EOFError: If nobody orders any more.
             LedgerError: If a late decision could not be recorded.
         """
         crew = ThreadCrew(bench, settings.workers, settings.decision_deadline_seconds)
         pending: dict[Future[WorkResult], Order] = {}
         while True:
-            if self.connection.poll(_TICK_SECONDS):
-                order: Order = self.connection.recv()
+            order = self._next_order()
+            if order is not None:
                 self.numbers[order.job.bot, order.job.subject.id] = order.number
                 future = crew.submit(order.job, after_seconds=order.after_seconds)
                 pending[future] = order
@@ -184,6 +181,17 @@ class _Desk:
                 self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))
             for done in [future for future in pending if future.done()]:
                 del pending[done]
+
+    def _next_order(self) -> Order | None:
+        """Return the next order, None where there is none yet."""
+        try:
+            if self.connection.poll(_TICK_SECONDS):
+                order: Order = self.connection.recv()
+                return order
+        except (EOFError, OSError):
+            # At once, nothing is closed first: what threads began meanwhile, nobody would book.
+            os._exit(0)
+        return None
 
     def _ended(self, order: Order, future: "Future[WorkResult]") -> None:
         error = future.exception()
