@@ -35,6 +35,18 @@ class Estimate:
     method: str
     resamples: int
     resamples_without_value: int
+    cluster_standard_error: float | None = None
+    """How far the mean would vary, by how much the clusters differ; None where the method has no use for it."""
+    price_standard_error: float | None = None
+    """How far it would vary by the prices that were paid, which know the odds that did not come in."""
+    without_best: float | None = None
+    """The mean without the cluster that adds most to it; None where it is not of gains, or there is one cluster."""
+
+    @property
+    def standard_error(self) -> float | None:
+        """Return the larger of both standard errors; None where neither is known."""
+        known = [each for each in (self.cluster_standard_error, self.price_standard_error) if each is not None]
+        return max(known, default=None)
 
     @property
     def interval(self) -> tuple[float, float] | None:
