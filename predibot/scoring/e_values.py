@@ -223,10 +223,10 @@ def _forecast_stakes(record: TrackRecord) -> Floats:
     """Return the share of a dollar that each forecast stakes, (n_b,), signed."""
     if record.bet_usd.size == 0:
         return np.zeros(0)
-    asked = np.bincount(record.bet_decision, minlength=record.decided_at.size)
+    asked = np.bincount(record.asked()[0], minlength=record.decided_at.size)
     said = np.where(np.isnan(record.bet_probability), record.bet_price_yes, record.bet_probability)
-    fractions: Floats = kelly_fraction(said, record.bet_price_yes) / asked[record.bet_decision]
-    return fractions
+    stakes: Floats = np.asarray(kelly_fraction(said, record.bet_price_yes))
+    return stakes / asked[record.bet_decision]
 
 
 def _dollar_stakes(record: TrackRecord) -> Floats:
@@ -285,7 +285,7 @@ def _positions(
     for name, each in (("events", event), ("decided_at", at)):
         refuse(name, each, each != each[first][code], "a decision has one event and one instant")
     rows = np.flatnonzero(staked)
-    return _Positions(*(each[rows] for each in (staked, price, decision, event, market, at)))
+    return _Positions(staked[rows], price[rows], decision[rows], event[rows], market[rows], at[rows])
 
 
 def _instants(name: str, values: ArrayLike) -> Floats:
@@ -339,19 +339,36 @@ def _daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, 
     paid_on = np.where(np.isnan(settled_at), np.inf, _midnights(settled_at))
     seen_on = _midnights(at)
     kept = np.flatnonzero((seen_on <= last) & (seen_on < paid_on[market]))
-    settled = np.flatnonzero(paid_on <= last)
-    day = np.concatenate([seen_on[kept], paid_on[settled]]).astype(np.int64)
-    if day.size == 0:
+    paid = np.flatnonzero(paid_on <= last)
+    if kept.size + paid.size == 0:
         nothing = np.zeros(0)
         return _Marks(0, 1, np.zeros(0, dtype=np.int64), nothing, nothing, np.zeros(0, dtype=np.bool_))
-    market = np.concatenate([market[kept], settled])
-    at, prices = np.concatenate([at[kept], settled_at[settled]]), np.concatenate([prices[kept], payouts[settled]])
-    first = int(day.min())
-    span = int(day.max()) - first + 2
-    key = market * span + (day - first)
-    order = np.lexsort((at, key))
-    latest = order[np.diff(key[order], append=np.iinfo(np.int64).max) > 0]
-    return _Marks(first, span, key[latest], prices[latest], at[latest], latest >= kept.size)
+    days = np.concatenate([seen_on[kept], paid_on[paid]])
+    first = int(days.min())
+    span = int(days.max()) - first + 2
+    key = market[kept] * span + (seen_on[kept] - first).astype(np.int64)
+    order = _in_time(key, at[kept])
+    latest = order[np.diff(key[order], append=-1) != 0]
+    row = kept[latest]
+    key = np.concatenate([key[latest], paid * span + (paid_on[paid] - first).astype(np.int64)])
+    order = np.argsort(key, kind="stable")
+    return _Marks(
+        first=first,
+        span=span,
+        key=key[order],
+        price=np.concatenate([prices[row], payouts[paid]])[order],
+        at=np.concatenate([at[row], settled_at[paid]])[order],
+        paid=order >= row.size,
+    )
+
+
+def _in_time(key: Ints, at: Floats) -> Ints:
+    """Return the rows by key and then by instant, those of one instant in the order they are in."""
+    same, rising = key[1:] == key[:-1], at[1:] >= at[:-1]
+    if np.all((key[1:] > key[:-1]) | (same & rising)):
+        # As a ledger gives them: sorting millions takes seconds.
+        return np.arange(key.size)
+    return np.lexsort((at, key)).astype(np.int64)
 
 
 def _evidence(positions: _Positions, marks: _Marks) -> BettingEvidence:
@@ -517,9 +534,10 @@ def _book_returns(positions: _Positions, marks: _Marks, days: Ints, gained: Floa
     too_late = paid & (marks.at[last] <= positions.decided_at)
     open_rows, paid_rows = np.flatnonzero(~too_late), np.flatnonzero(paid & ~too_late)
     put_in = _by(positions.decided_at[open_rows], np.abs(positions.stake[open_rows]), days * _DAY_SECONDS)
-    worth = np.where(positions.stake > 0.0, marks.price[last], 1.0 - marks.price[last]) * np.abs(positions.shares())
+    worth: Floats = np.where(positions.stake > 0.0, marks.price[last], 1.0 - marks.price[last])
+    worth = worth * np.abs(positions.shares())
     paid_on = (marks.key[last] % marks.span + marks.first).astype(np.float64)
-    paid_out = _by(paid_on[paid_rows], worth[paid_rows], days.astype(np.float64))
+    paid_out = _by(paid_on[paid_rows], worth[paid_rows], 1.0 * days)
     at_stake = put_in - paid_out + np.cumsum(gained) - gained
     # What is worth nothing can lose nothing, and sums of rounded numbers are not quite zero.
     returns = np.divide(gained, at_stake, out=np.zeros_like(gained), where=at_stake > _NOTHING)
