@@ -532,12 +532,13 @@ def _book_returns(positions: _Positions, marks: _Marks, days: Ints, gained: Floa
     last = np.maximum(marks.end_of(positions.market) - 1, 0)
     paid = marks.paid[last] & (marks.key[last] // marks.span == positions.market)
     too_late = paid & (marks.at[last] <= positions.decided_at)
+    midnights = days.astype(np.float64)
     open_rows, paid_rows = np.flatnonzero(~too_late), np.flatnonzero(paid & ~too_late)
-    put_in = _by(positions.decided_at[open_rows], np.abs(positions.stake[open_rows]), days * _DAY_SECONDS)
+    put_in = _by(positions.decided_at[open_rows], np.abs(positions.stake[open_rows]), midnights * _DAY_SECONDS)
     worth: Floats = np.where(positions.stake > 0.0, marks.price[last], 1.0 - marks.price[last])
     worth = worth * np.abs(positions.shares())
     paid_on = (marks.key[last] % marks.span + marks.first).astype(np.float64)
-    paid_out = _by(paid_on[paid_rows], worth[paid_rows], 1.0 * days)
+    paid_out = _by(paid_on[paid_rows], worth[paid_rows], midnights)
     at_stake = put_in - paid_out + np.cumsum(gained) - gained
     # What is worth nothing can lose nothing, and sums of rounded numbers are not quite zero.
     returns = np.divide(gained, at_stake, out=np.zeros_like(gained), where=at_stake > _NOTHING)
