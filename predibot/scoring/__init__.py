@@ -9,20 +9,29 @@ from predibot.scoring.bootstrap import (
 )
 from predibot.scoring.calibration import (
     CalibrationBins,
+    ChanceError,
     MurphyDecomposition,
     calibration_bins,
+    calibration_error_by_chance,
     expected_calibration_error,
     murphy_decomposition,
+    wilson_interval,
 )
 from predibot.scoring.comparison import (
     Comparison,
     benjamini_hochberg,
-    minimum_detectable_difference,
     paired_difference,
     probability_of_being_best,
 )
 from predibot.scoring.conventions import CONVENTIONS, Convention, convention_named
 from predibot.scoring.difficulty import difficulty_adjusted
+from predibot.scoring.e_values import (
+    BettingEvidence,
+    BotEvidence,
+    Evidence,
+    betting_evidence,
+    record_evidence,
+)
 from predibot.scoring.equity import EquityScore, equity_returns, equity_score
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of, evaluation_of_forecasts
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
@@ -34,6 +43,7 @@ from predibot.scoring.knowledge import KNOWLEDGE, inherited_knowledge, knowledge
 from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
 from predibot.scoring.notes import notes
 from predibot.scoring.pooling import pool_probabilities
+from predibot.scoring.power import EventsNeeded, events_needed, smallest_detectable
 from predibot.scoring.prices import as_of_prices
 from predibot.scoring.probability import brier_score, brier_skill_score, log_score
 from predibot.scoring.recalibration import fit_recalibration
@@ -49,16 +59,23 @@ from predibot.scoring.risk import (
 )
 from predibot.scoring.scorecard import HorizonScore, Scorecard, scorecards
 from predibot.scoring.uncertainty import Uncertainty
+from predibot.scoring.verdict import Finding, Verdict, pair_verdict, verdict
 
 __all__ = [
     "CONVENTIONS",
     "KNOWLEDGE",
+    "BettingEvidence",
+    "BotEvidence",
     "CalibrationBins",
+    "ChanceError",
     "Comparison",
     "Convention",
     "EquityScore",
     "Estimate",
     "Evaluation",
+    "EventsNeeded",
+    "Evidence",
+    "Finding",
     "ForecastScore",
     "Forecasts",
     "HorizonScore",
@@ -68,13 +85,16 @@ __all__ = [
     "Scorecard",
     "TrackRecord",
     "Uncertainty",
+    "Verdict",
     "annualized_return",
     "as_of_prices",
     "benjamini_hochberg",
+    "betting_evidence",
     "brier_pairs",
     "brier_score",
     "brier_skill_score",
     "calibration_bins",
+    "calibration_error_by_chance",
     "calmar_ratio",
     "cluster_bootstrap",
     "cluster_bootstrap_mean",
@@ -86,6 +106,7 @@ __all__ = [
     "equity_score",
     "evaluation_of",
     "evaluation_of_forecasts",
+    "events_needed",
     "expected_calibration_error",
     "fit_recalibration",
     "forecast_scores",
@@ -97,21 +118,25 @@ __all__ = [
     "longest_losing_run",
     "macro_f1",
     "max_drawdown",
-    "minimum_detectable_difference",
     "murphy_decomposition",
     "notes",
+    "pair_verdict",
     "paired_difference",
     "pool_probabilities",
     "probability_of_being_best",
     "quadratic_weighted_kappa",
     "quote_gains",
     "rank_correlation",
+    "record_evidence",
     "return_pairs",
     "scorecards",
     "settled_forecasts",
     "sharpe_ratio",
+    "smallest_detectable",
     "sortino_ratio",
     "value_at_risk",
+    "verdict",
     "volatility",
+    "wilson_interval",
     "win_rate",
 ]

@@ -7,10 +7,11 @@ from itertools import combinations
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints, instance_of
-from predibot.scoring.bootstrap import FEW_CLUSTERS
-from predibot.scoring.comparison import Comparison, benjamini_hochberg, minimum_detectable_difference
+from predibot.scoring.bootstrap import FEW_CLUSTERS, ratio_sums
+from predibot.scoring.comparison import Comparison, benjamini_hochberg
 from predibot.scoring.forecasts import Forecasts
 from predibot.scoring.horizon import HorizonReturns
+from predibot.scoring.power import smallest_detectable
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.uncertainty import AT_ONCE, Ratio, Uncertainty, comparisons, fullest, mean_of
 
@@ -141,7 +142,7 @@ def _difference(first: Floats, second: Floats, clusters: Ints) -> Ratio:
 def _pair(metric: str, first: str, second: str, ratio: Ratio, found: Comparison | None) -> Pair:
     if found is None:
         return Pair(first, second, metric, 0, 0, None, None, None, None, None, None)
-    detectable = minimum_detectable_difference(ratio.numerators, ratio.clusters)
+    sums, _ = ratio_sums(ratio.numerators, ratio.denominators, ratio.clusters)
     return Pair(
         first=first,
         second=second,
@@ -153,5 +154,5 @@ def _pair(metric: str, first: str, second: str, ratio: Ratio, found: Comparison 
         high=found.high,
         p_value=found.p_value,
         p_adjusted=None,
-        detectable=None if np.isnan(detectable) else detectable,
+        detectable=smallest_detectable(sums.standard_error, sums.clusters),
     )
