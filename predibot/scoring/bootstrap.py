@@ -258,7 +258,19 @@ def estimate_of(sums: ClusterSums, n: int, distances: Floats, confidence: float)
         lower, upper = _tails(distances[has_value], confidence)
         low, high = sums.ratio - upper * sums.standard_error, sums.ratio - lower * sums.standard_error
     without = int(np.count_nonzero(~has_value))
-    return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, STUDENTISED, distances.size, without)
+    error = None if np.isnan(sums.standard_error) else sums.standard_error
+    return Estimate(
+        estimate=sums.ratio,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=n,
+        clusters=sums.clusters,
+        method=STUDENTISED,
+        resamples=distances.size,
+        resamples_without_value=without,
+        cluster_standard_error=error,
+    )
 
 
 def check_draws(resamples: int, confidence: float) -> float:

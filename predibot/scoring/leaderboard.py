@@ -8,9 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints, instance_of
-from predibot.scoring.bootstrap import FEW_CLUSTERS
 from predibot.scoring.averages import Average, Book
-from predibot.scoring.comparison import Comparison, benjamini_hochberg, minimum_detectable_difference
+from predibot.scoring.bootstrap import FEW_CLUSTERS
+from predibot.scoring.comparison import Comparison, benjamini_hochberg
 from predibot.scoring.edge import Edges, edges
 from predibot.scoring.forecasts import Forecasts
 from predibot.scoring.horizon import SETTLED, HorizonReturns, stakes_open
@@ -174,9 +174,7 @@ def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncerta
     pairs = []
     for first, second in combinations(range(compared.size), 2):
         found = beside.difference(first, second, uncertainty.confidence)
-        error = None if found is None else found.standard_error
-        detectable = None if found is None or not error else smallest_detectable(error, found.clusters)
-        pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], detectable, found))
+        pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], found))
     return pairs
 
 
@@ -188,14 +186,9 @@ def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertaint
     for start in range(0, len(both), AT_ONCE):
         some = both[start : start + AT_ONCE]
         differences = [_difference(table[:, first], table[:, second], clusters) for first, second in some]
-        for (first, second), ratio, found in zip(some, differences, comparisons(differences, uncertainty), strict=True):
-            detectable = None if found is None else _or_none(_detectable(ratio))
-            pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], detectable, found))
+        for (first, second), found in zip(some, comparisons(differences, uncertainty), strict=True):
+            pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], found))
     return pairs
-
-
-def _detectable(ratio: Ratio) -> float:
-    return minimum_detectable_difference(ratio.numerators, ratio.clusters)
 
 
 def _adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
@@ -222,9 +215,10 @@ def _difference(first: Floats, second: Floats, clusters: Ints) -> Ratio:
     return mean_of(first[rows] - second[rows], clusters[rows])
 
 
-def _pair(metric: str, first: str, second: str, detectable: float | None, found: Comparison | None) -> Pair:
+def _pair(metric: str, first: str, second: str, found: Comparison | None) -> Pair:
     if found is None:
         return Pair(first, second, metric, 0, 0, None, None, None, None, None, None)
+    error = found.standard_error
     return Pair(
         first=first,
         second=second,
@@ -236,12 +230,8 @@ def _pair(metric: str, first: str, second: str, detectable: float | None, found:
         high=found.high,
         p_value=found.p_value,
         p_adjusted=None,
-        detectable=detectable,
+        detectable=None if error is None else smallest_detectable(error, found.clusters),
         cluster_standard_error=found.cluster_standard_error,
         price_standard_error=found.price_standard_error,
         without_best=found.without_best,
     )
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value
