@@ -189,6 +189,7 @@ def betting_evidence(
 class BotEvidence:
     """The e-values of a bot."""
 
+    bot: str
     forecasts: BettingEvidence
     """Of its probabilities, on all markets asked: what "beats the price" rests on."""
     dollars: BettingEvidence
@@ -219,8 +220,10 @@ def record_evidence(record: TrackRecord) -> tuple[BotEvidence, ...]:
     said, staked = _forecast_stakes(record), _dollar_stakes(record)
     bot = record.decision_bot[record.bet_decision]
     return tuple(
-        BotEvidence(*(_evidence(_of_record(record, stakes, scored & (bot == row)), marks) for stakes in (said, staked)))
-        for row in range(len(record.bots))
+        BotEvidence(
+            name, *(_evidence(_of_record(record, stakes, scored & (bot == row)), marks) for stakes in (said, staked))
+        )
+        for row, name in enumerate(record.bots)
     )
 
 
