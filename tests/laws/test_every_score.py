@@ -199,7 +199,8 @@ def test_whatever_all_arguments_are_the_answer_is_a_number_or_a_value_error(name
         argument: data.draw(st.sampled_from([sound, *AWKWARD]), label=argument)
         for argument, sound in SOUND[name].items()
     }
-    if chosen.get("statistic") not in (int, len):
+    # An empty array is neither equal to these nor different.
+    if not any(chosen.get("statistic") is each for each in (int, len)):
         answers(public()[name], chosen)
 
 

@@ -65,7 +65,7 @@ def test_what_tells_nothing_of_its_spread_has_neither(error: float, clusters: in
 @pytest.mark.parametrize(
     ("call", "seen"),
     [
-        (lambda: smallest_detectable(-0.1, 30), "standard_error is -0.1; it must be a finite number"),
+        (lambda: smallest_detectable(-0.1, 30), "standard_error is -0.1; it must be NaN or in"),
         (lambda: smallest_detectable(math.inf, 30), "standard_error is inf"),
         (lambda: smallest_detectable(0.1, -1), "clusters is -1"),
         (lambda: events_needed(math.nan, 0.1, 30), "mean is nan; it must be a finite number"),
