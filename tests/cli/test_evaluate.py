@@ -59,7 +59,7 @@ def test_what_is_asked_for_is_in_the_document(played: Predibot) -> None:
     assert (document["by"], document["convention"], document["resamples"]) == ("month", "predibench", 200)
     assert {part["group"] for part in document["parts"]} == {"2026-01"}
     assert {(each["delay_days"], each["horizon"]) for each in document["delays"]} == {
-        (days, horizon) for days in (1.0, 4.0) for horizon in ("1", "settled")
+        (days, horizon) for days in (1.0, 4.0) for horizon in ("1", "now", "settled")
     }
     assert {each["sizing"] for each in document["sizings"]} == {"kelly", "flat"}
     assert {pair["metric"] for pair in document["comparisons"]} == {"brier", "return_1", "return_settled"}
@@ -84,7 +84,7 @@ def test_csv_has_the_numbers_of_the_document(played: Predibot) -> None:
 
 def test_other_horizons_may_be_asked_for_each_once(decided: Predibot) -> None:
     said = decided("evaluate", "--no-track", "--horizons", "0.5,3,3", "--json")
-    assert list(said.document["bots"][0]["horizons"]) == ["0.5", "3", "settled"]
+    assert list(said.document["bots"][0]["horizons"]) == ["0.5", "3", "now", "settled"]
 
 
 def test_a_missing_number_is_a_dash_and_null(decided: Predibot) -> None:
