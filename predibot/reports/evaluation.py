@@ -14,7 +14,7 @@ from predibot.scoring.forecast_score import ForecastScore
 from predibot.scoring.knowledge import Knowledge
 from predibot.scoring.leaderboard import Pair
 from predibot.scoring.parts import PartScore
-from predibot.scoring.scorecard import HorizonScore, Scorecard
+from predibot.scoring.scorecard import EdgeScore, HorizonScore, Scorecard
 
 
 def evaluation_document(evaluation: Evaluation) -> Document:
@@ -70,6 +70,7 @@ def _card(card: Scorecard) -> Document:
         "brier_open": number(card.brier_open),
         "n_brier_open": card.n_brier_open,
         **_forecast(card.forecast),
+        "edge": _edge(card.edge),
         "horizons": {label: _horizon(score) for label, score in card.horizons.items()},
         "cost_usd": number(card.cost_usd),
         "cost_known_usd": number(card.cost_known_usd),
@@ -110,10 +111,28 @@ def _e_value(evidence: Evidence) -> Document:
     }
 
 
+def _edge(score: EdgeScore) -> Document:
+    return {
+        "edge": number(score.edge),
+        "n": score.n,
+        "clusters": score.clusters,
+        "settled_part": number(score.settled_part),
+        "by_event": number(score.by_event),
+        "asked": score.asked,
+        "answered": score.answered,
+        "answered_share": number(score.answered_share),
+        "counted": score.counted,
+        "settled": score.settled,
+        "unpriced": score.unpriced,
+        "interval": None if score.interval is None else _interval(score.interval),
+    }
+
+
 def _forecast(score: ForecastScore) -> Document:
     """Return what is said of forecasts on what is settled, beside the Brier score and its n."""
     return {
         "clusters": score.clusters,
+        "brier_by_event": number(score.brier_by_event),
         "log_score": number(score.log_score),
         "accuracy": number(score.accuracy),
         "calibration_error": number(score.calibration_error),
@@ -168,6 +187,9 @@ def _horizon(score: HorizonScore) -> Document:
         "n_net": score.n_net,
         "drift": number(score.drift),
         "n_drift": score.n_drift,
+        "mean_return_by_event": number(score.mean_return_by_event),
+        "quote_mean_return_by_event": number(score.quote_mean_return_by_event),
+        "open_stakes": number(score.open_stakes),
         "intervals": {name: _interval(each) for name, each in score.intervals.items()},
     }
 
@@ -179,6 +201,9 @@ def _interval(estimate: Estimate) -> Document:
         "n": estimate.n,
         "clusters": estimate.clusters,
         "few_clusters": estimate.few_clusters,
+        "cluster_standard_error": number(estimate.cluster_standard_error),
+        "price_standard_error": number(estimate.price_standard_error),
+        "without_best": number(estimate.without_best),
         "method": estimate.method,
         "resamples_without_value": estimate.resamples_without_value,
     }
@@ -197,6 +222,10 @@ def _pair(pair: Pair) -> Document:
         "p_value": number(pair.p_value),
         "p_adjusted": number(pair.p_adjusted),
         "minimum_detectable_difference": number(pair.detectable),
+        "cluster_standard_error": number(pair.cluster_standard_error),
+        "price_standard_error": number(pair.price_standard_error),
+        "without_best": number(pair.without_best),
+        "open_stakes": number(pair.open_stakes),
         "better": pair.better,
     }
 

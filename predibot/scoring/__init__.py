@@ -32,6 +32,7 @@ from predibot.scoring.e_values import (
     betting_evidence,
     record_evidence,
 )
+from predibot.scoring.edge import Edges, edges
 from predibot.scoring.equity import EquityScore, equity_returns, equity_score
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of, evaluation_of_forecasts
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
@@ -40,10 +41,11 @@ from predibot.scoring.frictions import quote_gains
 from predibot.scoring.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
 from predibot.scoring.kelly import kelly_fraction
 from predibot.scoring.knowledge import KNOWLEDGE, inherited_knowledge, knowledge_of
-from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
+from predibot.scoring.leaderboard import Pair, brier_pairs, edge_pairs, ranked, return_pairs
 from predibot.scoring.notes import notes
 from predibot.scoring.pooling import pool_probabilities
 from predibot.scoring.power import EventsNeeded, events_needed, smallest_detectable
+from predibot.scoring.price_implied import price_implied_variance
 from predibot.scoring.prices import as_of_prices
 from predibot.scoring.probability import brier_score, brier_skill_score, log_score
 from predibot.scoring.recalibration import fit_recalibration
@@ -57,7 +59,8 @@ from predibot.scoring.risk import (
     volatility,
     win_rate,
 )
-from predibot.scoring.scorecard import HorizonScore, Scorecard, scorecards
+from predibot.scoring.scorecard import EdgeScore, HorizonScore, Scorecard, scorecards
+from predibot.scoring.sharpe_interval import sharpe_interval
 from predibot.scoring.uncertainty import Uncertainty
 from predibot.scoring.verdict import Finding, Verdict, pair_verdict, verdict
 
@@ -70,6 +73,8 @@ __all__ = [
     "ChanceError",
     "Comparison",
     "Convention",
+    "EdgeScore",
+    "Edges",
     "EquityScore",
     "Estimate",
     "Evaluation",
@@ -102,6 +107,8 @@ __all__ = [
     "convention_named",
     "cumulative_return",
     "difficulty_adjusted",
+    "edge_pairs",
+    "edges",
     "equity_returns",
     "equity_score",
     "evaluation_of",
@@ -123,14 +130,17 @@ __all__ = [
     "pair_verdict",
     "paired_difference",
     "pool_probabilities",
+    "price_implied_variance",
     "probability_of_being_best",
     "quadratic_weighted_kappa",
     "quote_gains",
     "rank_correlation",
+    "ranked",
     "record_evidence",
     "return_pairs",
     "scorecards",
     "settled_forecasts",
+    "sharpe_interval",
     "sharpe_ratio",
     "smallest_detectable",
     "sortino_ratio",

@@ -1,6 +1,6 @@
 """Comparison: whether one forecaster is better than another, or only luckier."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ SYMMETRIC = "symmetric studentised cluster bootstrap"
 class Comparison(Estimate):
     """A difference of two means on the same rows, with its interval and how easily luck alone gives as much."""
 
-    p_value: float
+    p_value: float = field(kw_only=True)
 
     @property
     def difference(self) -> float:
