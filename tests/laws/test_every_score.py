@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot import scoring
-from predibot.scoring import BettingEvidence, Question, Uncertainty, scorecards, settled_forecasts
+from predibot.scoring import BettingEvidence, Pair, Question, Uncertainty, scorecards, settled_forecasts
 from predibot.scoring.horizon import horizon_returns
 from tests.scoring.records import Bet, Made, Paid, record_of
 
@@ -38,7 +38,10 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "brier_pairs": {"forecasts": settled_forecasts(RECORD), "uncertainty": FEW},
     "brier_score": {"probabilities": [0.5, 0.25], "outcomes": [1, 0]},
     "brier_skill_score": {"probabilities": [0.5, 0.25], "reference_probabilities": [0.25, 0.5], "outcomes": [1, 0]},
-    "calibration_bins": {"probabilities": [0.5, 0.25], "outcomes": [1, 0], "clusters": [0, 1], "bins": 3, "scheme": "quantile", "confidence": 0.9},
+    "calibration_bins": {
+        "probabilities": [0.5, 0.25], "outcomes": [1, 0], "clusters": [0, 1], "bins": 3, "scheme": "quantile",
+        "confidence": 0.9,
+    },
     "calibration_error_by_chance": {"probabilities": [0.5, 0.25], "bins": 3, "seed": 1, "draws": 20},
     "calmar_ratio": {"values": [2.0, 1.0], "periods_per_year": 365},
     "cluster_bootstrap": {
@@ -85,9 +88,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
         "values_a": [1.0, 2.0], "values_b": [2.0, 4.0], "clusters": [0, 1], "seed": 1, "resamples": 50,
         "confidence": 0.9,
     },
-    "pair_verdict": {
-        "difference": 0.5, "standard_error": 0.25, "p_adjusted": 0.25, "events": 40, "lower_is_better": True,
-    },
+    "pair_verdict": {"pair": Pair("a", "b", "edge", 40, 40, 0.5, 0.25, 0.75, 0.25, 0.25, 0.25)},
     "pool_probabilities": {"matrix": [[0.5, 0.25], [0.5, 0.75]], "method": "log_odds", "extremize": 2.0},
     "probability_of_being_best": {"scores": [[0.5, 0.25], [0.5, 0.75]], "clusters": [0, 1], "seed": 1, "resamples": 50},
     "quadratic_weighted_kappa": {"a": [1, 2], "b": [2, 2]},
