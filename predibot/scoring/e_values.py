@@ -71,7 +71,10 @@ class BettingEvidence:
     better: Evidence = field(default_factory=Evidence)
     """Against: the prices are right. It grows where the stakes know more."""
     worse: Evidence = field(default_factory=Evidence)
-    """Against: the truth is at least halfway from price to forecast, which is to say that the edge is not negative."""
+    """Against: the truth is at least halfway from the price to the first forecast on each event.
+
+    Which is to say that the edge of those is not negative.
+    """
     book: Evidence = field(default_factory=Evidence)
     """As `better`, of the whole open book against the capital at stake: weaker, whatever moves together."""
     dependence: float | None = None
@@ -118,10 +121,13 @@ def betting_evidence(
     however often it is looked at: docs/coverage.md has how often it did, also
     where events move together.
 
-    `worse` is the product of 1 / W_e with lambda = 1/2, under the same G. Staked
-    as `kelly_fraction` says, W_e with lambda is the likelihood ratio of the
-    forecast moved by 1 - lambda toward the price; the edge in squared error is
-    zero where the truth is halfway, and negative where it is nearer the price.
+    `worse` is the product of 1 / W_e with lambda = 1/2, of what was staked first
+    on each event alone, under the same G. Staked as `kelly_fraction` says, W_e
+    with lambda is the likelihood ratio of the forecast moved by 1 - lambda toward
+    the price; the edge in squared error is zero where the truth is halfway, and
+    negative where it is nearer the price. Later stakes on the event are left out:
+    held beside the first they bet more than any forecast said, and would call
+    "worse" whoever is right and says so daily.
 
     `book` compounds 1 + lambda R over the days, averaged over the lambdas, R
     being the day's gain of all positions open over their value when it began,
@@ -393,9 +399,9 @@ def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingE
     if not moved.any():
         return BettingEvidence(events=events)
     dependence = _dependence(np.divide(total**2, squares, out=np.zeros_like(total), where=moved), np.cumsum(moved))
-    accounts = _accounts(positions, shares_bought)
+    accounts = _accounts(positions, shares_bought, gained)
     better = _log_mean([accounts.log_wealth(moves, share) for share in FRACTIONS])
-    worse = -accounts.log_wealth(moves, HALFWAY)
+    worse = -accounts.log_wealth_of_first(moves, HALFWAY)
     returns = _book_returns(positions, marks, moves.days, total)
     book = _log_mean([np.cumsum(np.log1p(share * returns)) for share in FRACTIONS])
     return BettingEvidence(
@@ -497,29 +503,50 @@ class _Accounts:
     """The decision of each position, (n,)."""
     shares: Floats
     """Of each position, (n,)."""
+    gained: Floats
+    """What each cell gained with all of each stake, (cells,)."""
 
     def log_wealth(self, moves: _Moves, share: float) -> Floats:
         """Return the logarithm of the product of all accounts by each day, (days,), a share of each stake being bet."""
         kept = np.log1p(-share * self.staked)
-        before = _within(kept, self.event) - kept
-        gained = moves.gains(self.shares * (share * np.exp(before))[self.of_position])
+        starts = np.flatnonzero(np.diff(self.event, prepend=-1))
+        total = np.cumsum(kept) - kept
+        before = total - np.repeat(total[starts], np.diff(starts, append=kept.size))
+        # With one decision an event, nothing was staked before.
+        if before.any():
+            gained = moves.gains(self.shares * (share * np.exp(before))[self.of_position])
+        else:
+            gained = share * self.gained
+        return self._log_product(moves, gained, kept)
+
+    def log_wealth_of_first(self, moves: _Moves, share: float) -> Floats:
+        """Return the same with a share of what was staked first on each event, and nothing of what came later."""
+        staking = np.flatnonzero(self.staked)
+        firsts = staking[np.diff(self.event[staking], prepend=-1) != 0]
+        weights = np.zeros(self.staked.size)
+        weights[firsts] = share
+        gained = moves.gains(self.shares * weights[self.of_position])
+        return self._log_product(moves, gained, np.log1p(-weights * self.staked))
+
+    def _log_product(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
+        """Return the logarithm of the product of accounts that gained so much in each cell, and always keep some."""
         wealth = 1.0 + _within(gained, moves.cell_event)
         # What is never lost: sums of rounded numbers may say less.
         least = np.bincount(self.event, kept)[moves.cell_event]
-        log_wealth = np.maximum(np.log(np.maximum(wealth, np.finfo(np.float64).tiny)), least)
+        log_wealth = np.maximum(np.log(np.maximum(wealth, _LEAST)), least)
         begins = np.diff(moves.cell_event, prepend=-1) != 0
         changes = np.diff(log_wealth, prepend=0.0)
         return np.cumsum(moves.of_days(np.where(begins, log_wealth, changes)))
 
 
-def _accounts(positions: _Positions, shares_bought: Floats) -> _Accounts:
+def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _Accounts:
     _, first, code = np.unique(positions.decision, return_index=True, return_inverse=True)
     staked = np.bincount(code, np.abs(positions.stake))
     event = np.unique(positions.event, return_inverse=True)[1][first]
     order = np.lexsort((positions.decided_at[first], event))
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    return _Accounts(np.minimum(staked, 1.0)[order], event[order], place[code], shares_bought)
+    return _Accounts(np.minimum(staked, 1.0)[order], event[order], place[code], shares_bought, gained)
 
 
 def _within(values: Floats, group: Ints) -> Floats:
