@@ -85,6 +85,23 @@ def _card(card: Scorecard) -> Document:
     }
 
 
+def _edge(score: EdgeScore) -> Document:
+    return {
+        "edge": number(score.edge),
+        "n": score.n,
+        "clusters": score.clusters,
+        "settled_part": number(score.settled_part),
+        "by_event": number(score.by_event),
+        "asked": score.asked,
+        "answered": score.answered,
+        "answered_share": number(score.answered_share),
+        "counted": score.counted,
+        "settled": score.settled,
+        "unpriced": score.unpriced,
+        "interval": None if score.interval is None else _interval(score.interval),
+    }
+
+
 def _evidence(evidence: BotEvidence, verdict: Verdict) -> Document:
     return {
         "bot": evidence.bot,
@@ -121,23 +138,6 @@ def _e_value(evidence: Evidence) -> Document:
         "largest": evidence.largest,
         "largest_at": None if at is None else format_instant(datetime.fromtimestamp(at, UTC)),
         "p_value": evidence.p_value,
-    }
-
-
-def _edge(score: EdgeScore) -> Document:
-    return {
-        "edge": number(score.edge),
-        "n": score.n,
-        "clusters": score.clusters,
-        "settled_part": number(score.settled_part),
-        "by_event": number(score.by_event),
-        "asked": score.asked,
-        "answered": score.answered,
-        "answered_share": number(score.answered_share),
-        "counted": score.counted,
-        "settled": score.settled,
-        "unpriced": score.unpriced,
-        "interval": None if score.interval is None else _interval(score.interval),
     }
 
 
