@@ -419,7 +419,7 @@ class _EventAnswerWire(_Wire):
         stated = "nothing" if self.unallocated_usd is None else f"{self.unallocated_usd:.6g}"
         if left_usd < -STAKE_TOLERANCE_USD:
             scale = 1.0 / staked_usd
-            yield f"the bets add up to {staked_usd:.6g} dollars and are scaled by {scale:.6g}; {stated} is stated as left"
+            yield f"the bets add up to {staked_usd:.6g} dollars, scaled by {scale:.6g}; {stated} is stated as left"
         elif self.unallocated_usd is not None and abs(self.unallocated_usd - left_usd) > STAKE_TOLERANCE_USD:
             yield f"{stated} is stated as unallocated, the bets leave {left_usd:.6g}"
 

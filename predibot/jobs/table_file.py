@@ -277,7 +277,7 @@ def _jsonl_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
     # Other line breaks, such as U+2028, may stand in a text.
     lines = file.lines("\n")
     # Made once: `loads` would make one a line.
-    decode = json.JSONDecoder(object_pairs_hook=_object).decode
+    decode = json.JSONDecoder(object_pairs_hook=unique_object).decode
     while True:
         try:
             line = next(lines, None)
@@ -310,7 +310,12 @@ def _jsonl_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
             yield Row(number, tuple(_stripped(found.get(name)) for name in columns.names))
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of JSON that has these pairs.
+
+    Raises:
+        ValueError: If a name is in it twice.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("it says something twice")

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Label, Select, Text, case, cast, func, select, type_coerce
+from sqlalchemy.types import TypeEngine
 
 from predibot.domain.clock import format_instant
 from predibot.ledger.catalogue import events, instruments, markets, run_events
@@ -127,6 +128,11 @@ def export_columns(table: str, *, canonical: bool = False) -> Mapping[str, type]
     columns = _statement(table, canonical=canonical).selected_columns
     kinds = {each.name: each.type.python_type for each in columns}
     return {name: str if kind is datetime else kind for name, kind in kinds.items()}
+
+
+def export_types(table: str) -> Mapping[str, TypeEngine[Any]]:
+    """Return the names of a table's columns and what the database calls that which they hold."""
+    return {each.name: each.type for each in _statement(table, canonical=False).selected_columns}
 
 
 def _statement(table: str, *, canonical: bool) -> Select[Any]:
