@@ -43,7 +43,6 @@ from predibot.ledger.tables import (
     ForecastRow,
     InstrumentRow,
     MarketRow,
-    ObservationRow,
     QuoteRow,
     ResolutionRow,
     RunEventRow,
@@ -80,7 +79,6 @@ _MODELS: Mapping[str, type[SQLModel]] = {
     "fills": FillRow,
     "quotes": QuoteRow,
     "sources": SourceRow,
-    "observations": ObservationRow,
     "resolutions": ResolutionRow,
 }
 _NULLABLE = {("decisions", "next_try_at"), ("fills", "market_id"), ("fills", "side")}
@@ -261,6 +259,8 @@ class Restorer:
                 raise RowRefused(row.place, f"event_json is no event: {_first(error)}") from None
             if event.id != event_id:
                 raise RowRefused(row.place, f"event_json is of event {event.id[:60]!r}, not of {event_id[:60]!r}")
+            for market in event.markets:
+                self._market(row.place, venue, market.id)
             event_row = self._event(row.place, venue, event_id)
             found.append(Checked(row.place, {**values, "run_id": run_id, "event_row": event_row}))
         return self._insert(RunEventRow, found)
@@ -518,7 +518,7 @@ class _Column(NamedTuple):
 
 @cache
 def _columns(table: str) -> tuple[_Column, ...]:
-    own = table_of(_MODELS[table]).columns
+    own = dict(table_of(_MODELS[table]).columns) if table in _MODELS else {}
     found = []
     for name, type_ in export_types(table).items():
         nullable = (table, name) in _NULLABLE or (name in own and bool(own[name].nullable))
