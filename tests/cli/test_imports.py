@@ -18,7 +18,8 @@ def test_a_day_of_predibench_is_summed_up_and_evaluated(predibot: Predibot) -> N
     lines = shown.out.splitlines()
     assert lines[:3] == [
         "read: 140 decisions, 542 forecasts, 3 bots, 2 events, 10 notes, in 70 files; 3 folders of traces passed over",
-        "left out: 70 decisions on 45314, 'Angels vs. Brewers', which had begun at 2025-09-17T23:40Z, before the decision",
+        "left out: 70 decisions on 45314, 'Angels vs. Brewers', which had begun at 2025-09-17T23:40Z, "
+        "before the decision",
         "stored: 70 decisions with 262 forecasts in 32 new runs",
     ]
     assert len(lines) == 13
