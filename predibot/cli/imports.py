@@ -19,12 +19,8 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
     group = typer.Typer(cls=Group, rich_markup_mode=None, no_args_is_help=False)
     group.callback(help="take decisions that were made elsewhere into the ledger")(_imports)
-    group.command(
-        "predibench", cls=Command, help="import PrediBench's recorded decisions, each once; again adds nothing"
-    )(predibench)
-    group.command(
-        "ledger", cls=Command, help="import what `predibot export` wrote, into a new ledger or beside others"
-    )(ledger)
+    group.command("predibench", cls=Command, help="import the recorded decisions of PrediBench")(predibench)
+    group.command("ledger", cls=Command, help="import what `predibot export` wrote")(ledger)
     app.add_typer(group, name="import")
 
 
