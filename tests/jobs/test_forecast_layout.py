@@ -9,7 +9,7 @@ import pytest
 
 from predibot.errors import UsageError
 from predibot.jobs.forecast_file import ForecastFile, Layout, read_forecasts
-from predibot.jobs.table_file import read_table_file
+from predibot.jobs.table_file import TableFormat, read_table_file
 
 LONG = "qid,p_aia,p_mkt,y,note\nq1,0.7,0.6,1,x\nq2,0.2,0.3,0,y\n"
 WIDE = "qid,y,gpt,human,price\nq1,1,0.7,0.6,0.5\nq2,0,0.2,,0.4\nq3,,0.9,0.8,0.5\n"
@@ -106,7 +106,7 @@ def test_a_layout_that_does_not_fit_is_an_error_that_says_why(
     tmp_path: Path, text: str, named: dict[str, str], wide: bool, message: str
 ) -> None:
     (tmp_path / "f.csv").write_text(text, encoding="utf-8")
-    kind = "jsonl" if text.startswith("{") else None
+    kind: TableFormat | None = "jsonl" if text.startswith("{") else None
     with pytest.raises(UsageError) as refused:
         read_forecasts(read_table_file(str(tmp_path / "f.csv"), kind, None), Layout(named, wide=wide))
     assert message in str(refused.value)
