@@ -18,6 +18,7 @@ from predibot.cli import (
     doctor,
     evaluate,
     export,
+    imports,
     init,
     record,
     replay,
@@ -69,7 +70,8 @@ def _options(
 
 
 _COMMANDS = (
-    decide, track, evaluate, replay, score, report, trace, select, runs, record, export, demo, init, bots, doctor,
+    decide, track, evaluate, replay, score, report, trace, select, runs, record, export, imports, demo, init, bots,
+    doctor,
 )  # fmt: skip
 for module in _COMMANDS:
     module.register(app)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MISUSE: Any = typer.BadParameter.__base__
 """The error of a wrong command line; typer carries its own click and does not name this one."""
 
-_RESUMABLE = ("decide", "track", "evaluate", "record", "replay")
+_RESUMABLE = ("decide", "track", "evaluate", "record", "replay", "import")
 """What goes on where it was stopped; the other commands start over."""
 
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")

@@ -11,7 +11,9 @@ from predibot.cli.command import Command
 from predibot.cli.ending import FAILED
 
 if TYPE_CHECKING:
-    from predibot.jobs.score import FileRefused, Pools, ScoredEquity, ScoredForecasts
+    from collections.abc import Mapping
+
+    from predibot.jobs.score import ComparedForecasters, FileRefused, Pools, ScoredEquity, ScoredForecasts
 
 
 def register(app: typer.Typer) -> None:
@@ -32,6 +34,21 @@ def score(
     ] = None,
     extremize: Annotated[
         float | None, typer.Option("--extremize", metavar="X", help="what the log-odds of pools are multiplied by")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="A=B,...",
+            help="what the file's columns are: p_gpt=probability,p_mkt=market_probability,y=outcome,id=question",
+        ),
+    ] = None,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="one row a question, and one column a forecaster, named in the header")
+    ] = False,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--compare", metavar="A B", help="say in one line which of two forecasters is better"),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="score nothing if any row is bad")] = False,
     file_format: Annotated[
@@ -55,14 +72,26 @@ def score(
     verbose: options.Verbose = False,
 ) -> None:
     """Read the file, list its bad rows, and score the rest."""
-    from predibot.jobs.score import FileRefused, HowAnnual, score_equity, score_forecasts
+    from predibot.jobs.forecast_file import Layout
+    from predibot.jobs.score import FileRefused, HowAnnual, compare_forecasters, score_equity, score_forecasts
     from predibot.jobs.table_file import TABLE_FORMATS, read_table_file
     from predibot.scoring.evaluation import Question
     from predibot.scoring.uncertainty import Uncertainty
 
     output.set_up_logs(verbose=verbose)
     output.one_format(json=json, csv=csv)
-    _check_options(equity, pool=pool, extremize=extremize, csv=csv, years=periods_per_year, rate=risk_free_rate)
+    for_forecasts = {
+        "--pool": pool is not None,
+        "--extremize": extremize is not None,
+        "--columns": columns is not None,
+        "--wide": wide,
+        "--compare": compare is not None,
+        "--csv": csv,
+    }
+    _check_options(equity, for_forecasts, pool=pool, extremize=extremize, years=periods_per_year, rate=risk_free_rate)
+    if compare is not None and csv:
+        raise typer.BadParameter("--compare says one line and --csv prints a table; ask for one")
+    layout = Layout(_columns(columns), wide=wide) if columns is not None or wide else None
     known = options.convention_of(convention)
     pools = _pools(pool, extremize)
     if file_format is not None:
@@ -75,16 +104,37 @@ def score(
             _print_equity(score_equity(table, how, strict=strict), json=json)
             return
         asked = Question(convention=known, uncertainty=Uncertainty(seed=seed, resamples=resamples))
-        _print_forecasts(score_forecasts(table, asked, pools, strict=strict), json=json, csv=csv, every=every)
+        if compare is not None:
+            compared = compare_forecasters(table, compare, asked, pools, strict=strict, layout=layout)
+            _print_comparison(compared, json=json)
+            return
+        scored = score_forecasts(table, asked, pools, strict=strict, layout=layout)
+        _print_forecasts(scored, json=json, csv=csv, every=every)
     except FileRefused as error:
         _refuse(error, as_json=json)
 
 
+def _columns(text: str | None) -> dict[str, str]:
+    """Return what the columns of a file are, by their names there."""
+    found: dict[str, str] = {}
+    for pair in options.names(text, "--columns p_gpt=probability,y=outcome"):
+        theirs, equals, ours = pair.rpartition("=")
+        if not equals or not theirs.strip() or theirs.strip() in found:
+            raise typer.BadParameter(f"{pair!r} names no column once; write --columns p_gpt=probability,y=outcome")
+        found[theirs.strip()] = ours.strip()
+    return found
+
+
 def _check_options(
-    equity: bool, *, pool: str | None, extremize: float | None, csv: bool, years: float | None, rate: float | None
+    equity: bool,
+    for_forecasts: "Mapping[str, bool]",
+    *,
+    pool: str | None,
+    extremize: float | None,
+    years: float | None,
+    rate: float | None,
 ) -> None:
     """Refuse what would be passed over without a word, and numbers that are none of their kind."""
-    for_forecasts = {"--pool": pool is not None, "--extremize": extremize is not None, "--csv": csv}
     for_equity = {"--periods-per-year": years is not None, "--risk-free-rate": rate is not None}
     for option, given in (for_forecasts if equity else for_equity).items():
         if given:
@@ -123,6 +173,18 @@ def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool, every: 
         return
     for line in bad_row_lines(file):
         output.say(line)
+
+
+def _print_comparison(found: "ComparedForecasters", *, json: bool) -> None:
+    from predibot.reports.bad_rows import bad_row_lines, bad_rows_document
+    from predibot.reports.comparison import comparison_document, comparison_line
+
+    if json:
+        output.print_document({**comparison_document(found), "rows": found.file.rows, **bad_rows_document(found.file)})
+        return
+    for line in bad_row_lines(found.file):
+        output.say(line)
+    output.report_console().print(comparison_line(found), soft_wrap=True, markup=False, highlight=False)
 
 
 def _print_equity(found: "ScoredEquity", *, json: bool) -> None:

@@ -5,7 +5,7 @@ import unicodedata
 _JOINERS = "\u200c\u200d"
 """Invisible, but some scripts and symbols cannot be written without them."""
 _REPLACEMENT = "\ufffd"
-_FORMULA = ("=", "+", "-", "@")
+FORMULA = ("=", "+", "-", "@")
 """With which a cell begins that a spreadsheet would run, also where they are as wide as ideographs."""
 
 
@@ -34,7 +34,7 @@ def spreadsheet_cell(text: str) -> str:
         "'=1+1"
     """
     line = one_line(text)
-    return f"'{line}" if unicodedata.normalize("NFKC", line[:1]) in _FORMULA else line
+    return f"'{line}" if unicodedata.normalize("NFKC", line[:1]) in FORMULA else line
 
 
 def _harmless(character: str) -> str:

@@ -88,26 +88,24 @@ def _point(row: Row) -> Point:
     return Point(instant_of("date", at), row.number, amount_of("value", value))
 
 
-def _repeated(points: Sequence[Point], place: str) -> Iterator[BadRow]:
-    """Yield every row of an instant that another row has before it: the first counts."""
+def _repeated(points: Sequence[Point], place: str) -> Iterator[tuple[Point, str]]:
+    """Yield every row of an instant that another row has before it, and what is wrong: the first counts."""
     seen: dict[datetime, int] = {}
     for point in points:
         before = seen.setdefault(point.at, point.number)
         if before != point.number:
-            yield BadRow(
-                point.number, f"date {format_instant(point.at)} is in {place} {before} already; keep one value a date"
-            )
+            yield point, f"date {format_instant(point.at)} is in {place} {before} already; keep one value a date"
 
 
-def _rises_from_nothing(points: Sequence[Point], place: str) -> Iterator[BadRow]:
-    """Yield every row above zero after one that is zero: from nothing there is no return, it was paid in."""
+def _rises_from_nothing(points: Sequence[Point], place: str) -> Iterator[tuple[Point, str]]:
+    """Yield every row above zero after one that is zero, and why: from nothing there is no return, it was paid in."""
     wiped_out: Point | None = None
     for point in points:
         if wiped_out is None:
             wiped_out = point if point.value == 0.0 else None
         elif point.value > 0.0:
-            yield BadRow(
-                point.number,
+            yield (
+                point,
                 f"value is {point.value:g} after the account was worth nothing in {place} {wiped_out.number}; "
                 "an account that was wiped out stays at zero",
             )

@@ -1,12 +1,13 @@
 """Evaluating: what the ledger holds, as of an instant, as scores that say on how much they rest."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from predibot.errors import UsageError
 from predibot.jobs.venues import check_spec
 from predibot.ledger.queries import track_record
-from predibot.ledger.runs import list_runs
+from predibot.ledger.runs import imported_decisions, list_runs
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of
 
@@ -23,7 +24,14 @@ def evaluate(
     """Return how good the bots were, from what is stored; nothing is fetched."""
     with store.read() as connection:
         record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
-    return evaluation_of(record, as_of, question or Question())
+        imported = imported_decisions(connection, venue_name, as_of)
+    found = evaluation_of(record, as_of, question or Question())
+    return found if not imported else replace(found, notes=(*found.notes, _on_imported(imported)))
+
+
+def _on_imported(n: int) -> str:
+    decisions = "1 decision of the ledger was" if n == 1 else f"{n:,} decisions of the ledger were"
+    return f"{decisions} imported: when they were made, and at which prices, is what their files say"
 
 
 def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:

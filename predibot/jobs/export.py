@@ -17,7 +17,7 @@ from predibot.whole_file import whole_file
 Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
 
-_GROUP_ROWS, _GROUP_CHARACTERS = 20_000, 8_000_000
+_GROUP_ROWS, _GROUP_CHARACTERS = 10_000, 8_000_000
 """Of a row group of Parquet, which is in memory while it is filled."""
 
 Columns = Mapping[str, type]

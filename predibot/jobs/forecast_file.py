@@ -9,15 +9,87 @@ from typing import NamedTuple
 
 import numpy as np
 
+from predibot.domain.untrusted_text import one_line
+from predibot.errors import UsageError
 from predibot.jobs.cell import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
 from predibot.jobs.table_file import BadRow, BadRows, Columns, Row, TableFile
 from predibot.scoring.forecasts import Forecasts
+from predibot.spelling import did_you_mean
 
 COLUMNS = Columns(
     required=("forecaster", "question", "probability", "outcome"),
     optional=("market_probability", "cluster", "date", "category"),
 )
 NO_CATEGORY = "no category"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What somebody's file calls its columns, and whether each forecaster has one of its own."""
+
+    named: Mapping[str, str] = field(default_factory=dict)
+    """What a column of the file is, by its name there: one of `COLUMNS`."""
+    wide: bool = False
+    """Whether a row is a question and each forecaster has a column: those named `probability`, else all others."""
+
+    def __post_init__(self) -> None:
+        """Refuse a column that there is not, or two of one kind.
+
+        Raises:
+            UsageError: If there is one.
+        """
+        for theirs, ours in self.named.items():
+            if ours not in COLUMNS.names:
+                raise UsageError(f"{theirs}={ours}: no column {ours!r}. {did_you_mean(ours, COLUMNS.names)}")
+        for ours, n in Counter(self.named.values()).items():
+            if n > 1 and not (self.wide and ours == "probability"):
+                more = "; --wide takes a column a forecaster" if ours == "probability" else ""
+                raise UsageError(f"{n} columns are said to be {ours}. Name one{more}")
+        if self.wide and "forecaster" in self.named.values():
+            raise UsageError("a wide file names its forecasters in the header. Leave forecaster or --wide out")
+
+    def rows(self, file: TableFile) -> Iterator[Row | BadRow]:
+        """Yield a row for each forecast, with the cells of `COLUMNS`; an empty cell of a forecaster's is none.
+
+        Raises:
+            UsageError: If the file is not what it is taken for, or a column is missing.
+        """
+        header = file.names()
+        missing = [theirs for theirs in self.named if theirs not in header]
+        if missing:
+            known = [one_line(name)[:40] for name in header[:40]]
+            raise UsageError(f"{file.label} has no column {missing[0][:80]!r}. {did_you_mean(missing[0], known)}")
+        return self._wide_rows(file, header) if self.wide else self._long_rows(file, header)
+
+    def _theirs(self, ours: str) -> str:
+        return next((theirs for theirs, each in self.named.items() if each == ours), ours)
+
+    def _long_rows(self, file: TableFile, header: Sequence[str]) -> Iterator[Row | BadRow]:
+        # A file of one forecaster need not name it on each row: its column does.
+        lone = self._theirs("probability") if self._theirs("forecaster") not in header else None
+        lone = None if lone == "probability" else lone
+        required = [self._theirs(ours) for ours in COLUMNS.required if lone is None or ours != "forecaster"]
+        for row in file.rows(Columns(tuple(required), tuple(map(self._theirs, COLUMNS.optional)))):
+            yield row if isinstance(row, BadRow) or lone is None else Row(row.number, (lone, *row.cells))
+
+    def _wide_rows(self, file: TableFile, header: Sequence[str]) -> Iterator[Row | BadRow]:
+        shared = tuple(name for name in COLUMNS.names if name not in ("forecaster", "probability"))
+        of_all = [self._theirs(ours) for ours in shared]
+        named = [theirs for theirs, ours in self.named.items() if ours == "probability"]
+        forecasters = named or [name for name in header if name not in of_all]
+        if not forecasters:
+            raise UsageError(f"{file.label} has no column of a forecaster beside {', '.join(of_all)}. Add one")
+        required = tuple(self._theirs(ours) for ours in ("question", "outcome"))
+        optional = tuple(name for name in of_all if name not in required)
+        for row in file.rows(Columns(required, (*optional, *forecasters))):
+            if isinstance(row, BadRow):
+                yield row
+                continue
+            question, outcome, *others = row.cells
+            rest, probabilities = others[: len(optional)], others[len(optional) :]
+            for name, probability in zip(forecasters, probabilities, strict=True):
+                if probability is not None:
+                    yield Row(row.number, (name, question, probability, outcome, *rest))
 
 
 class Said(NamedTuple):
@@ -90,8 +162,12 @@ class ForecastFile:
         )
 
 
-def read_forecasts(file: TableFile) -> ForecastFile:
+def read_forecasts(file: TableFile, layout: "Layout | None" = None) -> ForecastFile:
     """Return what a file of forecasts says; bad rows are told, never mended.
+
+    Args:
+        file: With the columns of `COLUMNS`, or what the layout says of them.
+        layout: What its columns are called; None for the names of `COLUMNS`.
 
     Raises:
         UsageError: If the file is not what it is taken for, or a column is missing.
@@ -99,14 +175,19 @@ def read_forecasts(file: TableFile) -> ForecastFile:
     said: list[Said] = []
     bad = BadRows()
     known = _Known()
-    for row in file.rows(COLUMNS):
+    last: BadRow | None = None
+    for row in file.rows(COLUMNS) if layout is None else layout.rows(file):
         if isinstance(row, BadRow):
             bad.add(row)
             continue
         try:
             said.append(_said(row, known))
         except CellRefused as error:
-            bad.add(BadRow(row.number, str(error)))
+            wrong = BadRow(row.number, str(error))
+            # What is wrong for every forecaster of a line is said once.
+            if wrong != last:
+                bad.add(wrong)
+            last = wrong
     n_rows = len(said) + bad.count
     kept = bad.sifted(said, _contradicted(said, file.place))
     good = tuple(bad.sifted(kept, _repeated(kept, file.place)))
@@ -169,8 +250,8 @@ def _said(row: Row, known: _Known) -> Said:
     )
 
 
-def _contradicted(said: Sequence[Said], place: str) -> Iterator[BadRow]:
-    """Yield every row of a question that ended in two ways: nobody can say which of them is right."""
+def _contradicted(said: Sequence[Said], place: str) -> Iterator[tuple[Said, str]]:
+    """Yield every row of a question that ended in two ways, and in which: nobody can say which of them is right."""
     first: dict[str, Said] = {}
     other: dict[str, Said] = {}
     for each in said:
@@ -184,8 +265,8 @@ def _contradicted(said: Sequence[Said], place: str) -> Iterator[BadRow]:
     for each in said:
         if each.question in other and each.outcome is not None:
             against = _other_than(each, first[each.question], other[each.question])
-            yield BadRow(
-                each.number,
+            yield (
+                each,
                 f"outcome of question {shown(each.question)} is {each.outcome:g} here and "
                 f"{against.outcome:g} in {place} {against.number}; write one outcome a question",
             )
@@ -195,14 +276,14 @@ def _other_than(said: Said, first: Said, other: Said) -> Said:
     return other if said.outcome == first.outcome else first
 
 
-def _repeated(said: Iterable[Said], place: str) -> Iterator[BadRow]:
-    """Yield every row whose forecaster spoke of the same before: the first counts."""
+def _repeated(said: Iterable[Said], place: str) -> Iterator[tuple[Said, str]]:
+    """Yield every row whose forecaster spoke of the same before, and where: the first counts."""
     seen: dict[tuple[str, str, datetime | None], int] = {}
     for each in said:
         before = seen.setdefault((each.forecaster, each.question, each.at), each.number)
         if before != each.number:
-            yield BadRow(
-                each.number,
+            yield (
+                each,
                 f"forecaster {shown(each.forecaster)} answered question {shown(each.question)} in {place} {before} "
                 "already; keep one, or give each its date",
             )

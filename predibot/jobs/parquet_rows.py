@@ -33,8 +33,13 @@ _DAY = 86_400_000_000
 class ParquetTable:
     """A Parquet file that is open; its columns are read a thousand rows at a time."""
 
-    def __init__(self, label: str, content: bytes) -> None:
+    def __init__(self, label: str, content: bytes, *, max_unpacked_bytes: int = MAX_UNPACKED_BYTES) -> None:
         """Read what the file says of itself.
+
+        Args:
+            label: What messages call it.
+            content: Its bytes.
+            max_unpacked_bytes: The most it may unpack to, all rows together; they are never held at once.
 
         Raises:
             UsageError: If it is no Parquet file, or too much.
@@ -46,6 +51,7 @@ class ParquetTable:
                 f"{label}: what it says of its columns takes {footer_bytes:,} bytes, and at most "
                 f"{MAX_FOOTER_BYTES:,} are read. Write only the columns that are scored"
             )
+        self._max_unpacked_bytes = max_unpacked_bytes
         with self._translated():
             self._file = pq.ParquetFile(pa.BufferReader(content))
             self.names: list[str] = list(self._file.schema_arrow.names)
@@ -92,13 +98,13 @@ class ParquetTable:
         return sum(max(0, group.column(at).total_uncompressed_size) for group in groups for at in places)
 
     def _require_small(self, unpacked_bytes: int) -> None:
-        if unpacked_bytes > MAX_UNPACKED_BYTES:
+        if unpacked_bytes > self._max_unpacked_bytes:
             raise self._too_large()
 
     def _too_large(self) -> UsageError:
         return UsageError(
-            f"{self._label} unpacks to more than {MAX_UNPACKED_BYTES // 2**20} MiB, {ROW_BYTES} bytes a row included. "
-            "Score it in parts"
+            f"{self._label} unpacks to more than {self._max_unpacked_bytes // 2**20} MiB, "
+            f"{ROW_BYTES} bytes a row included. Score it in parts"
         )
 
     @contextmanager

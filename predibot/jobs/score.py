@@ -4,18 +4,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
+
+from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
 from predibot.jobs.equity_file import EquityFile, read_equity
-from predibot.jobs.forecast_file import ForecastFile, read_forecasts
+from predibot.jobs.forecast_file import ForecastFile, Layout, read_forecasts
 from predibot.jobs.table_file import BadRow, TableFile
 from predibot.scoring.conventions import Convention
 from predibot.scoring.equity import EquityScore, equity_score
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of_forecasts
+from predibot.scoring.leaderboard import Pair, brier_pairs
 from predibot.scoring.periods import Periods, choose_periods
 from predibot.scoring.pooling import PoolingMethod
 from predibot.scoring.references import References, with_market, with_pools
 from predibot.scoring.scorecard import Scorecard
-from predibot.spelling import first_of
+from predibot.scoring.verdict import Verdict, pair_verdict
+from predibot.spelling import did_you_mean, first_of
 
 _MOST_NAMED = 10
 
@@ -66,6 +71,16 @@ class ScoredForecasts:
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedForecasters:
+    """What may be said of two forecasters of a file beside each other."""
+
+    file: FileRows
+    pair: Pair
+    """By Brier score, alone: its p-value is corrected for nothing."""
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class HowAnnual:
     """How annual figures of a curve are made; what is None follows from the convention and the dates."""
 
@@ -87,7 +102,9 @@ class ScoredEquity:
     notes: tuple[str, ...]
 
 
-def score_forecasts(file: TableFile, asked: Question, pools: Pools, *, strict: bool) -> ScoredForecasts:
+def score_forecasts(
+    file: TableFile, asked: Question, pools: Pools, *, strict: bool, layout: Layout | None = None
+) -> ScoredForecasts:
     """Return how good the forecasters of a file are, with pools of them and the market beside them.
 
     Args:
@@ -95,13 +112,75 @@ def score_forecasts(file: TableFile, asked: Question, pools: Pools, *, strict: b
         asked: How intervals are made.
         pools: Which are wanted.
         strict: Whether bad rows refuse the file.
+        layout: What its columns are called; None for the names of a forecast file.
 
     Raises:
-        FileRefused: If nothing in it can be scored, or bad rows were not to be accepted.
+        FileRefused: If nothing in it can be scored, or bad rows were not to be
+            accepted.
         UsageError: If it is not what it is taken for, a column is missing, or a
             forecaster has the name of a pool.
     """
-    found = read_forecasts(file)
+    table = _table(file, pools, strict=strict, layout=layout)
+    evaluation = evaluation_of_forecasts(table.beside.forecasts, asked, table.remarks)
+    cards = tuple(_with_unscored(card, table.found) for card in evaluation.cards)
+    return ScoredForecasts(
+        file=table.rows,
+        evaluation=replace(evaluation, cards=cards),
+        n_open=sum(table.found.n_open.values()),
+    )
+
+
+def compare_forecasters(
+    file: TableFile,
+    names: tuple[str, str],
+    asked: Question,
+    pools: Pools,
+    *,
+    strict: bool,
+    layout: Layout | None = None,
+) -> ComparedForecasters:
+    """Return which of two forecasters of a file is better on what both answered, and whether anybody can say.
+
+    Args:
+        file: With the columns of a forecast file.
+        names: Of two forecasters; `market`, and pools that are asked for, are among them.
+        asked: How the interval is made.
+        pools: Which are wanted.
+        strict: Whether bad rows refuse the file.
+        layout: What its columns are called; None for the names of a forecast file.
+
+    Raises:
+        FileRefused: As `score_forecasts`.
+        UsageError: As `score_forecasts`, or if there is no such forecaster, or both are the same.
+    """
+    table = _table(file, pools, strict=strict, layout=layout)
+    forecasts = table.beside.forecasts
+    for name in names:
+        if name not in forecasts.forecasters:
+            known = [one_line(each)[:40] for each in forecasts.forecasters[:40]]
+            raise UsageError(f"{file.label} has no forecaster {name[:80]!r}. {did_you_mean(name, known)}")
+    if names[0] == names[1]:
+        raise UsageError(f"{names[0][:80]!r} cannot be compared with itself. Name two forecasters")
+    numbers = [forecasts.forecasters.index(name) for name in names]
+    both = forecasts.only(np.isin(forecasts.forecaster, numbers))
+    own = np.where(both.forecaster == numbers[0], 0, 1)
+    # Alone: of more than two, p-values are corrected for pairs that nobody asked for here.
+    (pair,) = brier_pairs(replace(both, forecasters=names, forecaster=own), asked.uncertainty)
+    return ComparedForecasters(file=table.rows, pair=pair, verdict=pair_verdict(pair))
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A file's settled forecasts, with what stands beside them."""
+
+    rows: FileRows
+    found: ForecastFile
+    beside: References
+    remarks: tuple[str, ...]
+
+
+def _table(file: TableFile, pools: Pools, *, strict: bool, layout: Layout | None) -> _Table:
+    found = read_forecasts(file, layout)
     rows = _file_rows(file, found)
     _check(rows, strict=strict)
     settled = found.settled()
@@ -113,13 +192,7 @@ def score_forecasts(file: TableFile, asked: Question, pools: Pools, *, strict: b
         raise UsageError(f"{file.label}: {error}") from None
     beside = with_market(pooled.forecasts)
     remarks = (*_remarks(found), *pooled.remarks, *beside.remarks, *_on_comparisons(found, beside))
-    evaluation = evaluation_of_forecasts(beside.forecasts, asked, remarks)
-    cards = tuple(_with_unscored(card, found) for card in evaluation.cards)
-    return ScoredForecasts(
-        file=rows,
-        evaluation=replace(evaluation, cards=cards),
-        n_open=sum(found.n_open.values()),
-    )
+    return _Table(rows, found, beside, remarks)
 
 
 def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEquity:

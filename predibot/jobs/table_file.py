@@ -70,13 +70,14 @@ class BadRows:
             insort(self._first, row)
             del self._first[LISTED_BAD_ROWS:]
 
-    def sifted(self, rows: Iterable[_T], refused: Iterable[BadRow]) -> list[_T]:
-        """Return the rows that are not refused, and count the others."""
-        numbers: set[int] = set()
-        for row in refused:
-            numbers.add(row.number)
-            self.add(row)
-        return [row for row in rows if row.number not in numbers]
+    def sifted(self, rows: Iterable[_T], refused: Iterable[tuple[_T, str]]) -> list[_T]:
+        """Return the rows that are not refused for some reason, and count the others."""
+        gone: set[int] = set()
+        for row, reason in refused:
+            # A line may hold several of them, of which the others stay.
+            gone.add(id(row))
+            self.add(BadRow(row.number, reason))
+        return [row for row in rows if id(row) not in gone]
 
     @property
     def listed(self) -> tuple[BadRow, ...]:
@@ -120,6 +121,24 @@ class TableFile:
         """
         readers = {"csv": _csv_rows, "jsonl": _jsonl_rows, "parquet": _parquet_rows}
         return readers[self.format](self, columns)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of its columns; of JSONL, those of the first object.
+
+        Raises:
+            UsageError: If the file is not what it is taken for.
+        """
+        if self.format == "parquet":
+            from predibot.jobs.parquet_rows import ParquetTable  # heavy
+
+            return tuple(ParquetTable(self.label, self.content).names)
+        try:
+            if self.format == "csv":
+                return tuple(name.strip() for name in next(filter(any, csv.reader(self.lines("")))))
+            found = json.loads(next(line for line in self.lines("\n") if line.strip()))
+        except (StopIteration, ValueError, csv.Error, RecursionError):
+            raise UsageError(f"{self.label}: its first row cannot be read, which names the columns. Fix it") from None
+        return tuple(found) if isinstance(found, dict) else ()
 
     def lines(self, newline: Literal["", "\n"]) -> "_Lines":
         """Return the lines of the content; with `newline` empty any line break ends one.
@@ -277,7 +296,7 @@ def _jsonl_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
     # Other line breaks, such as U+2028, may stand in a text.
     lines = file.lines("\n")
     # Made once: `loads` would make one a line.
-    decode = json.JSONDecoder(object_pairs_hook=_object).decode
+    decode = json.JSONDecoder(object_pairs_hook=unique_object).decode
     while True:
         try:
             line = next(lines, None)
@@ -310,7 +329,12 @@ def _jsonl_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
             yield Row(number, tuple(_stripped(found.get(name)) for name in columns.names))
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of JSON that has these pairs.
+
+    Raises:
+        ValueError: If a name is in it twice.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("it says something twice")

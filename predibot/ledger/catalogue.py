@@ -59,7 +59,7 @@ def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Non
     )
     refs = [market.ref for event in listed for market in event.markets]
     _learn_tokens(connection, venue, refs)
-    _remember_instruments(connection, venue, refs)
+    remember_instruments(connection, venue, refs)
 
 
 def catalogue(connection: Connection, run_id: int) -> Catalogue:
@@ -115,7 +115,8 @@ def _learn_tokens(connection: Connection, venue: str, refs: Sequence[MarketRef])
             )
 
 
-def _remember_instruments(connection: Connection, venue: str, refs: Sequence[MarketRef]) -> None:
+def remember_instruments(connection: Connection, venue: str, refs: Sequence[MarketRef]) -> None:
+    """Store both sides' instruments of markets that are stored, as far as they are not known yet."""
     market_rows = _market_rows(connection, venue)
     rows = []
     for ref in refs:

@@ -5,9 +5,11 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Label, Select, Text, case, cast, func, select, type_coerce
+from sqlalchemy.types import TypeEngine
 
 from predibot.domain.clock import format_instant
 from predibot.ledger.catalogue import events, instruments, markets, run_events
+from predibot.ledger.claims import tasks
 from predibot.ledger.decisions import bets, bots, decisions, fills, forecasts, quotes, sources
 from predibot.ledger.instant import Instant
 from predibot.ledger.marks import observations, resolutions
@@ -17,15 +19,18 @@ TABLES = (
     "runs",
     "events",
     "markets",
+    "run_events",
+    "bots",
     "decisions",
     "forecasts",
     "bets",
     "fills",
+    "quotes",
     "sources",
     "observations",
     "resolutions",
 )
-"""What `export` writes."""
+"""What `export` writes, and in which order `import ledger` reads it: what a row names stands before it."""
 CANONICAL_TABLES = (
     "runs",
     "run_events",
@@ -42,11 +47,17 @@ CANONICAL_TABLES = (
 """What `export --canonical` writes: everything that two equal ledgers must agree on."""
 
 # Clocks, costs, the folders of archives and what an event was first called may differ where the rest is the same.
+# What was exported later than the others stays out too, so that older canonical exports compare.
 _NOT_CANONICAL: Mapping[str, frozenset[str]] = {
     "runs": frozenset({"venue", "recipe_json", "notes_json", "code_version", "created_at", "voided_at", "void_reason"}),
-    "decisions": frozenset({"cost_usd", "cost_known_usd", "seconds"}),
+    "run_events": frozenset({"payload"}),
+    "bots": frozenset({"members_json"}),
+    "decisions": frozenset(
+        {"cost_usd", "cost_known_usd", "seconds", "trace_sha256", "reason_kind", "failures", "next_try_at"}
+    ),
     "forecasts": frozenset({"title", "question"}),
     "bets": frozenset({"title", "question"}),
+    "fills": frozenset({"market_id"}),
     "resolutions": frozenset({"seen_at"}),
 }
 _KEY_COLUMNS: Mapping[str, int] = {
@@ -117,6 +128,11 @@ def export_columns(table: str, *, canonical: bool = False) -> Mapping[str, type]
     columns = _statement(table, canonical=canonical).selected_columns
     kinds = {each.name: each.type.python_type for each in columns}
     return {name: str if kind is datetime else kind for name, kind in kinds.items()}
+
+
+def export_types(table: str) -> Mapping[str, TypeEngine[Any]]:
+    """Return the names of a table's columns and what the database calls that which they hold."""
+    return {each.name: each.type for each in _statement(table, canonical=False).selected_columns}
 
 
 def _statement(table: str, *, canonical: bool) -> Select[Any]:
@@ -197,7 +213,7 @@ def _markets() -> Select[Any]:
 
 def _run_events() -> Select[Any]:
     return (
-        select(*_run(), run_events.c.position, events.c.event_id, run_events.c.event_json)
+        select(*_run(), run_events.c.position, events.c.event_id, run_events.c.event_json, run_events.c.payload)
         .join(runs, runs.c.id == run_events.c.run_id)
         .join(events, events.c.id == run_events.c.event_row)
         .order_by(run_events.c.run_id, run_events.c.position)
@@ -205,9 +221,10 @@ def _run_events() -> Select[Any]:
 
 
 def _bots() -> Select[Any]:
-    kept = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model, bots.c.knowledge_cutoff)
-    columns = (bots.c.name.label("bot"), *kept)
-    return select(*_run(), *columns).join(runs, runs.c.id == bots.c.run_id).order_by(bots.c.id)
+    columns = [column for column in bots.c if column.name not in ("id", "run_id", "name")]
+    return (
+        select(*_run(), bots.c.name.label("bot"), *columns).join(runs, runs.c.id == bots.c.run_id).order_by(bots.c.id)
+    )
 
 
 def _decision() -> tuple[Any, ...]:
@@ -230,9 +247,14 @@ def _decisions() -> Select[Any]:
             decisions.c.cost_known_usd,
             decisions.c.seconds,
             decisions.c.models_json,
+            decisions.c.trace_sha256,
+            decisions.c.reason_kind,
+            tasks.c.failures,
+            tasks.c.next_try_at,
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(tasks, tasks.c.id == decisions.c.task_id)
         .order_by(decisions.c.id)
     )
 
@@ -278,8 +300,13 @@ def _fills() -> Select[Any]:
         fills.c.price,
         fills.c.fee_usd,
         fills.c.cash_usd,
+        markets.c.market_id,
     )
-    return _of_decision(fills, *columns).join(instruments, instruments.c.id == fills.c.instrument_row)
+    return (
+        _of_decision(fills, *columns)
+        .join(instruments, instruments.c.id == fills.c.instrument_row)
+        .outerjoin(markets, markets.c.id == instruments.c.market_row)
+    )
 
 
 def _quotes() -> Select[Any]:

@@ -5,7 +5,7 @@ import re
 from sqlalchemy import Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """PostgreSQL takes no NUL, and half of a surrogate pair is no UTF-8."""
 
 
@@ -22,4 +22,4 @@ class Prose(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Return what is stored."""
-        return None if value is None else _UNSTORABLE.sub("\ufffd", value)
+        return None if value is None else UNSTORABLE.sub("\ufffd", value)

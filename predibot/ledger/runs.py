@@ -17,6 +17,8 @@ from predibot.ledger.tables import BotRow, DecisionRow, RunEventRow, RunRow
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions = table_of(DecisionRow)
 _FREEZING = 7_305_991_202
+IMPORTED = "import:"
+"""With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,22 @@ def list_runs(connection: Connection) -> tuple[RunSummary, ...]:
         RunSummary(_stored(row), tuple(names.get(row["id"], ())), playing.get(row["id"], 0), counts.get(row["id"], {}))
         for row in rows
     )
+
+
+def imported_decisions(connection: Connection, venue: str, as_of: datetime) -> int:
+    """Return how many decisions of runs that count were imported from somebody's files."""
+    statement = (
+        select(func.count())
+        .select_from(decisions)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .where(
+            runs.c.venue_name == venue,
+            runs.c.voided_at.is_(None),
+            runs.c.digest.startswith(IMPORTED, autoescape=True),
+            decisions.c.decided_at <= as_of,
+        )
+    )
+    return int(connection.execute(statement).scalar_one())
 
 
 def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> None:

@@ -22,7 +22,7 @@ from predibot.venues.http import JsonClient, RequestRefused
 from predibot.venues.polymarket_book import OrderBook, parse_book
 from predibot.venues.polymarket_history import read_history
 from predibot.venues.polymarket_pages import pages
-from predibot.venues.polymarket_parse import UNKNOWN_ID, parse_event, parse_resolution, payload_id
+from predibot.venues.polymarket_parse import UNKNOWN_ID, parse_event, parse_resolution, payload_id, tokens_of
 
 ORDER = "volume1wk"
 MARKETS_PER_REQUEST = 50
@@ -212,14 +212,19 @@ class Polymarket:
             VenueChanged: If an answer does not keep the contract.
         """
         fresh = self.event(event.id, self._clock())
-        wanted = {market.id for market in event.markets}
+        wanted = {market.id: market.ref for market in event.markets}
         markets = [market for market in fresh.markets if market.id in wanted and not market.closed]
         if fresh.closed or not markets:
             return {}
         books = self._books([market.ref.token_ids[0] for market in markets if market.ref.token_ids])
         at = self._clock()
         quotes = {market.id: _quote(market, books, at) for market in markets}
-        return {market_id: quote for market_id, quote in quotes.items() if quote is not None}
+        turned = {market.id for market in markets if _is_turned(wanted[market.id], market.ref.token_ids)}
+        return {
+            market_id: _turned(quote) if market_id in turned else quote
+            for market_id, quote in quotes.items()
+            if quote is not None
+        }
 
     def order_book(self, token_id: str) -> OrderBook:
         """Return the order book of one token, best levels first.
@@ -256,14 +261,18 @@ class Polymarket:
         """
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
-        ids = list(dict.fromkeys(ref.id for ref in markets))
+        asked = {ref.id: ref for ref in markets}
+        ids = list(asked)
         for begin in range(0, len(ids), MARKETS_PER_REQUEST):
             for payload in self._all_settled(ids[begin : begin + MARKETS_PER_REQUEST]):
                 resolution = parse_resolution(payload, first_seen_at=self._first_seen_at(as_of))
                 if isinstance(resolution, Skip):
                     skipped.append(resolution)
                 elif resolution is not None and max(resolution.effective_at, resolution.settled_at) <= as_of:
-                    found[payload_id(payload)] = (resolution,)
+                    ref = asked[payload_id(payload)]
+                    turned = _is_turned(ref, tokens_of(payload))
+                    payout_yes = 1.0 - resolution.payout_yes if turned else resolution.payout_yes
+                    found[ref.id] = (replace(resolution, payout_yes=payout_yes),)
         return ResolutionPage(found, tuple(skipped))
 
     def _pages(self) -> Iterator[tuple[list[object], bool]]:
@@ -354,6 +363,20 @@ def _is_local(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _is_turned(known: MarketRef, listed: Sequence[str]) -> bool:
+    """Return whether a market is known by the venue's second outcome as its first, as where it was imported."""
+    return bool(known.token_ids) and known.token_ids != tuple(listed) and known.token_ids == tuple(reversed(listed))
+
+
+def _turned(quote: Quote) -> Quote:
+    """Return a quote of one side of a market as one of the other."""
+
+    def other(price: float | None) -> float | None:
+        return None if price is None else 1.0 - price
+
+    return Quote(quote.at, other(quote.ask), other(quote.bid), other(quote.displayed), other(quote.last))
 
 
 def _quote(market: Market, books: Mapping[str, OrderBook], at: datetime) -> Quote | None:

@@ -254,6 +254,15 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
     return Resolution(payout_yes, parsed.closed_at, "venue", effective_at=parsed.closed_at)
 
 
+def tokens_of(payload: object) -> tuple[str, ...]:
+    """Return the tokens of a market object in its own order; nothing where they cannot be read."""
+    try:
+        listed = wire.json_list(payload.get("clobTokenIds")) if isinstance(payload, dict) else []
+        return tuple(wire.token_id(each) for each in listed)
+    except ValueError:
+        return ()
+
+
 def without_results(payload: object) -> object:
     """Return a payload without the fields that state a result, however deep they are; nothing is changed in place."""
     whole: list[Any] = [payload]

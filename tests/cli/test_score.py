@@ -181,3 +181,70 @@ def test_a_screen_shows_fifty_rows_of_a_table_and_says_how_to_see_all(predibot: 
     every = predibot(*asked, "--all").out
     assert "\nf069 " in every and "more rows" not in every
     assert len(predibot(*asked, "--json").document["bots"]) == 70
+
+
+def test_anybodys_columns_give_the_scores_that_others_published(predibot: Predibot, shared_data: Path) -> None:
+    file = str(shared_data / "published" / "market-vs-llm" / "scatter.csv")
+    named = "p_aia=probability,p_mkt=market_probability,y=outcome,qid=question"
+    bots = _bots(predibot("score", file, "--columns", named, *QUICK, "--json").document)
+    assert [(name, round(bot["brier"], 6)) for name, bot in bots.items()] == [("p_aia", 0.302893), ("market", 0.16757)]
+    wide = _bots(predibot("score", file, "--columns", "y=outcome,qid=question", "--wide", *QUICK, "--json").document)
+    assert {name: bot["brier"] for name, bot in wide.items()} == {
+        "p_aia": bots["p_aia"]["brier"],
+        "p_mkt": bots["market"]["brier"],
+    }
+    line = predibot("score", file, "--columns", named, "--compare", "p_aia", "market").out
+    assert line.startswith("market beats p_aia: the Brier score of market is 0.1353 lower (95% 0.08")
+    assert line.endswith("p < 0.001, on 200 questions of 200 events that both answered.\n")
+
+
+def _wide(rows: int, difference: float) -> str:
+    """Return a file of two forecasters, of whom b is further from the outcome on two of three questions."""
+    lines = [f"q{row},1,0.6,{0.6 - difference if row % 3 else 0.6 + difference}" for row in range(rows)]
+    return "\n".join(["question,outcome,a,b", *lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            _wide(90, 0.1),
+            r"a beats b: the Brier score of a is 0\.0367 lower \(95% 0\.\d+ to 0\.\d+\), p [<=] 0\.\d+, on 90",
+        ),
+        (
+            _wide(30, 0.015),
+            r"a cannot be told from b: the Brier score of a is 0\.\d+ lower \(95% -0\.\d+ to 0\.\d+\), p = 0\.\d+, "
+            r"on 30 questions of 30 events that both answered; about \d+ more events would tell\.",
+        ),
+        (
+            _wide(9, 0.1),
+            r"a cannot be told from b: .* on 9 questions of 9 events that both answered "
+            r"\(fewer than 30 are too few for a claim\); about \d+ more events would tell\.",
+        ),
+        (_wide(60, 0.0), r"a and b never differed on 60 questions of 60 events that both answered: more events would"),
+        ("question,outcome,a,b\nq,1,0.5,\nr,1,,0.5\n", "a and b answered no question both: nothing can be compared."),
+    ],
+)
+def test_two_forecasters_are_compared_in_one_line(predibot: Predibot, text: str, said: str) -> None:
+    Path("f.csv").write_text(text)
+    shown = predibot("score", "f.csv", "--wide", "--compare", "a", "b")
+    assert (shown.code, shown.err, shown.out.count("\n")) == (0, "", 1)
+    assert re.match(said, shown.out), shown.out
+    document = predibot("score", "f.csv", "--wide", "--compare", "b", "a", "--json").document
+    # Who is named first changes the order of words, and nothing else.
+    assert document["comparison"]["better"] == ("a" if "beats" in said else None)
+    assert document["bad_rows"] == []
+
+
+def test_a_comparison_that_makes_no_sense_is_refused(predibot: Predibot) -> None:
+    Path("f.csv").write_text(GOOD)
+    for arguments, code, message in (
+        (("--compare", "ann", "bo"), 1, "f.csv has no forecaster 'bo'. Did you mean 'bob'?"),
+        (("--compare", "ann", "ann"), 1, "'ann' cannot be compared with itself. Name two forecasters"),
+        (("--compare", "ann", "bob", "--csv"), 2, "--compare says one line and --csv prints a table; ask for one"),
+        (("--columns", "a"), 2, "'a' names no column once; write --columns p_gpt=probability,y=outcome"),
+        (("--equity", "--wide"), 2, "--wide is for forecasts, not for --equity"),
+    ):
+        shown = predibot("score", "f.csv", *arguments)
+        assert (shown.code, shown.out) == (code, "")
+        assert message in shown.err

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -125,3 +126,13 @@ def test_the_book_of_another_token_is_a_changed_venue() -> None:
     venue, _ = venue_of(lambda request: book_payload("11"))
     with pytest.raises(VenueChanged, match="got that of 11"):
         venue.order_book("10")
+
+
+def test_a_market_whose_yes_is_the_second_outcome_here_is_quoted_from_its_side() -> None:
+    known, _ = parse_event(event_payload(1), quoted_at=NOW)
+    assert known is not None
+    market = known.markets[0]
+    turned = replace(market, ref=replace(market.ref, token_ids=tuple(reversed(market.ref.token_ids))))
+    venue, _ = venue_of(venue_answer(event_payload(1), book_payload("10")))
+    (quote,) = venue.quotes(replace(known, markets=(turned,))).values()
+    assert [quote.bid, quote.ask, quote.displayed, quote.last] == pytest.approx([0.53, 0.56, 0.59, 0.57])

@@ -1,5 +1,6 @@
 """How Polymarket's markets settled."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -95,3 +96,14 @@ def test_no_markets_ask_nothing() -> None:
     venue, asked = venue_of(gamma_of())
     assert venue.resolutions([], as_of=NOW).found == {}
     assert asked.requests == []
+
+
+def test_a_market_whose_yes_is_the_second_outcome_here_is_paid_the_rest() -> None:
+    payload = settled_payload(1)
+    first, second = json.loads(str(payload["clobTokenIds"]))
+    venue, _ = venue_of(gamma_of(payload))
+    paid = {
+        tokens: venue.resolutions([MarketRef("1", None, tokens)], as_of=NOW).found["1"][0].payout_yes
+        for tokens in ((first, second), (second, first), ())
+    }
+    assert paid == {(first, second): 1.0, (second, first): 0.0, (): 1.0}

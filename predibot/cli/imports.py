@@ -1,0 +1,117 @@
+"""`predibot import`: decisions that were made elsewhere, into the ledger."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from predibot.cli import options, output
+from predibot.cli.command import Command, Group
+
+if TYPE_CHECKING:
+    from predibot.jobs.import_predibench import Imported
+
+_LISTED = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    group = typer.Typer(cls=Group, rich_markup_mode=None, no_args_is_help=False)
+    group.callback(help="take decisions that were made elsewhere into the ledger")(_imports)
+    group.command("predibench", cls=Command, help="import the recorded decisions of PrediBench")(predibench)
+    group.command("ledger", cls=Command, help="import what `predibot export` wrote")(ledger)
+    app.add_typer(group, name="import")
+
+
+def _imports() -> None:
+    """Take decisions that were made elsewhere into the ledger."""
+
+
+def predibench(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="a day with its events.json and <model>_run_<N>, or several days")
+    ],
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Store the decisions of a folder, and say what was left out."""
+    from dataclasses import asdict
+
+    from predibot.jobs.import_predibench import import_predibench
+    from predibot.jobs.predibench_files import read_days
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    output.set_up_logs(verbose=verbose)
+    days = read_days(folder)
+    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
+        output.say(f"ledger: {store.address}")
+        found = import_predibench(days, store=store, clock=options.wall_clock, listener=listener)
+    if json:
+        output.print_document({"source": str(folder), **asdict(found)})
+    else:
+        _print(_predibench_lines(found))
+
+
+def ledger(
+    export: Annotated[
+        Path, typer.Argument(metavar="EXPORT", help="a folder of `predibot export`, or its lines of JSON in a file")
+    ],
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Store the rows of an export that are not there yet."""
+    from dataclasses import asdict
+
+    from predibot.jobs.import_ledger import import_ledger
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    output.set_up_logs(verbose=verbose)
+    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
+        output.say(f"ledger: {store.address}")
+        found = import_ledger(export, store=store, listener=listener)
+    if json:
+        output.print_document({"source": str(export), **asdict(found)})
+        return
+    rows = [f"{name}: {count.new:,} new of {count.rows:,} rows" for name, count in found.tables.items()]
+    _print([*rows, *_listed("note", found.notes)])
+
+
+def _predibench_lines(found: "Imported") -> Iterator[str]:
+    read = (
+        _count(found.decisions, "decision"),
+        _count(found.forecasts, "forecast"),
+        _count(len(found.bots), "bot"),
+        _count(found.events, "event"),
+        _count(len(found.notes), "note"),
+    )
+    passed = f"; {_count(found.trace_folders, 'folder')} of traces passed over" if found.trace_folders else ""
+    yield f"read: {', '.join(read)}, in {_count(found.files, 'file')}{passed}"
+    for each in found.left_out:
+        yield f"left out: {_count(each.decisions, 'decision')} on {each.event_id}, {each.title!r}, which {each.reason}"
+    new = f"{_count(found.stored_decisions, 'decision')} with {_count(found.stored_forecasts, 'forecast')}"
+    there = f"; {found.known_decisions:,} were there" if found.known_decisions else ""
+    yield f"stored: {new} in {_count(found.runs, 'new run')}{there}"
+    yield from _listed("note", found.notes)
+
+
+def _listed(noun: str, texts: Sequence[str]) -> Iterator[str]:
+    yield from (f"{noun}: {text}" for text in texts[:_LISTED])
+    if len(texts) > _LISTED:
+        yield f"{noun}: and {len(texts) - _LISTED:,} more; --json has all"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _print(lines: Iterator[str] | Sequence[str]) -> None:
+    from predibot.reports.text import plain
+
+    console = output.report_console()
+    for line in lines:
+        console.print(plain(line), soft_wrap=True, markup=False, highlight=False)

@@ -1,0 +1,599 @@
+"""Restoring: the rows of an export put back into a ledger, those that are not there yet, in one transaction.
+
+An export names things and knows no row numbers, so that its rows fit into a
+ledger that holds other runs. It may have been edited by anybody: each row is
+checked, and the first that is wrong is refused with its place.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from itertools import groupby, islice
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import BigInteger, Connection, Float, Integer, insert, select
+from sqlalchemy.exc import DataError, IntegrityError
+from sqlmodel import SQLModel
+
+from predibot.domain.clock import parse_instant
+from predibot.domain.event import MarketRef
+from predibot.domain.price import Instrument, PricePoint, Quote
+from predibot.domain.resolution import Resolution
+from predibot.errors import RunConflict
+from predibot.ledger.catalogue import event_from_json, events, instruments, markets, remember_instruments
+from predibot.ledger.claims import attempts, tasks
+from predibot.ledger.decisions import decisions
+from predibot.ledger.export import export_types
+from predibot.ledger.instant import Instant
+from predibot.ledger.marks import ObservationSource, add_observations
+from predibot.ledger.prose import UNSTORABLE, Prose
+from predibot.ledger.rows import insert_new, table_of
+from predibot.ledger.runs import bots, runs
+from predibot.ledger.tables import (
+    BetRow,
+    BotRow,
+    DecisionRow,
+    EventRow,
+    FillRow,
+    ForecastRow,
+    InstrumentRow,
+    MarketRow,
+    QuoteRow,
+    ResolutionRow,
+    RunEventRow,
+    RunRow,
+    SourceRow,
+    TaskRow,
+)
+
+_ROWS_AT_ONCE = 500
+_POINTS_AT_ONCE = 5_000
+_MONEY_TOLERANCE_USD = 1e-5
+_SOURCES: tuple[ObservationSource, ...] = ("history", "quote")
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_TEXTS, _OBJECT = TypeAdapter(list[str]), TypeAdapter(dict[str, Any])
+_JSON: Mapping[str, TypeAdapter[Any]] = {
+    "arguments_json": _OBJECT,
+    "members_json": _TEXTS,
+    "models_json": _TEXTS,
+    "notes_json": _TEXTS,
+    "overrides_json": _OBJECT,
+    "passed_over_json": TypeAdapter(list[dict[str, str]]),
+    "recipe_json": _OBJECT,
+    "token_ids_json": _TEXTS,
+}
+_MODELS: Mapping[str, type[SQLModel]] = {
+    "runs": RunRow,
+    "events": EventRow,
+    "markets": MarketRow,
+    "run_events": RunEventRow,
+    "bots": BotRow,
+    "decisions": DecisionRow,
+    "forecasts": ForecastRow,
+    "bets": BetRow,
+    "fills": FillRow,
+    "quotes": QuoteRow,
+    "sources": SourceRow,
+    "resolutions": ResolutionRow,
+}
+_NULLABLE = {("decisions", "next_try_at"), ("fills", "market_id"), ("fills", "side")}
+_NULLABLE |= {("observations", "market_id"), ("observations", "side")}
+"""Columns of joined tables that may hold nothing."""
+
+T = TypeVar("T")
+Values = dict[str, Any]
+DecisionKey = tuple[int, str, str, str]
+"""The row of a run, a bot, and a subject's kind and id."""
+
+
+class RowRefused(ValueError):
+    """A row cannot be put back; says where it stands and what is wrong."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        """Make a sentence of place and reason."""
+        super().__init__(f"{place}: {reason}")
+
+
+class Placed(NamedTuple):
+    """A row of an export and where it stands."""
+
+    place: str
+    cells: Mapping[str, Any]
+    """As JSON or Parquet hold them, or as texts."""
+    is_text: bool = False
+    """Whether all of them are texts, of which an empty one stands for nothing too."""
+
+
+class Checked(NamedTuple):
+    """The same with values of the right kinds."""
+
+    place: str
+    values: Values
+
+
+@dataclass(slots=True)
+class _Money:
+    """What a new decision says of its dollar."""
+
+    place: str
+    unallocated_usd: float
+    staked_usd: float = 0.0
+
+
+@dataclass(slots=True)
+class Restorer:
+    """Puts rows back, table by table in the order of `export.TABLES`; call `finish` at the end."""
+
+    connection: Connection
+    notes: list[str] = field(default_factory=list)
+    """What a reader should know: what is otherwise here and stays so."""
+    _runs: dict[tuple[str, int], tuple[int, str]] = field(default_factory=dict)
+    _bots: dict[tuple[int, str], int] = field(default_factory=dict)
+    _events: dict[tuple[str, str], int] = field(default_factory=dict)
+    _markets: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    _instruments: dict[Instrument, int] = field(default_factory=dict)
+    _tasks: dict[int, dict[tuple[int, str, str], str]] = field(default_factory=dict)
+    """By run: the status of each piece of work that was there."""
+    _new: dict[DecisionKey, int] = field(default_factory=dict)
+    _known: set[DecisionKey] = field(default_factory=set)
+    _money: dict[int, _Money] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read what the ledger knows of venues."""
+        for row in self.connection.execute(select(events.c.venue, events.c.event_id, events.c.id)):
+            self._events[row.venue, row.event_id] = row.id
+        for row in self.connection.execute(select(markets)):
+            self._markets[row.venue, row.market_id] = (row.id, row.event_row)
+        self._read_instruments()
+
+    def put(self, table: str, rows: Iterable[Placed]) -> int:
+        """Put back rows of one table, and return how many are new.
+
+        Raises:
+            RowRefused: If a row is not as it should be, or names what is not there.
+            RunConflict: If the ledger has another run of the same key.
+        """
+        put_back: Mapping[str, Callable[[Sequence[Checked]], int]] = {
+            "runs": self._put_runs,
+            "events": self._put_events,
+            "markets": self._put_markets,
+            "run_events": self._put_run_events,
+            "bots": self._put_bots,
+            "decisions": self._put_decisions,
+            "quotes": self._put_quotes,
+            "resolutions": self._put_resolutions,
+        }
+        checked = (Checked(row.place, _checked(table, row)) for row in rows)
+        if table == "observations":
+            return self._put_observations(checked)
+        of_decision: Callable[[Sequence[Checked]], int] = lambda some: self._put_parts(table, some)  # noqa: E731
+        put = put_back.get(table, of_decision)
+        return sum(put(some) for some in _batches(checked))
+
+    def finish(self) -> None:
+        """Check that of each new decision the bets and what is left add up to its dollar.
+
+        Raises:
+            RowRefused: If they do not.
+        """
+        for money in self._money.values():
+            total_usd = money.staked_usd + money.unallocated_usd
+            if abs(total_usd - 1.0) > _MONEY_TOLERANCE_USD:
+                raise RowRefused(
+                    money.place,
+                    f"its bets add up to {money.staked_usd:.6g} and {money.unallocated_usd:.6g} is left of 1 dollar",
+                )
+
+    def _put_runs(self, rows: Sequence[Checked]) -> int:
+        return sum(self._put_run(row) for row in rows)
+
+    def _put_run(self, row: Checked) -> bool:
+        values = dict(row.values)
+        key, void = values.pop("run"), values.pop("void")
+        if (void == 0) != (values["voided_at"] is None):
+            raise RowRefused(row.place, f"void is {void}, voided_at is {values['voided_at']}; one of them is wrong")
+        same = ("recipe", "slot_at", "as_of", "venue", "venue_name", "game", "seed", "digest", "created_at")
+        taken = [run_id for run_id, _ in self._runs.values()]
+        found = self.connection.execute(
+            select(runs.c.id, runs.c.voided_at)
+            .where(runs.c.key == key, *(runs.c[name] == values[name] for name in same), runs.c.id.not_in(taken))
+            .order_by(runs.c.id)
+        ).first()
+        if found is not None:
+            self._runs[key, void] = (found.id, values["venue_name"])
+            if (found.voided_at is None) != (values["voided_at"] is None):
+                states = ("is void here and counts in the export", "counts here and is void in the export")
+                self.notes.append(f"run {key} {states[found.voided_at is None]}; it stays as it is here")
+            return False
+        live = select(runs.c.id).where(runs.c.key == key, runs.c.voided_at.is_(None))
+        if void == 0 and self.connection.execute(live).first() is not None:
+            raise RunConflict(
+                f"{row.place}: this ledger has another run {key}. Import into another --ledger, or void the run here"
+            )
+        new = self._returned(RunRow, [Checked(row.place, {**values, "key": key})], runs.c.id)
+        self._runs[key, void] = (new[0].id, values["venue_name"])
+        return True
+
+    def _put_events(self, rows: Sequence[Checked]) -> int:
+        new = self._insert(EventRow, rows)
+        wanted = {(row.values["venue"], row.values["event_id"]) for row in rows}
+        for row in self.connection.execute(select(events).where(events.c.event_id.in_([name for _, name in wanted]))):
+            self._events[row.venue, row.event_id] = row.id
+        return new
+
+    def _put_markets(self, rows: Sequence[Checked]) -> int:
+        found = []
+        for row in rows:
+            values = dict(row.values)
+            event_row = self._event(row.place, values["venue"], values.pop("event_id"))
+            held = self._markets.get((values["venue"], values["market_id"]))
+            if held is not None and held[1] != event_row:
+                raise RowRefused(row.place, f"market {values['market_id']} is one of another event in this ledger")
+            found.append(Checked(row.place, {**values, "event_row": event_row}))
+        new = self._insert(MarketRow, found)
+        names = [row.values["market_id"] for row in found]
+        for row_ in self.connection.execute(select(markets).where(markets.c.market_id.in_(names))):
+            self._markets[row_.venue, row_.market_id] = (row_.id, row_.event_row)
+        for venue, of_venue in groupby(
+            sorted(rows, key=lambda row: row.values["venue"]), lambda row: row.values["venue"]
+        ):
+            refs = [_ref(row.values) for row in of_venue]
+            remember_instruments(self.connection, venue, refs)
+        self._read_instruments()
+        return new
+
+    def _put_run_events(self, rows: Sequence[Checked]) -> int:
+        found = []
+        for row in rows:
+            values = dict(row.values)
+            run_id, venue = self._run(row.place, values)
+            event_id = values.pop("event_id")
+            try:
+                event = event_from_json(values["event_json"], values["payload"])
+            except ValueError as error:
+                raise RowRefused(row.place, f"event_json is no event: {_first(error)}") from None
+            if event.id != event_id:
+                raise RowRefused(row.place, f"event_json is of event {event.id[:60]!r}, not of {event_id[:60]!r}")
+            for market in event.markets:
+                self._market(row.place, venue, market.id)
+            event_row = self._event(row.place, venue, event_id)
+            found.append(Checked(row.place, {**values, "run_id": run_id, "event_row": event_row}))
+        return self._insert(RunEventRow, found)
+
+    def _put_bots(self, rows: Sequence[Checked]) -> int:
+        found = []
+        for row in rows:
+            values = dict(row.values)
+            run_id, _ = self._run(row.place, values)
+            name = values.pop("bot")
+            found.append(Checked(row.place, {**values, "run_id": run_id, "name": name}))
+        new = self._insert(BotRow, found)
+        run_ids = {row.values["run_id"] for row in found}
+        for row_ in self.connection.execute(
+            select(bots.c.run_id, bots.c.name, bots.c.id).where(bots.c.run_id.in_(run_ids))
+        ):
+            self._bots[row_.run_id, row_.name] = row_.id
+        return new
+
+    def _put_decisions(self, rows: Sequence[Checked]) -> int:
+        wanted: dict[DecisionKey, Checked] = {}
+        for row in rows:
+            values = dict(row.values)
+            key, venue = self._decision_key(row.place, values)
+            run_id, bot, kind, subject = key
+            bot_id = self._bots.get((run_id, bot))
+            if bot_id is None:
+                raise RowRefused(row.place, f"there is no bot {bot[:80]!r} in its run")
+            held = self._tasks_of(run_id).get((bot_id, kind, subject))
+            if held is not None or key in self._new:
+                self._known.add(key)
+                if held not in (None, values["status"]):
+                    self.notes.append(
+                        f"{row.place}: it is {values['status']} in the export and {held} here, as it stays"
+                    )
+                continue
+            if key in wanted:
+                raise RowRefused(row.place, f"{bot[:80]!r} decided on {subject[:60]!r} before")
+            event_row = self._event(row.place, venue, subject) if kind == "event" else None
+            named = {"run_id": run_id, "bot_id": bot_id, "subject_kind": kind, "subject_id": subject}
+            wanted[key] = Checked(row.place, {**values, **named, "event_row": event_row})
+        if wanted:
+            self._store_decisions(wanted)
+        return len(wanted)
+
+    def _store_decisions(self, wanted: Mapping[DecisionKey, Checked]) -> None:
+        """Store new decisions as work that is done, each with one attempt: the export knows the last only."""
+        named = ("run_id", "bot_id", "subject_kind", "subject_id")
+        work = [
+            Checked(row.place, {name: row.values[name] for name in (*named, "status", "failures", "next_try_at")})
+            for row in wanted.values()
+        ]
+        made = self._returned(TaskRow, work, tasks.c.id, *(tasks.c[name] for name in named))
+        task_ids = {tuple(task)[1:]: task.id for task in made}
+        tried, found = [], []
+        for row in wanted.values():
+            values = dict(row.values)
+            task_id = task_ids[tuple(values[name] for name in named)]
+            values.pop("failures")
+            values.pop("next_try_at")
+            found.append(Checked(row.place, {**values, "task_id": task_id}))
+            at = values["decided_at"]
+            began = at - timedelta(seconds=min(max(values["seconds"], 0.0), 86_400.0))
+            ended = {"ended_at": at, "outcome": values["status"], "message": values["message"]}
+            tried.append({"task_id": task_id, "number": 1, "started_at": began, **ended})
+        self.connection.execute(insert(attempts), tried)
+        stored = {
+            row.task_id: row.id for row in self._returned(DecisionRow, found, decisions.c.id, decisions.c.task_id)
+        }
+        for key, row in zip(wanted, found, strict=True):
+            decision_id = stored[row.values["task_id"]]
+            self._new[key] = decision_id
+            if row.values["unallocated_usd"] is not None:
+                self._money[decision_id] = _Money(row.place, row.values["unallocated_usd"])
+
+    def _put_parts(self, table: str, rows: Sequence[Checked]) -> int:
+        """Put back what belongs to decisions: forecasts, bets, fills and sources."""
+        found = []
+        for row in rows:
+            values = dict(row.values)
+            key, venue = self._decision_key(row.place, values)
+            decision_id = self._decision(row.place, key)
+            if decision_id is None:
+                continue
+            if table == "fills":
+                instrument = Instrument(values.pop("venue"), values.pop("instrument_kind"), values.pop("instrument_id"))
+                side, market_id = values.pop("side"), values.pop("market_id")
+                values["instrument_row"] = self._instrument(row.place, instrument, market_id, side)
+            elif table != "sources":
+                values["market_row"] = self._market(row.place, venue, values.pop("market_id"))
+                values.pop("title")
+                values.pop("question")
+            if table == "bets" and decision_id in self._money:
+                self._money[decision_id].staked_usd += abs(values["booked_usd"])
+            found.append(Checked(row.place, {**values, "decision_id": decision_id}))
+        return self._insert(_MODELS[table], found)
+
+    def _put_quotes(self, rows: Sequence[Checked]) -> int:
+        found = []
+        for row in rows:
+            values = dict(row.values)
+            key, venue = self._decision_key(row.place, values)
+            decision_id = self._decision(row.place, key)
+            market_row = self._market(row.place, venue, values.pop("market_id"))
+            try:
+                Quote(**{name: values[name] for name in Quote.__slots__})
+            except ValueError as error:
+                raise RowRefused(row.place, str(error)) from None
+            if decision_id is not None:
+                found.append(Checked(row.place, {**values, "decision_id": decision_id, "market_row": market_row}))
+        return self._insert(QuoteRow, found)
+
+    def _put_observations(self, rows: Iterable[Checked]) -> int:
+        def instrument_of(row: Checked) -> Instrument:
+            return Instrument(row.values["venue"], row.values["instrument_kind"], row.values["instrument_id"])
+
+        new = 0
+        for instrument, of_one in groupby(rows, instrument_of):
+            for some in _batches(of_one, _POINTS_AT_ONCE):
+                first = some[0]
+                at = self._instrument(first.place, instrument, first.values["market_id"], first.values["side"])
+                seen = [_point(row) for row in some]
+                for source in _SOURCES:
+                    points = [point for of, point in seen if of == source]
+                    new += add_observations(self.connection, at, points, source)
+        return new
+
+    def _put_resolutions(self, rows: Sequence[Checked]) -> int:
+        found = []
+        for row in rows:
+            values = dict(row.values)
+            market_row = self._market(row.place, values.pop("venue"), values.pop("market_id"))
+            try:
+                Resolution(**{name: values[name] for name in Resolution.__slots__})
+            except ValueError as error:
+                raise RowRefused(row.place, str(error)) from None
+            found.append(Checked(row.place, {**values, "market_row": market_row}))
+        return self._insert(ResolutionRow, found)
+
+    def _run(self, place: str, values: Values) -> tuple[int, str]:
+        """Return the row of the run that a row is about and the venue of its instruments, and take out its name."""
+        key, void = values.pop("run"), values.pop("void")
+        if (key, void) not in self._runs:
+            raise RowRefused(place, f"there is no run {key[:120]!r} with void {void} in the export")
+        return self._runs[key, void]
+
+    def _decision_key(self, place: str, values: Values) -> tuple[DecisionKey, str]:
+        run_id, venue = self._run(place, values)
+        return (run_id, values.pop("bot"), values.pop("subject_kind"), values.pop("subject_id")), venue
+
+    def _decision(self, place: str, key: DecisionKey) -> int | None:
+        """Return the row of a new decision, None for one that was there with all its parts."""
+        if key in self._known:
+            return None
+        if key not in self._new:
+            raise RowRefused(place, f"there is no decision of {key[1][:80]!r} on {key[3][:60]!r} in the export")
+        return self._new[key]
+
+    def _event(self, place: str, venue: str, event_id: str) -> int:
+        if (venue, event_id) not in self._events:
+            raise RowRefused(place, f"there is no event {event_id[:60]!r} of {venue[:60]!r} in the export")
+        return self._events[venue, event_id]
+
+    def _market(self, place: str, venue: str, market_id: str) -> int:
+        if (venue, market_id) not in self._markets:
+            raise RowRefused(place, f"there is no market {market_id[:60]!r} of {venue[:60]!r} in the export")
+        return self._markets[venue, market_id][0]
+
+    def _instrument(self, place: str, instrument: Instrument, market_id: str | None, side: str | None) -> int:
+        """Return the row of an instrument; one that its market is not known by any more is stored."""
+        if instrument not in self._instruments:
+            market_row = None if market_id is None else self._market(place, instrument.venue, market_id)
+            named = {"venue": instrument.venue, "kind": instrument.kind, "instrument_id": instrument.id}
+            row = Checked(place, {**named, "market_row": market_row, "side": side})
+            self._instruments[instrument] = self._returned(InstrumentRow, [row], instruments.c.id)[0].id
+        return self._instruments[instrument]
+
+    def _read_instruments(self) -> None:
+        columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.id)
+        for venue, kind, name, row in self.connection.execute(select(*columns)):
+            self._instruments[Instrument(venue, kind, name)] = row
+
+    def _tasks_of(self, run_id: int) -> Mapping[tuple[int, str, str], str]:
+        if run_id not in self._tasks:
+            columns = (tasks.c.bot_id, tasks.c.subject_kind, tasks.c.subject_id, tasks.c.status)
+            rows = self.connection.execute(select(*columns).where(tasks.c.run_id == run_id))
+            self._tasks[run_id] = {(bot_id, kind, subject): status for bot_id, kind, subject, status in rows}
+        return self._tasks[run_id]
+
+    def _insert(self, model: type[SQLModel], rows: Sequence[Checked]) -> int:
+        """Insert those rows that are not there, and return how many they were."""
+
+        def store(values: list[Values]) -> int:
+            return insert_new(self.connection, model, values)
+
+        return self._each(rows, store, _total)
+
+    def _returned(self, model: type[SQLModel], rows: Sequence[Checked], *columns: Any) -> list[Any]:
+        """Insert rows that are not there, and return what the database says of each."""
+        statement = insert(table_of(model)).returning(*columns)
+        return self._each(
+            rows,
+            lambda values: list(self.connection.execute(statement, values)),
+            lambda lists: [e for x in lists for e in x],
+        )
+
+    def _each(self, rows: Sequence[Checked], store: Callable[[list[Values]], T], joined: Callable[[list[T]], T]) -> T:
+        """Store rows at once; where the database refuses one, find out which."""
+        try:
+            with self.connection.begin_nested():
+                return store([row.values for row in rows])
+        except (IntegrityError, DataError) as error:
+            if len(rows) > 1:
+                return joined([self._each([row], store, joined) for row in rows])
+            raise RowRefused(rows[0].place, f"the database refuses it: {_first(error.orig or error)}") from None
+
+
+def _total(counts: list[int]) -> int:
+    return sum(counts)
+
+
+def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
+    left = iter(rows)
+    while some := list(islice(left, size)):
+        yield some
+
+
+def _ref(values: Values) -> MarketRef:
+    return MarketRef(values["market_id"], values["condition_id"], tuple(json.loads(values["token_ids_json"])))
+
+
+def _point(row: Checked) -> tuple[str, PricePoint]:
+    """Return where a price was seen, and what and when."""
+    price, source = row.values["price"], row.values["source"]
+    if not 0.0 <= price <= 1.0:
+        raise RowRefused(row.place, f"price is {price:g}; a price of an outcome is in [0, 1]")
+    if source not in _SOURCES:
+        raise RowRefused(row.place, f"source is {source[:40]!r}; it is 'history' or 'quote'")
+    return source, PricePoint(row.values["at"], price)
+
+
+def _first(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+
+
+class _Column(NamedTuple):
+    """What a column of an export holds."""
+
+    name: str
+    kind: type
+    nullable: bool
+    prose: bool
+
+
+@cache
+def _columns(table: str) -> tuple[_Column, ...]:
+    own = dict(table_of(_MODELS[table]).columns) if table in _MODELS else {}
+    found = []
+    for name, type_ in export_types(table).items():
+        nullable = (table, name) in _NULLABLE or (name in own and bool(own[name].nullable))
+        kind: type = str
+        if isinstance(type_, Instant):
+            kind = Instant
+        elif isinstance(type_, Integer | BigInteger):
+            kind = int
+        elif isinstance(type_, Float):
+            kind = float
+        found.append(_Column(name, kind, nullable, isinstance(type_, Prose)))
+    return tuple(found)
+
+
+def _checked(table: str, row: Placed) -> Values:
+    """Return the values of a row.
+
+    Raises:
+        RowRefused: If one is missing or not of its kind.
+    """
+    values: Values = {}
+    for column in _columns(table):
+        if column.name not in row.cells:
+            raise RowRefused(row.place, f"it has no {column.name}; export again with this predibot, not --canonical")
+        cell = row.cells[column.name]
+        if cell is None or (row.is_text and cell == "" and (column.nullable or column.kind is not str)):
+            if not column.nullable:
+                raise RowRefused(row.place, f"{column.name} is empty")
+            values[column.name] = None
+            continue
+        try:
+            values[column.name] = _value(column, cell)
+        except ValidationError as error:
+            raise RowRefused(row.place, f"{column.name}: {error.errors(include_url=False)[0]['msg']}") from None
+        except (ValueError, OverflowError) as error:
+            raise RowRefused(row.place, f"{column.name} is {_shown(cell)}: {_first(error)}") from None
+    return values
+
+
+def _value(column: _Column, cell: Any) -> Any:
+    """Return what a cell holds as its column's kind."""
+    if column.kind is int:
+        return _whole(cell)
+    if column.kind is float:
+        return _number(cell)
+    if not isinstance(cell, str):
+        raise ValueError("it must be a text")
+    if column.kind is Instant:
+        return parse_instant(cell)
+    if not column.prose and UNSTORABLE.search(cell):
+        raise ValueError("it holds a character that cannot be stored")
+    if column.name in _JSON:
+        _JSON[column.name].validate_json(cell)
+    if column.name == "knowledge_cutoff":
+        date.fromisoformat(cell)
+    return cell
+
+
+def _whole(cell: Any) -> int:
+    if isinstance(cell, str) and _WHOLE.fullmatch(cell):
+        cell = int(cell)
+    if isinstance(cell, bool) or not isinstance(cell, int) or not -(2**63) <= cell < 2**63:
+        raise ValueError("it must be a whole number of 64 bits")
+    return cell
+
+
+def _number(cell: Any) -> float:
+    is_text = isinstance(cell, str) and cell.isascii() and "_" not in cell
+    if not is_text and (isinstance(cell, bool) or not isinstance(cell, int | float)):
+        raise ValueError("it must be a number")
+    number = float(cell)
+    if not math.isfinite(number):
+        raise ValueError("it must be a finite number")
+    return number
+
+
+def _shown(cell: Any) -> str:
+    return "a very large number" if isinstance(cell, int) and cell.bit_length() > 256 else repr(cell)[:60]

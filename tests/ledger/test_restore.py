@@ -1,0 +1,221 @@
+"""Restoring: an export put back into a ledger, so that exporting it again gives the same bytes."""
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from predibot.domain.price import PricePoint
+from predibot.domain.resolution import Resolution
+from predibot.domain.source import Source
+from predibot.errors import RunConflict
+from predibot.ledger.catalogue import instruments
+from predibot.ledger.export import TABLES, export_rows
+from predibot.ledger.marks import add_observations, add_resolutions
+from predibot.ledger.restore import Placed, Restorer, RowRefused
+from predibot.ledger.runs import void_run
+from predibot.ledger.store import Store
+from tests.ledger.by_hand import (
+    DAY,
+    NOW,
+    a_run,
+    abstained,
+    claimant,
+    decide,
+    event_of,
+    failed,
+    finished_with,
+    take,
+)
+from tests.ledger.test_export import canonical
+
+ONE, TWO = event_of(1, 2), event_of(2)
+FIRST = replace(
+    finished_with(ONE, {"m1a": (0.5, 0.6), "m1b": (-0.25, 0.1)}),
+    sources=(
+        Source("search", "=rain\nin  Paris"),
+        Source("page", "https://a.example", title="\x1b[2J", published_at=NOW),
+    ),
+    models=("a-model",),
+    cost_usd=None,
+    cost_known_usd=0.25,
+    trace_sha256="0" * 64,
+)
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Store]:
+    """Return a second ledger, a file."""
+    with Store.open(f"sqlite:///{tmp_path}/other.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def exported(store: Store) -> Rows:
+    """Return the export of a ledger with a void run, one of each status, prices and a corrected resolution."""
+    run = a_run(store, ONE, TWO, bots=("a",))
+    decide(store, run, "a", FIRST)
+    with store.write() as connection:
+        void_run(connection, run.key, reason="a try", at=NOW)
+    run = a_run(store, ONE, TWO, bots=("b", "a", "c"), created_at=NOW + DAY)
+    decide(store, run, "a", FIRST)
+    decide(store, run, "b", finished_with(TWO, {"m2a": (-1.0, 0.3)}))
+    decide(store, run, "b", failed(ONE))
+    decide(store, run, "a", abstained(TWO))
+    # Somebody is at it: that is no row of an export.
+    take(store, run, "c", ONE, claimant("another"))
+    with store.write() as connection:
+        yes = connection.execute(instruments.select().where(instruments.c.side == "YES")).first()
+        assert yes is not None
+        add_observations(connection, yes.id, [PricePoint(NOW, 0.25), PricePoint(NOW + DAY, 0.5)], "history")
+        add_observations(connection, yes.id, [PricePoint(NOW, 0.3)], "quote")
+        paid = [Resolution(paid, NOW + DAY, "venue", NOW + days * DAY) for paid, days in ((1.0, 1), (0.0, 2))]
+        add_resolutions(connection, yes.market_row, paid, stored=0, seen_at=NOW)
+    return rows_of(store)
+
+
+def rows_of(store: Store) -> Rows:
+    """Return all rows of a ledger."""
+    with store.read() as connection:
+        return {table: [dict(row) for row in export_rows(connection, table)] for table in TABLES}
+
+
+def put_back(store: Store, rows: Rows) -> tuple[Mapping[str, int], list[str]]:
+    """Put rows into a ledger; return how many are new, and what is noted."""
+    with store.write() as connection:
+        restorer = Restorer(connection)
+        new = {
+            table: restorer.put(table, (Placed(f"{table} {n}", row) for n, row in enumerate(rows[table], start=1)))
+            for table in TABLES
+        }
+        restorer.finish()
+        return new, restorer.notes
+
+
+def test_what_is_put_back_is_exported_again_byte_for_byte(store: Store, other: Store, exported: Rows) -> None:
+    new, notes = put_back(other, exported)
+    assert new == {table: len(rows) for table, rows in exported.items()}
+    assert canonical(other) == canonical(store)
+    assert rows_of(other) == exported
+    assert notes == []
+
+
+def test_putting_it_back_twice_adds_nothing(store: Store, other: Store, exported: Rows) -> None:
+    put_back(other, exported)
+    new, notes = put_back(other, exported)
+    assert (set(new.values()), notes) == ({0}, [])
+    new, notes = put_back(store, exported)
+    assert (set(new.values()), notes) == ({0}, [])
+    assert rows_of(other) == rows_of(store) == exported
+
+
+def test_a_ledger_with_other_runs_keeps_them(other: Store, exported: Rows) -> None:
+    run = a_run(other, ONE, bots=("a",), key="mine@2026-03-01T00:00Z")
+    decide(other, run, "a", FIRST)
+    put_back(other, exported)
+    assert rows_of(other)["runs"][0]["run"] == "mine@2026-03-01T00:00Z"
+    assert len(rows_of(other)["decisions"]) == 1 + len(exported["decisions"])
+
+
+def test_an_export_that_has_grown_brings_what_is_new(other: Store, exported: Rows) -> None:
+    put_back(other, exported)
+    recorded = next(row for row in exported["decisions"] if (row["bot"], row["void"]) == ("a", 0))
+    refused = {**recorded, "bot": "c", "status": "refused", "unallocated_usd": None}
+    new, _ = put_back(other, {**exported, "decisions": [*exported["decisions"], refused]})
+    assert {table: n for table, n in new.items() if n} == {"decisions": 1}
+    assert ("c", "refused") in {(row["bot"], row["status"]) for row in rows_of(other)["decisions"]}
+
+
+def test_another_run_of_the_same_key_is_a_conflict(other: Store, exported: Rows) -> None:
+    a_run(other, TWO, bots=("a",))
+    with pytest.raises(RunConflict, match="runs 2: this ledger has another run daily@2026-03-01T00:00Z"):
+        put_back(other, exported)
+    assert rows_of(other)["decisions"] == []
+
+
+def test_what_stands_otherwise_here_stays_and_is_noted(other: Store, exported: Rows) -> None:
+    put_back(other, exported)
+    with other.write() as connection:
+        void_run(connection, "daily@2026-03-01T00:00Z", reason="mine", at=NOW)
+    retried = [{**row, "status": "refused"} if row["status"] == "failed" else row for row in exported["decisions"]]
+    _, notes = put_back(other, {**exported, "decisions": retried})
+    assert notes == [
+        "run daily@2026-03-01T00:00Z is void here and counts in the export; it stays as it is here",
+        "decisions 4: it is refused in the export and failed here, as it stays",
+    ]
+
+
+def test_a_decision_that_failed_is_due_again_as_it_was(other: Store, exported: Rows) -> None:
+    put_back(other, exported)
+    before = {row["bot"]: (row["failures"], row["next_try_at"]) for row in exported["decisions"]}
+    assert {row["bot"]: (row["failures"], row["next_try_at"]) for row in rows_of(other)["decisions"]} == before
+
+
+def changed(table: str, number: int = 0, **cells: Any) -> Callable[[Rows], None]:
+    """Return what changes cells of a row."""
+
+    def change(rows: Rows) -> None:
+        rows[table][number] |= cells
+
+    return change
+
+
+def dropped(table: str, column: str) -> Callable[[Rows], None]:
+    """Return what takes a column out."""
+
+    def change(rows: Rows) -> None:
+        for row in rows[table]:
+            del row[column]
+
+    return change
+
+
+WRONG: list[tuple[Callable[[Rows], None], str]] = [
+    (dropped("runs", "recipe_json"), "runs 1: it has no recipe_json; export again with this predibot"),
+    (changed("runs", seed=2**63), "runs 1: seed is 9223372036854775808: it must be a whole number of 64 bits"),
+    (changed("runs", seed=True), "runs 1: seed is True"),
+    (changed("runs", void=0), "runs 1: void is 0, voided_at is 2026-03-01"),
+    (changed("runs", slot_at="soon"), "runs 1: slot_at is 'soon'"),
+    (changed("runs", overrides_json="[" * 10_000), "runs 1: overrides_json: "),
+    (changed("runs", recipe_json="[]"), "runs 1: recipe_json: Input should be an object"),
+    (changed("events", event_id="e\x00"), "events 1: event_id is 'e\\x00': it holds a character"),
+    (changed("markets", event_id="e9"), "markets 1: there is no event 'e9' of 'polymarket' in the export"),
+    (changed("markets", token_ids_json='[1, "2"]'), "markets 1: token_ids_json: Input should be a valid string"),
+    (changed("run_events", event_json="{}"), "run_events 1: event_json is no event: "),
+    (changed("run_events", event_id="e2"), "run_events 1: event_json is of event 'e1', not of 'e2'"),
+    (changed("bots", run="x"), "bots 1: there is no run 'x' with void 1 in the export"),
+    (changed("bots", knowledge_cutoff="2025-13-01"), "bots 1: knowledge_cutoff is '2025-13-01'"),
+    (changed("decisions", bot="x"), "decisions 1: there is no bot 'x' in its run"),
+    (changed("decisions", status="done"), "decisions 1: the database refuses it: "),
+    (changed("decisions", seconds=float("nan")), "decisions 1: seconds is nan: it must be a finite number"),
+    (
+        changed("decisions", unallocated_usd=0.75),
+        "decisions 1: its bets add up to 0.75 and 0.75 is left of 1 dollar",
+    ),
+    (changed("forecasts", probability=1.5), "forecasts 1: the database refuses it: "),
+    (changed("forecasts", 2, probability=None), "forecasts 3: probability is empty"),
+    (changed("forecasts", subject_id="e7"), "forecasts 1: there is no decision of 'a' on 'e7' in the export"),
+    (changed("bets", price_yes=1.0), "bets 1: the database refuses it: "),
+    (changed("bets", booked_usd=1e9), "its bets add up to 1e+09"),
+    (changed("bets", market_id="m9"), "bets 1: there is no market 'm9' of 'polymarket' in the export"),
+    (changed("quotes", bid=2.0), "quotes 1: bid is 2.0, a price of YES is in [0, 1]"),
+    (changed("observations", price=-0.1), "observations 1: price is -0.1; a price of an outcome is in [0, 1]"),
+    (changed("observations", source="rumour"), "observations 1: source is 'rumour'; it is 'history' or 'quote'"),
+    (changed("resolutions", payout_yes=7.0), "resolutions 1: a share of YES pays between 0 and 1, not 7.0"),
+    (changed("sources", results=-1), "sources 1: the database refuses it: "),
+]
+
+
+def test_a_row_that_is_wrong_is_named_and_nothing_is_put_back(other: Store, exported: Rows) -> None:
+    for change, message in WRONG:
+        rows = deepcopy(exported)
+        change(rows)
+        with pytest.raises(RowRefused) as refused:
+            put_back(other, rows)
+        assert message in str(refused.value)
+    assert {len(rows) for rows in rows_of(other).values()} == {0}
