@@ -15,8 +15,9 @@ from predibot.ledger.catalogue import instruments, markets
 from predibot.ledger.decisions import bets, bots, decisions, forecasts, quotes
 from predibot.ledger.instant import to_microseconds
 from predibot.ledger.knowledge import IS_LIVE, OPENED_MODEL, Deciders, knowledge_of_decisions
-from predibot.ledger.marks import observations, resolutions
+from predibot.ledger.marks import price_paths, resolutions
 from predibot.ledger.played import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
+from predibot.ledger.points import unpacked_points
 from predibot.ledger.runs import runs
 from predibot.scoring.record import TrackRecord
 
@@ -66,7 +67,7 @@ def track_record(
     names, bot_index = _bots(connection, head[:, 1])
     bet_decision, bet = _ordered(head, np.concatenate([_bets(connection, chosen), _unbet(connection, chosen)]))
     event = head[:, 5].astype(np.int64)
-    observed = _observations(connection, venue, as_of)
+    observed_market, observed_at, observed_price = _observations(connection, venue, market_rows, as_of)
     played = played_events(connection, venue, as_of)
     categories, category = _categories(event, played)
     fees = _fees(bet[:, 1].astype(np.int64), played)
@@ -89,9 +90,9 @@ def track_record(
         bet_probability=_known(bet[:, 4]),
         payout_yes=payout,
         settled_at=settled_at,
-        observation_market=np.searchsorted(market_rows, observed[:, 0]).astype(np.int64),
-        observation_at=observed[:, 1] / _MICROSECONDS,
-        observation_price_yes=observed[:, 2],
+        observation_market=observed_market,
+        observation_at=observed_at,
+        observation_price_yes=observed_price,
         event_settled=~np.isin(event, listed[np.isnan(payout), 1]),
         decision_knowledge=knowledge,
         decision_slot=head[:, 4] / _MICROSECONDS,
@@ -296,28 +297,22 @@ def _fees(market_rows: Ints, played: Mapping[int, PlayedEvent]) -> Floats:
     return np.array(table, dtype=np.float64).reshape(-1, 2)[index]
 
 
-def _observations(connection: Connection, venue: str, as_of: datetime) -> Floats:
-    """Return market row, instant, price of YES; of equal instants track's own quote comes last."""
-    priced = _rows(
-        connection,
-        select(instruments.c.id, instruments.c.market_row)
-        .where(instruments.c.venue == venue, instruments.c.side == "YES")
-        .order_by(instruments.c.id),
-        2,
-    )
-    # Alone, the table is read in the order in which it lies, and nothing is sorted.
+def _observations(
+    connection: Connection, venue: str, market_rows: Ints, as_of: datetime
+) -> tuple[Ints, Floats, Floats]:
+    """Return market, instant, price of YES; of equal instants track's own quote comes last."""
     statement = (
-        select(observations.c.instrument_row, observations.c.at, observations.c.price)
-        .where(observations.c.at <= as_of)
-        .order_by(observations.c.instrument_row, observations.c.at, observations.c.source)
+        select(instruments.c.market_row, price_paths.c.points)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .where(instruments.c.venue == venue, instruments.c.side == "YES")
+        .order_by(price_paths.c.instrument_row)
     )
-    found = _rows(connection, statement, 3)
-    if not len(priced):
-        return found[:0]
-    place = np.minimum(np.searchsorted(priced[:, 0], found[:, 0]), len(priced) - 1)
-    of_venue = priced[place, 0] == found[:, 0]
-    found[:, 0] = priced[place, 1]
-    return found if of_venue.all() else found[of_venue]
+    paths = connection.execute(statement).all()
+    points, sizes = unpacked_points([path.points for path in paths])
+    market = np.repeat(np.searchsorted(market_rows, [path.market_row for path in paths]), sizes)
+    at, price = points["at"] / _MICROSECONDS, points["price"].copy()
+    known = points["at"] <= to_microseconds(as_of)
+    return (market, at, price) if known.all() else (market[known], at[known], price[known])
 
 
 def _known(values: Floats) -> Floats:

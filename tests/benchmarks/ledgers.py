@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from predibot.ledger.instant import to_microseconds
+from predibot.ledger.points import POINT, packed_points
 from predibot.ledger.store import Store
 
 BEGIN = datetime(2025, 1, 1, 12, tzinfo=UTC)
@@ -177,18 +178,12 @@ def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64
 
 
 def _fill_prices(connection: Connection, size: Size, rng: np.random.Generator) -> None:
-    n = size.markets * size.observations_a_market
+    points = np.zeros((size.markets, size.observations_a_market), dtype=POINT)
     step = size.days * _DAY // size.observations_a_market
-    _put_each(
-        connection,
-        "observations",
-        {
-            "instrument_row": np.repeat(2 * np.arange(size.markets) + 1, size.observations_a_market),
-            "at": _slot(size, 0) + step * np.tile(np.arange(size.observations_a_market), size.markets),
-            "price": rng.random(n),
-        },
-        {"source": "history"},
-    )
+    points["at"] = _slot(size, 0) + step * np.arange(size.observations_a_market)
+    points["price"] = rng.random(points.shape)
+    rows = ((2 * market + 1, packed_points(path)) for market, path in enumerate(points))
+    _put(connection, "price_paths", ("instrument_row", "points"), rows)
 
 
 def _fill_resolutions(connection: Connection, size: Size, rng: np.random.Generator) -> None:

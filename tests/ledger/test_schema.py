@@ -61,9 +61,8 @@ RUBBISH = (
     "UPDATE runs SET key = NULL",
     "DELETE FROM decisions",
     "DELETE FROM runs",
-    "INSERT INTO observations (instrument_row, at, source, price) VALUES (1, 1, 'history', 2)",
-    "INSERT INTO observations (instrument_row, at, source, price) VALUES (1, 1, 'rumour', 0.5)",
-    "INSERT INTO observations (instrument_row, at, source, price) VALUES (999, 1, 'quote', 0.5)",
+    "INSERT INTO price_paths (instrument_row, points) VALUES (1, 'not a point')",
+    "INSERT INTO price_paths (instrument_row, points) VALUES (999, '.')",
     "INSERT INTO resolutions (market_row, revision, payout_yes, settled_at, settled_source, effective_at, seen_at)"
     " VALUES (1, 1, 1.1, 0, 'venue', 0, 0)",
     "UPDATE sources SET kind = 'rumour'",
