@@ -1,14 +1,19 @@
 """Evaluating: what the ledger holds, as of an instant, as scores that say on how much they rest."""
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
-from predibot.errors import UsageError
+from predibot.errors import LedgerUnusable, UsageError
 from predibot.jobs.venues import check_spec
+from predibot.ledger.packs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.queries import track_record
 from predibot.ledger.runs import list_runs
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of
+
+_log = logging.getLogger(__name__)
 
 
 def evaluate(
@@ -21,9 +26,20 @@ def evaluate(
     question: Question | None = None,
 ) -> Evaluation:
     """Return how good the bots were, from what is stored; nothing is fetched."""
+    pack(store, venue_name)
     with store.read() as connection:
         record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
     return evaluation_of(record, as_of, question or Question())
+
+
+def pack(store: Store, venue_name: str) -> None:
+    """Pack the runs that were decided on since, for who reads them next; where that cannot be, rows are read."""
+    rows = store.run_read(lambda connection: runs_to_pack(connection, venue_name))
+    try:
+        for start in range(0, len(rows), RUNS_AT_ONCE):
+            store.run_write(partial(pack_runs, run_ids=rows[start : start + RUNS_AT_ONCE]))
+    except LedgerUnusable as error:
+        _log.info("%s; nothing was packed, which takes longer and changes no number", error)
 
 
 def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:

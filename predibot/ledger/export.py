@@ -12,6 +12,7 @@ from predibot.ledger.catalogue import events, instruments, markets, run_events
 from predibot.ledger.decisions import bets, bots, decisions, fills, forecasts, quotes, sources
 from predibot.ledger.instant import Instant, from_microseconds
 from predibot.ledger.marks import price_paths, resolutions
+from predibot.ledger.packs import collation_of
 from predibot.ledger.points import SOURCES, unpacked_points
 from predibot.ledger.runs import runs
 
@@ -102,7 +103,7 @@ def export_values(
     if run_key is not None:
         statement = statement.where(runs.c.key == run_key)
     if canonical:
-        collation = "C" if connection.dialect.name == "postgresql" else "BINARY"
+        collation = collation_of(connection)
         key = statement.selected_columns[: _KEY_COLUMNS[table]]
         statement = statement.order_by(None).order_by(*(term for each in key for term in _by_text(each, collation)))
     if table == "observations":

@@ -72,9 +72,8 @@ def _count_in_a_file(table: str, scope: str) -> None:
     for change, named in rows.items():
         counted = dict.fromkeys(more.format(scope=scope.format(row=row)) for row in named)
         first = _NEW_RUN if (table, change) == ("runs", "INSERT") else ""
-        op.execute(
-            f"CREATE TRIGGER changes_of_{table}_{change.lower()} AFTER {change} ON {table} BEGIN {first} {' '.join(counted)} END"
-        )
+        name = f"changes_of_{table}_{change.lower()}"
+        op.execute(f"CREATE TRIGGER {name} AFTER {change} ON {table} BEGIN {first} {' '.join(counted)} END")
 
 
 def _count_on_a_server(table: str, scope: str) -> None:
