@@ -87,6 +87,8 @@ def _forecast(score: ForecastScore) -> Document:
         "log_score": number(score.log_score),
         "accuracy": number(score.accuracy),
         "calibration_error": number(score.calibration_error),
+        "calibration_error_by_chance": number(score.calibration_error_by_chance),
+        "calibration_error_by_chance_high": number(score.calibration_error_by_chance_high),
         "calibration": None if score.calibration is None else _bins(score.calibration),
         "murphy": None if score.murphy is None else _murphy(score.murphy),
         "n_market": score.n_market,
@@ -101,16 +103,18 @@ def _forecast(score: ForecastScore) -> Document:
 
 
 def _bins(bins: CalibrationBins) -> list[Document]:
-    columns = (bins.lower, bins.upper, bins.count, bins.mean_probability, bins.mean_outcome)
     return [
         {
-            "lower": lower,
-            "upper": upper,
-            "n": int(count),
-            "mean_probability": number(said),
-            "mean_outcome": number(seen),
+            "lower": float(bins.lower[row]),
+            "upper": float(bins.upper[row]),
+            "n": int(bins.count[row]),
+            "mean_probability": number(bins.mean_probability[row]),
+            "mean_outcome": number(bins.mean_outcome[row]),
+            "effective_n": float(bins.effective_count[row]),
+            "outcome_low": number(bins.outcome_low[row]),
+            "outcome_high": number(bins.outcome_high[row]),
         }
-        for lower, upper, count, said, seen in zip(*(column.tolist() for column in columns), strict=True)
+        for row in range(bins.count.size)
     ]
 
 

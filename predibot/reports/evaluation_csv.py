@@ -20,6 +20,8 @@ _FORECAST = (
     "log_score",
     "accuracy",
     "calibration_error",
+    "calibration_error_by_chance",
+    "calibration_error_by_chance_high",
     "n_market",
     "market_brier",
     "market_log_score",

@@ -13,6 +13,7 @@ from predibot.scoring.calibration import (
     CalibrationBins,
     MurphyDecomposition,
     calibration_bins,
+    calibration_error_by_chance,
     expected_calibration_error,
     murphy_decomposition,
 )
@@ -35,6 +36,10 @@ class ForecastScore:
     accuracy: float | None = None
     """The share called rightly, above 0.5 being a call for YES."""
     calibration_error: float | None = None
+    calibration_error_by_chance: float | None = None
+    """What that would be on average, had all these forecasts been right; None where no intervals were asked for."""
+    calibration_error_by_chance_high: float | None = None
+    """What it would exceed one time in twenty."""
     calibration: CalibrationBins | None = field(default=None, compare=False)
     """Arrays, which do not say in one word whether they are equal; the rest of the score does."""
     murphy: MurphyDecomposition | None = None
@@ -75,7 +80,7 @@ def forecast_scores(
     parts = tuple(of_each(forecasts))
     adjusted = _adjusted(forecasts) if adjust else [None] * len(parts)
     intervals = intervals_of_each([_ratios(own) for own in parts], uncertainty)
-    return tuple(_score(*each) for each in zip(parts, adjusted, intervals, strict=True))
+    return tuple(_score(*each, uncertainty) for each in zip(parts, adjusted, intervals, strict=True))
 
 
 def of_each(forecasts: Forecasts) -> Iterator[Forecasts]:
@@ -86,13 +91,16 @@ def of_each(forecasts: Forecasts) -> Iterator[Forecasts]:
         yield forecasts.only(order[start:end])
 
 
-def _score(own: Forecasts, adjusted: float | None, intervals: Mapping[str, Estimate]) -> ForecastScore:
+def _score(
+    own: Forecasts, adjusted: float | None, intervals: Mapping[str, Estimate], uncertainty: Uncertainty | None
+) -> ForecastScore:
     if own.probability.size == 0:
         return ForecastScore()
     said, happened = own.probability, own.outcome
     priced = own.only(~np.isnan(own.market_probability))
     confident = np.flatnonzero(~np.isnan(own.confidence)) if own.confidence is not None else np.zeros(0, dtype=np.int64)
     market = priced.market_probability.size > 0
+    chance = calibration_error_by_chance(said, seed=uncertainty.seed) if uncertainty and intervals else None
     return ForecastScore(
         n=said.size,
         clusters=np.unique(own.cluster).size,
@@ -100,7 +108,9 @@ def _score(own: Forecasts, adjusted: float | None, intervals: Mapping[str, Estim
         log_score=log_score(said, happened),
         accuracy=float(np.mean((said > 0.5) == (happened == 1.0))),
         calibration_error=expected_calibration_error(said, happened),
-        calibration=calibration_bins(said, happened),
+        calibration_error_by_chance=None if chance is None else chance.mean,
+        calibration_error_by_chance_high=None if chance is None else chance.high,
+        calibration=calibration_bins(said, happened, clusters=own.cluster),
         murphy=murphy_decomposition(said, happened),
         n_market=priced.market_probability.size,
         market_brier=brier_score(priced.market_probability, priced.outcome) if market else None,
