@@ -1,12 +1,18 @@
 """Evaluating: what the ledger holds, as of an instant, as scores that say on how much they rest."""
 
+import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
+import predibot
+from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable, UsageError
+from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
 from predibot.jobs.venues import check_spec
+from predibot.ledger.memos import keep_memo, memo_key, stored_memo
 from predibot.ledger.packs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.queries import track_record
 from predibot.ledger.runs import list_runs
@@ -14,6 +20,9 @@ from predibot.ledger.store import Store
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of
 
 _log = logging.getLogger(__name__)
+
+_EVALUATING = ("domain", "ledger", "scoring")
+"""The folders of the code whose change may change a number."""
 
 
 def evaluate(
@@ -26,20 +35,49 @@ def evaluate(
     question: Question | None = None,
 ) -> Evaluation:
     """Return how good the bots were, from what is stored; nothing is fetched."""
-    pack(store, venue_name)
+    question = question or Question()
+    _store(store, partial(_pack, store, venue_name))
+    asked = [venue_name, format_instant(as_of), recipe, list(bots), plain(question), code_digest()]
     with store.read() as connection:
+        key = memo_key(connection, asked)
+        if (known := _known(stored_memo(connection, key))) is not None:
+            return known
         record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
-    return evaluation_of(record, as_of, question or Question())
+    found = evaluation_of(record, as_of, question)
+    content = evaluation_to_text(found)
+    _store(store, lambda: store.run_write(lambda connection: keep_memo(connection, key, content)))
+    return found
 
 
-def pack(store: Store, venue_name: str) -> None:
-    """Pack the runs that were decided on since, for who reads them next; where that cannot be, rows are read."""
-    rows = store.run_read(lambda connection: runs_to_pack(connection, venue_name))
+def code_digest() -> str:
+    """Return the digest of the code that evaluates, so that no number outlives the code that made it."""
+    package = Path(predibot.__file__).parent
+    files = sorted(file for folder in _EVALUATING for file in (package / folder).glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _known(memo: str | None) -> Evaluation | None:
+    """Return the evaluation that a memo holds; None where there is none, or none that can be read."""
     try:
-        for start in range(0, len(rows), RUNS_AT_ONCE):
-            store.run_write(partial(pack_runs, run_ids=rows[start : start + RUNS_AT_ONCE]))
+        return None if memo is None else evaluation_from_text(memo)
+    except ValueError as error:
+        _log.warning("what was kept of an evaluation cannot be read (%s); it is made again", error)
+        return None
+
+
+def _pack(store: Store, venue_name: str) -> None:
+    """Pack the runs that were decided on since."""
+    rows = store.run_read(lambda connection: runs_to_pack(connection, venue_name))
+    for start in range(0, len(rows), RUNS_AT_ONCE):
+        store.run_write(partial(pack_runs, run_ids=rows[start : start + RUNS_AT_ONCE]))
+
+
+def _store(store: Store, work: Callable[[], object]) -> None:
+    """Do what makes the next evaluation faster and changes no number, where the ledger can be written."""
+    try:
+        work()
     except LedgerUnusable as error:
-        _log.info("%s; nothing was packed, which takes longer and changes no number", error)
+        _log.info("nothing is kept for the next evaluation of %s: %s", store.address, error)
 
 
 def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:

@@ -390,3 +390,13 @@ class RunPackRow(Row, table=True):
     run_id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     change: int = Field(sa_type=BigInteger)
     content: bytes = Field(sa_type=LargeBinary)
+
+
+class MemoRow(Row, table=True):
+    """What was worked out from the ledger; the key says from which state of it, and with what code."""
+
+    __tablename__ = "memos"
+    __table_args__ = (UniqueConstraint("key"),)
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = _text()
+    content: str = _text()

@@ -119,7 +119,8 @@ def _event_json(size: Size, event: int) -> str:
         {"ref": {"id": str(first + number)}, "fees": {"rate": 0.05, "exponent": 1.0}}
         for number in range(size.markets_an_event)
     ]
-    return json.dumps({"tags": [{"label": tag.title(), "slug": tag}], "markets": markets})
+    # As a run freezes it, without spaces.
+    return json.dumps({"tags": [{"label": tag.title(), "slug": tag}], "markets": markets}, separators=(",", ":"))
 
 
 def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64], rng: np.random.Generator) -> None:

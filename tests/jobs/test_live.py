@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import pytest
+from sqlalchemy import text
 
 from predibot.config import Settings
 from predibot.domain.clock import format_instant

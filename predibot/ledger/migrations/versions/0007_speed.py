@@ -18,7 +18,10 @@ _SCOPES = {
     **dict.fromkeys(("forecasts", "bets", "quotes"), _OF_DECISION),
 }
 """Where a change of each table is counted."""
-_NEW_RUN = "INSERT INTO changes (scope, number) SELECT NEW.id, 0 WHERE NOT EXISTS (SELECT 1 FROM changes WHERE scope = NEW.id);"
+_NEW_RUN = (
+    "INSERT INTO changes (scope, number) SELECT NEW.id, 0"
+    " WHERE NOT EXISTS (SELECT 1 FROM changes WHERE scope = NEW.id);"
+)
 
 
 def upgrade() -> None:
@@ -44,6 +47,14 @@ def upgrade() -> None:
         sa.Column("change", sa.BigInteger(), nullable=False),
         sa.Column("content", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("run_id", name=op.f("pk_run_packs")),
+    )
+    op.create_table(
+        "memos",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("content", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_memos")),
+        sa.UniqueConstraint("key", name=op.f("uq_memos_key")),
     )
     connection = op.get_bind()
     _pack_prices(connection)
