@@ -73,7 +73,7 @@ def score(
             how = HowAnnual(known, periods_per_year, risk_free_rate)
             _print_equity(score_equity(table, how, strict=strict), json=json)
             return
-        asked = Question(convention=known, uncertainty=Uncertainty(seed=seed, resamples=resamples))
+        asked = Question(convention=known, uncertainty=Uncertainty(seed=seed, resamples=resamples), in_full=json)
         _print_forecasts(score_forecasts(table, asked, pools, strict=strict), json=json, csv=csv)
     except FileRefused as error:
         _refuse(error, as_json=json)

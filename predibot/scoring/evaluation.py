@@ -42,6 +42,12 @@ class Question:
     delays_days: Sequence[float] = ()
     sizings: Sequence[str] = ()
     """Some of `SIZINGS`."""
+    in_full: bool = True
+    """Whether forecasts are scored by category, lead time and confidence unasked; else only by the grouping."""
+
+    def scores_by(self, part: str) -> bool:
+        """Return whether forecasts are scored apart by one of `PARTINGS`."""
+        return self.in_full or self.grouping == part
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +108,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         question=asked,
         pairs=pairs,
         parts=_parts(record, asked),
-        by_category=category_scores(forecasts, asked.uncertainty),
-        by_lead_time=lead_time_scores(forecasts, asked.uncertainty),
-        by_confidence=confidence_scores(forecasts, asked.uncertainty),
+        **_part_scores(forecasts, asked),
         delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
         first_results_at=_first_results_at(whole, cards if others is None else (*cards, *others.cards), asked),
@@ -118,6 +122,11 @@ def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Qu
         return None
     at = datetime.fromtimestamp(float(made_at.min()), UTC) + timedelta(days=min(asked.horizons_days))
     return at if at.timestamp() > record.as_of else None
+
+
+def _part_scores(forecasts: Forecasts, asked: Question) -> dict[str, tuple[PartScore, ...]]:
+    ways = {"category": category_scores, "lead_time": lead_time_scores, "confidence": confidence_scores}
+    return {f"by_{part}": way(forecasts, asked.uncertainty) for part, way in ways.items() if asked.scores_by(part)}
 
 
 def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
@@ -145,9 +154,7 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
         notes=(*remarks, *on_clusters(cards), *on_many(cards, "forecasters")),
         question=asked,
         pairs=brier_pairs(forecasts, asked.uncertainty),
-        by_category=category_scores(forecasts, asked.uncertainty),
-        by_lead_time=lead_time_scores(forecasts, asked.uncertainty),
-        by_confidence=confidence_scores(forecasts, asked.uncertainty),
+        **_part_scores(forecasts, asked),
     )
 
 
