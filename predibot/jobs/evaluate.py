@@ -40,12 +40,12 @@ def evaluate(
     asked = [venue_name, format_instant(as_of), recipe, list(bots), plain(question), code_digest()]
     with store.read() as connection:
         key = memo_key(connection, asked)
-        if (known := _known(stored_memo(connection, key))) is not None:
+        if key is not None and (known := _known(stored_memo(connection, key))) is not None:
             return known
         record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
     found = evaluation_of(record, as_of, question)
-    content = evaluation_to_text(found)
-    _store(store, lambda: store.run_write(lambda connection: keep_memo(connection, key, content)))
+    if key is not None:
+        _store(store, partial(store.run_write, partial(keep_memo, key=key, content=evaluation_to_text(found))))
     return found
 
 

@@ -37,6 +37,7 @@ class Size:
         return self.events * self.markets_an_event
 
 
+MONTH = Size(30, 10, 10, 200, 3, 60, days=30)
 HUNDRED_THOUSAND_DECISIONS = Size(1_000, 10, 10, 2_000, 3, 60)
 MILLION_BETS = Size(1_000, 10, 20, 4_000, 5, 200)
 

@@ -1,4 +1,4 @@
-"""What evaluations keep in the ledger for the next one: never used after a change, whoever made it, and never needed."""
+"""What evaluations keep in the ledger for the next one: never used after a change, and never needed."""
 
 import sqlite3
 from contextlib import closing
@@ -29,8 +29,8 @@ CHANGES = {
         "UPDATE bets SET booked_usd = booked_usd / 2",
         "DELETE FROM bets",
         "INSERT INTO bets (decision_id, market_row, asked_usd, booked_usd, price_yes, price_source)"
-        " SELECT decision_id, market_row, 0, 0, 0.4, 'mid' FROM forecasts WHERE NOT EXISTS"
-        " (SELECT 1 FROM bets WHERE bets.decision_id = forecasts.decision_id AND bets.market_row = forecasts.market_row)",
+        " SELECT f.decision_id, f.market_row, 0, 0, 0.4, 'mid' FROM forecasts f WHERE NOT EXISTS"
+        " (SELECT 1 FROM bets WHERE bets.decision_id = f.decision_id AND bets.market_row = f.market_row)",
     ),
     "quotes": ("UPDATE quotes SET bid = 0.4, ask = 0.45 WHERE role = 'booked'", "DELETE FROM quotes"),
     "decisions": ("UPDATE decisions SET cost_known_usd = 7, cost_usd = 7",),
@@ -46,6 +46,10 @@ CHANGES = {
     "run_events": ("UPDATE run_events SET event_json = replace(event_json, 'ports', 'tars')",),
     "markets": ("UPDATE markets SET event_row = 1",),
     "instruments": ("UPDATE instruments SET side = NULL",),
+}
+BEFORE = {
+    "INSERT INTO bets": "DELETE FROM bets WHERE booked_usd < 0",
+    "DELETE FROM quotes": "UPDATE quotes SET bid = 0.4, ask = 0.45 WHERE role = 'booked'",
 }
 
 
@@ -98,8 +102,7 @@ def count(store: Store, table: str) -> int:
     [pytest.param(each, id=f"{table}-{each.split()[0]}") for table, every in CHANGES.items() for each in every],
 )
 def test_rows_that_are_altered_past_predibot_change_the_evaluation(ledger: Store, address: str, statement: str) -> None:
-    if "INTO bets" in statement:
-        run_sql(address, "DELETE FROM bets WHERE booked_usd < 0")
+    run_sql(address, *(each for begin, each in BEFORE.items() if statement.startswith(begin)), "SELECT 1")
     before = document(ledger)
     assert document(ledger) == before
     assert count(ledger, "run_packs") == count(ledger, "memos") == 1
@@ -131,6 +134,14 @@ def test_rows_that_a_server_truncates_are_gone_from_the_evaluation(postgres: Pos
         before = document(filled(store))
         run_sql(postgres._named("ledger"), "TRUNCATE price_paths")
         assert document(store) != before
+
+
+def test_without_a_count_nothing_is_kept(ledger: Store, address: str) -> None:
+    run_sql(address, "DELETE FROM changes")
+    before = document(ledger)
+    assert count(ledger, "run_packs") == count(ledger, "memos") == 0
+    run_sql(address, "UPDATE forecasts SET probability = 0.9")
+    assert document(ledger) != before
 
 
 def test_what_is_kept_and_broken_is_made_again(ledger: Store, address: str) -> None:

@@ -90,8 +90,9 @@ def _count_in_a_file(table: str, scope: str) -> None:
 def _count_on_a_server(table: str, scope: str) -> None:
     """Count at the end of a transaction, so that none waits for the count and then for another that waits for it."""
     more = (
-        "UPDATE changes SET number = number + 1, counted_by = txid_current()"
-        " WHERE scope = {scope} AND counted_by IS DISTINCT FROM txid_current();"
+        "INSERT INTO changes (scope, number, counted_by) VALUES (COALESCE({scope}, 0), 1, txid_current())"
+        " ON CONFLICT (scope) DO UPDATE SET number = changes.number + 1, counted_by = txid_current()"
+        " WHERE changes.counted_by IS DISTINCT FROM txid_current();"
     )
     new, old = (more.format(scope=scope.format(row=row)) for row in ("NEW", "OLD"))
     first = f"IF TG_OP = 'INSERT' THEN {_NEW_RUN} END IF;" if table == "runs" else ""
