@@ -24,6 +24,8 @@ from predibot.scoring.arguments import (
 )
 from predibot.scoring.clusters import cluster_codes
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Holdings:
@@ -171,12 +173,16 @@ def variances(
     """
     if not held.shares.size:
         return np.zeros(cells)
-    if exclusion is None or not (exclusion.group >= 0).any():
-        of_all: Floats = np.maximum(np.bincount(held.cell, _of_markets(held, start, until), cells), 0.0)
-        return of_all
-    alone = exclusion.group < 0
-    of_rest = np.bincount(held.cell, np.where(alone, _of_markets(held, start, until), 0.0), cells)
-    return np.maximum(of_rest, 0.0) + _of_groups(held, exclusion, cells)
+    added = _of_markets(held, start, until)
+    grouped = exclusion is not None and bool((exclusion.group >= 0).any())
+    if exclusion is None or not grouped:
+        found: Floats = np.maximum(np.bincount(held.cell, added, cells), 0.0)
+    else:
+        of_rest = np.bincount(held.cell, np.where(exclusion.group < 0, added, 0.0), cells)
+        found = np.maximum(of_rest, 0.0) + _of_groups(held, exclusion, cells)
+    # What cancels leaves the rounding of much larger numbers.
+    at_most = np.bincount(held.cell, held.shares**2, cells)
+    return np.where(found > _ROUNDING * at_most, found, 0.0)
 
 
 def _of_markets(held: Holdings, start: Floats | None, until: Floats | None) -> Floats:
