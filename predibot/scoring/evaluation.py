@@ -46,10 +46,6 @@ class Question:
     in_full: bool = True
     """Whether forecasts are scored by category, lead time and confidence unasked; else only by the grouping."""
 
-    def scores_by(self, part: str) -> bool:
-        """Return whether forecasts are scored apart by one of `PARTINGS`."""
-        return self.in_full or self.grouping == part
-
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
@@ -118,7 +114,9 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         evidence=record_evidence(record),
         pairs=pairs,
         parts=_parts(record, asked),
-        **_part_scores(forecasts, asked),
+        by_category=_scores_by("category", forecasts, asked),
+        by_lead_time=_scores_by("lead_time", forecasts, asked),
+        by_confidence=_scores_by("confidence", forecasts, asked),
         delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
         first_results_at=_first_results_at(whole, cards if others is None else (*cards, *others.cards), asked),
@@ -134,9 +132,9 @@ def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Qu
     return at if at.timestamp() > record.as_of else None
 
 
-def _part_scores(forecasts: Forecasts, asked: Question) -> dict[str, tuple[PartScore, ...]]:
+def _scores_by(part: str, forecasts: Forecasts, asked: Question) -> tuple[PartScore, ...]:
     ways = {"category": category_scores, "lead_time": lead_time_scores, "confidence": confidence_scores}
-    return {f"by_{part}": way(forecasts, asked.uncertainty) for part, way in ways.items() if asked.scores_by(part)}
+    return ways[part](forecasts, asked.uncertainty) if asked.in_full or asked.grouping == part else ()
 
 
 def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
@@ -164,7 +162,9 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
         notes=(*remarks, *on_clusters(cards), *on_many(cards, "forecasters")),
         question=asked,
         pairs=brier_pairs(forecasts, asked.uncertainty),
-        **_part_scores(forecasts, asked),
+        by_category=_scores_by("category", forecasts, asked),
+        by_lead_time=_scores_by("lead_time", forecasts, asked),
+        by_confidence=_scores_by("confidence", forecasts, asked),
     )
 
 
