@@ -58,9 +58,10 @@ def test_evaluate_from_a_sqlite_ledger(
     free, _ = evaluated("free", as_of=AS_OF + 2 * DAY, OPENBLAS_NUM_THREADS="")
     identical = first.read_bytes() == second.read_bytes()
     decisions = size.runs * size.bots * size.events_a_run
+    bets = decisions * size.markets_an_event
     with capsys.disabled():
         print(
-            f"\nevaluate, {decisions:,} decisions, {decisions * size.markets_an_event:,} bets, {size.markets:,} markets,"
+            f"\nevaluate, {decisions:,} decisions, {bets:,} bets, {size.markets:,} markets,"
             f" {size.markets * size.observations_a_market:,} prices, 10 bots, 4 horizons; load {os.getloadavg()[0]:.1f}"
             f"\n  cold, --json: {cold} (aim {cold_aim} s, 700 MB)"
             f"\n  again: {again} (aim {again_aim} s), an identical document: {identical}"

@@ -152,10 +152,11 @@ def test_what_is_kept_and_broken_is_made_again(ledger: Store, address: str) -> N
 
 
 def test_a_decision_more_is_in_the_next_evaluation(ledger: Store) -> None:
-    before = document(ledger)
+    document(ledger)
     later = a_run(ledger, TWO, bots=("a",), key="later", slot_at=NOW + DAY)
     decide(ledger, later, "a", finished_with(TWO, {"m2a": (1.0, 0.9)}, at=NOW + DAY))
-    assert document(ledger)["bots"][0]["decisions"] == before["bots"][0]["decisions"] + 1
+    made = evaluate(store=ledger, venue_name="polymarket", as_of=NOW + 9 * DAY, question=ASKED)
+    assert [card.decisions for card in made.cards] == [3, 2]
     assert count(ledger, "run_packs") == 2
 
 

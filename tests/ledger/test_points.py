@@ -3,10 +3,11 @@
 import struct
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 from threading import Barrier
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 from predibot.domain.price import PricePoint
 from predibot.errors import LedgerUnusable
@@ -16,6 +17,8 @@ from predibot.ledger.marks import add_observations
 from predibot.ledger.points import unpacked_points
 from predibot.ledger.store import Store
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
+from tests.ledger.databases import Postgres
+from tests.ledger.test_schema import upgrade
 
 POINT = struct.Struct("<qBd")
 TRACKERS, POINTS_EACH = 4, 25
@@ -25,7 +28,8 @@ def instrument_of(store: Store) -> int:
     """Make a run, and return the row of an instrument it plays."""
     a_run(store, event_of(1))
     with store.read() as connection:
-        return int(connection.execute(instruments.select().order_by(instruments.c.id)).scalars().first())
+        rows = connection.execute(instruments.select().order_by(instruments.c.id)).scalars()
+        return int(rows.all()[0])
 
 
 def add(store: Store, row: int, *points: tuple[float, float], source: str = "history") -> int:
@@ -102,9 +106,7 @@ def test_the_canonical_order_is_that_of_the_text_of_instants(store: Store) -> No
     assert len(set(texts)) == len(moments)
 
 
-def test_the_rows_of_an_older_ledger_are_packed_and_exported_as_they_were(tmp_path: object) -> None:
-    from tests.ledger.test_schema import upgrade
-
+def test_the_rows_of_an_older_ledger_are_packed_and_exported_as_they_were(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path}/ledger.db"
     upgrade(address, "0006")
     _fill_rows(address)
@@ -113,8 +115,6 @@ def test_the_rows_of_an_older_ledger_are_packed_and_exported_as_they_were(tmp_pa
 
 
 def _fill_rows(address: str) -> None:
-    from sqlalchemy import create_engine
-
     engine = create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
         for row in (1, 2):
@@ -139,11 +139,7 @@ def _check_rows(store: Store) -> None:
     assert seen(store) == [*path, *path]
 
 
-def test_the_rows_of_an_older_server_are_packed_and_exported_as_they_were(postgres: object) -> None:
-    from tests.ledger.databases import Postgres
-    from tests.ledger.test_schema import upgrade
-
-    assert isinstance(postgres, Postgres)
+def test_the_rows_of_an_older_server_are_packed_and_exported_as_they_were(postgres: Postgres) -> None:
     address = postgres.empty()
     upgrade(address, "0006")
     _fill_rows(address)
