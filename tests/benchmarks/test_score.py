@@ -57,5 +57,6 @@ def test_score_reads_and_scores_100_000_rows(tmp_path: Path, capsys: pytest.Capt
     with capsys.disabled():
         times = ", ".join(f"{what} {each}" for what, each in used.items())
         print(
-            f"\nscore, {FORECASTERS * QUESTIONS:,} rows, {QUESTIONS // QUESTIONS_AN_EVENT:,} events: {times} (aim 1.5 s)"
+            f"\nscore, {FORECASTERS * QUESTIONS:,} rows, {QUESTIONS // QUESTIONS_AN_EVENT:,} events (aim 1.5 s):"
+            f" {times}"
         )
