@@ -28,9 +28,10 @@ def test_an_evaluation_has_the_keys_of_its_contract_in_their_order() -> None:
     )
     assert " ".join(document["bots"][0]) == (
         "bot decisions forecasts settled void brier n_brier brier_open n_brier_open clusters brier_by_event log_score "
-        "accuracy calibration_error calibration_error_by_chance calibration_error_by_chance_high calibration murphy n_market "
-        "market_brier market_log_score skill_vs_market adjusted_brier n_confidence confidence_and_error intervals "
-        "edge horizons cost_usd cost_known_usd refused failed abstained clean unknown ahead contaminated knowledge"
+        "accuracy calibration_error calibration_error_by_chance calibration_error_by_chance_high calibration murphy "
+        "n_market market_brier market_log_score skill_vs_market adjusted_brier n_confidence confidence_and_error "
+        "intervals edge horizons cost_usd cost_known_usd refused failed abstained clean unknown ahead contaminated "
+        "knowledge"
     )
     assert list(document["bots"][0]["horizons"]) == ["1", "7", "settled"]
     assert " ".join(document["bots"][0]["horizons"]["1"]) == (
