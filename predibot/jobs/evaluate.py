@@ -52,7 +52,7 @@ def evaluate(
 def code_digest() -> str:
     """Return the digest of the code that evaluates, so that no number outlives the code that made it."""
     package = Path(predibot.__file__).parent
-    files = sorted(file for folder in _EVALUATING for file in (package / folder).glob("*.py"))
+    files = sorted(file for folder in _EVALUATING for file in (package / folder).rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 

@@ -38,7 +38,8 @@ def stored_memo(connection: Connection, key: str) -> str | None:
 
 
 def keep_memo(connection: Connection, key: str, content: str) -> None:
-    """Keep a text under a key, and forget the oldest ones."""
+    """Keep a text under a key, in place of what could not be read there, and forget the oldest ones."""
+    connection.execute(delete(memos).where(memos.c.key == key))
     insert_one(connection, MemoRow, {"key": key, "content": content})
     newest = select(func.max(memos.c.id)).scalar_subquery()
     connection.execute(delete(memos).where(memos.c.id <= newest - KEPT))

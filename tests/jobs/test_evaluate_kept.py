@@ -149,6 +149,8 @@ def test_what_is_kept_and_broken_is_made_again(ledger: Store, address: str) -> N
     for broken in ("UPDATE run_packs SET content = 'rubbish'", "UPDATE memos SET content = '[1, {}]'"):
         run_sql(address, broken, "DELETE FROM memos" if "packs" in broken else broken)
         assert document(ledger) == before
+    with ledger.read() as connection:
+        assert len(connection.execute(text("SELECT content FROM memos")).scalar_one()) > 1000
 
 
 def test_a_decision_more_is_in_the_next_evaluation(ledger: Store) -> None:
