@@ -88,7 +88,10 @@ def _count_in_a_file(table: str, scope: str) -> None:
 
 
 def _count_on_a_server(table: str, scope: str) -> None:
-    """Count at the end of a transaction, so that none waits for the count and then for another that waits for it."""
+    """Count at the end of a transaction, so that none waits for the count and then for another that waits for it.
+
+    A later migration that writes to a table and then alters it says SET CONSTRAINTS ALL IMMEDIATE in between.
+    """
     more = (
         "INSERT INTO changes (scope, number, counted_by) VALUES (COALESCE({scope}, 0), 1, txid_current())"
         " ON CONFLICT (scope) DO UPDATE SET number = changes.number + 1, counted_by = txid_current()"
