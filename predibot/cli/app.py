@@ -42,6 +42,8 @@ app = typer.Typer(
 )
 
 
+_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "OMP_NUM_THREADS")
+"""By which a user says on how many threads the libraries behind numpy compute, the last one to all of them."""
 _COMPLETION_ASKED = "_PREDIBOT_COMPLETE"
 """The variable in which a shell asks what may come next."""
 _COMPLETION_HELP = {
@@ -93,7 +95,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ended(lambda: _run(given), given)
 
 
+def _compute_on_one_thread() -> None:
+    """Have numpy compute on one thread where nobody said on how many: our matrices are small, and others wait.
+
+    It reads this once, when it is imported.
+    """
+    environment = os.environ  # noqa: TID251 - a library of C reads it, not the settings
+    if "numpy" not in sys.modules and not any(name in environment for name in _THREADS):
+        environment.update(dict.fromkeys(_THREADS[:-1], "1"))
+
+
 def _run(arguments: list[str]) -> int:
+    _compute_on_one_thread()
     command = get_command(app)
     for option in command.params:
         if option.name in _COMPLETION_HELP:

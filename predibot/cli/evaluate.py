@@ -71,7 +71,8 @@ def evaluate(
     output.one_format(json=json, csv=csv)
     settings = load_settings()
     bot_names = options.names(bots)
-    asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
+    known = options.convention_of(convention)
+    asked = _question(horizons, by, delay, sizing, known, resamples, seed, in_full=json)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         specs = specs_of_ledger(store, venue)
@@ -95,7 +96,15 @@ def evaluate(
 
 
 def _question(
-    horizons: str, by: str, delay: str | None, sizing: str | None, convention: "Convention", resamples: int, seed: int
+    horizons: str,
+    by: str,
+    delay: str | None,
+    sizing: str | None,
+    convention: "Convention",
+    resamples: int,
+    seed: int,
+    *,
+    in_full: bool,
 ) -> "Question":
     from predibot.scoring.evaluation import PARTINGS, Question
     from predibot.scoring.sizing import SIZINGS
@@ -108,6 +117,7 @@ def _question(
         uncertainty=Uncertainty(seed=seed, resamples=resamples),
         grouping=None if by == "bot" else options.one_of("--by", by, ("bot", *PARTINGS)),
         delays_days=() if delay is None else _days("--delay", delay),
+        in_full=in_full,
         sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in rules),
     )
 

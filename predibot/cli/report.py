@@ -35,6 +35,7 @@ def report(
     from predibot.reports.decided import run_row
     from predibot.reports.evaluation import evaluation_document
     from predibot.reports.terminal import print_runs
+    from predibot.scoring.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
     bot_names = options.names(bots)
@@ -46,7 +47,10 @@ def report(
         name = asked_about(recipe, bot_names, runs)
         rows = [run_row(summary) for summary in runs if name in (None, summary.run.recipe)]
         at = look_back_at(spec, as_of, options.wall_clock)
-        evaluation = evaluate(store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names)
+        asked = Question(in_full=json)
+        evaluation = evaluate(
+            store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
+        )
     if json:
         output.print_document(
             {"runs": [row.document() for row in rows], **evaluation_document(evaluation)}, exit_code=DONE

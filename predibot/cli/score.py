@@ -103,7 +103,7 @@ def score(
             how = HowAnnual(known, periods_per_year, risk_free_rate)
             _print_equity(score_equity(table, how, strict=strict), json=json)
             return
-        asked = Question(convention=known, uncertainty=Uncertainty(seed=seed, resamples=resamples))
+        asked = Question(convention=known, uncertainty=Uncertainty(seed=seed, resamples=resamples), in_full=json)
         if compare is not None:
             compared = compare_forecasters(table, compare, asked, pools, strict=strict, layout=layout)
             _print_comparison(compared, json=json)

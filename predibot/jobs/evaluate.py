@@ -1,15 +1,29 @@
 """Evaluating: what the ledger holds, as of an instant, as scores that say on how much they rest."""
 
-from collections.abc import Sequence
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 
-from predibot.errors import UsageError
+import predibot
+from predibot.domain.clock import format_instant
+from predibot.errors import LedgerUnusable, UsageError
+from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
 from predibot.jobs.venues import check_spec
+from predibot.ledger.memos import keep_memo, memo_key, stored_memo
+from predibot.ledger.packs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.queries import track_record
 from predibot.ledger.runs import imported_decisions, list_runs
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of
+
+_log = logging.getLogger(__name__)
+
+_EVALUATING = ("domain", "ledger", "scoring")
+"""The folders of the code whose change may change a number."""
 
 
 def evaluate(
@@ -22,16 +36,57 @@ def evaluate(
     question: Question | None = None,
 ) -> Evaluation:
     """Return how good the bots were, from what is stored; nothing is fetched."""
+    question = question or Question()
+    _store(store, partial(_pack, store, venue_name))
+    asked = [venue_name, format_instant(as_of), recipe, list(bots), plain(question), code_digest()]
     with store.read() as connection:
+        key = memo_key(connection, asked)
+        if key is not None and (known := _known(stored_memo(connection, key))) is not None:
+            return known
         record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
         imported = imported_decisions(connection, venue_name, as_of)
-    found = evaluation_of(record, as_of, question or Question())
-    return found if not imported else replace(found, notes=(*found.notes, _on_imported(imported)))
+    found = evaluation_of(record, as_of, question)
+    if imported:
+        found = replace(found, notes=(*found.notes, _on_imported(imported)))
+    if key is not None:
+        _store(store, partial(store.run_write, partial(keep_memo, key=key, content=evaluation_to_text(found))))
+    return found
 
 
 def _on_imported(n: int) -> str:
     decisions = "1 decision of the ledger was" if n == 1 else f"{n:,} decisions of the ledger were"
     return f"{decisions} imported: when they were made, and at which prices, is what their files say"
+
+
+def code_digest() -> str:
+    """Return the digest of the code that evaluates, so that no number outlives the code that made it."""
+    package = Path(predibot.__file__).parent
+    files = sorted(file for folder in _EVALUATING for file in (package / folder).rglob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _known(memo: str | None) -> Evaluation | None:
+    """Return the evaluation that a memo holds; None where there is none, or none that can be read."""
+    try:
+        return None if memo is None else evaluation_from_text(memo)
+    except ValueError as error:
+        _log.warning("what was kept of an evaluation cannot be read (%s); it is made again", error)
+        return None
+
+
+def _pack(store: Store, venue_name: str) -> None:
+    """Pack the runs that were decided on since."""
+    rows = store.run_read(lambda connection: runs_to_pack(connection, venue_name))
+    for start in range(0, len(rows), RUNS_AT_ONCE):
+        store.run_write(partial(pack_runs, run_ids=rows[start : start + RUNS_AT_ONCE]))
+
+
+def _store(store: Store, work: Callable[[], object]) -> None:
+    """Do what makes the next evaluation faster and changes no number, where the ledger can be written."""
+    try:
+        work()
+    except LedgerUnusable as error:
+        _log.info("nothing is kept for the next evaluation of %s: %s", store.address, error)
 
 
 def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:

@@ -197,7 +197,7 @@ def _store_window(store: Store, window: _Window, points: Sequence[PricePoint]) -
     until = window.until if window.whole else max((point.at for point in points), default=window.start)
 
     def keep(connection: Connection) -> int:
-        new = add_observations(connection, window.of.row, points, "history")
+        new = add_observations(connection, {window.of.row: points}, "history")
         # An empty history may be one that was not answered; it is asked for again.
         if points:
             note_tracked(connection, window.of.row, start=window.start, until=until)
@@ -226,17 +226,13 @@ def _track_quotes(
                 failures.append("the quotes of further events were not asked for")
                 break
             continue
-        points = [
-            (rows[market_id].row, PricePoint(quote.at, quote.price.yes))
+        points = {
+            rows[market_id].row: [PricePoint(quote.at, quote.price.yes)]
             for market_id, quote in quotes.items()
             if quote.price is not None and market_id in rows
-        ]
-        new += store.run_write(partial(_add_quotes, points=points))
+        }
+        new += store.run_write(partial(add_observations, points=points, source="quote"))
     return new, failures
-
-
-def _add_quotes(connection: Connection, points: Sequence[tuple[int, PricePoint]]) -> int:
-    return sum(add_observations(connection, row, [point], "quote") for row, point in points)
 
 
 def _failure_notes(failures: Sequence[str]) -> list[str]:

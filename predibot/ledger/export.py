@@ -1,18 +1,34 @@
 """The ledger as rows for others: by the names things have, not by our row numbers, and never all at once."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Label, Select, Text, case, cast, func, select, type_coerce
+import numpy as np
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Float,
+    Label,
+    Select,
+    Text,
+    case,
+    cast,
+    func,
+    select,
+    type_coerce,
+)
 from sqlalchemy.types import TypeEngine
 
 from predibot.domain.clock import format_instant
 from predibot.ledger.catalogue import events, instruments, markets, run_events
 from predibot.ledger.claims import tasks
 from predibot.ledger.decisions import bets, bots, decisions, fills, forecasts, quotes, sources
-from predibot.ledger.instant import Instant
-from predibot.ledger.marks import observations, resolutions
+from predibot.ledger.instant import Instant, from_microseconds
+from predibot.ledger.marks import price_paths, resolutions
+from predibot.ledger.packs import collation_of
+from predibot.ledger.points import SOURCES, unpacked_points
 from predibot.ledger.runs import runs
 
 TABLES = (
@@ -70,10 +86,13 @@ _KEY_COLUMNS: Mapping[str, int] = {
     "fills": 6,
     "sources": 6,
     "quotes": 7,
-    "observations": 7,
+    "observations": 5,
     "resolutions": 3,
 }
-"""How many columns, from the first one on, no two rows have in common."""
+"""How many columns, from the first one on, no two rows that the database sorts have in common."""
+_POINT_COLUMNS: Mapping[str, TypeEngine[Any]] = {"at": Instant(), "source": Text(), "price": Float()}
+"""What a path is to others: a row for each of its points."""
+_PATHS_AT_ONCE = 10
 _ROWS_AT_ONCE = 200
 """Few, because a row may hold a whole rationale or the reasons of a thousand events."""
 _MINUTE, _SECOND = 60_000_000, 1_000_000
@@ -108,9 +127,13 @@ def export_values(
     if run_key is not None:
         statement = statement.where(runs.c.key == run_key)
     if canonical:
-        collation = "C" if connection.dialect.name == "postgresql" else "BINARY"
+        collation = collation_of(connection)
         key = statement.selected_columns[: _KEY_COLUMNS[table]]
         statement = statement.order_by(None).order_by(*(term for each in key for term in _by_text(each, collation)))
+    if table == "observations":
+        paths = connection.execute(statement.execution_options(yield_per=_PATHS_AT_ONCE))
+        yield from _observations(paths, canonical=canonical)
+        return
     instants = [index for index, each in enumerate(statement.selected_columns) if isinstance(each.type, Instant)]
     for row in connection.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE)):
         if not instants:
@@ -126,13 +149,21 @@ def export_values(
 def export_columns(table: str, *, canonical: bool = False) -> Mapping[str, type]:
     """Return the names of a table's columns and what they hold beside None: `str`, `int` or `float`."""
     columns = _statement(table, canonical=canonical).selected_columns
-    kinds = {each.name: each.type.python_type for each in columns}
+    kinds = {name: type_.python_type for name, type_ in _types(table, columns).items()}
     return {name: str if kind is datetime else kind for name, kind in kinds.items()}
 
 
 def export_types(table: str) -> Mapping[str, TypeEngine[Any]]:
     """Return the names of a table's columns and what the database calls that which they hold."""
-    return {each.name: each.type for each in _statement(table, canonical=False).selected_columns}
+    return _types(table, _statement(table, canonical=False).selected_columns)
+
+
+def _types(table: str, columns: Iterable[ColumnElement[Any]]) -> Mapping[str, TypeEngine[Any]]:
+    types = {each.key or "": each.type for each in columns}
+    if table == "observations":
+        del types["points"]
+        types.update(_POINT_COLUMNS)
+    return types
 
 
 def _statement(table: str, *, canonical: bool) -> Select[Any]:
@@ -149,12 +180,18 @@ def _by_text(column: ColumnElement[Any], collation: str) -> Iterator[ColumnEleme
     By text, because that is the order of every canonical export so far.
     """
     if isinstance(column.type, Instant):
-        # Whole minutes have no seconds in their text, and whole seconds no fraction: they come after the others.
-        at = type_coerce(column, BigInteger)
-        yield from (at // _MINUTE, at % _MINUTE == 0, at // _SECOND, at % _SECOND == 0, at)
+        yield from _by_text_of(type_coerce(column, BigInteger))
         return
     text = column if column.type.python_type is str else cast(column, Text)
     yield text.collate(collation).nulls_first()
+
+
+def _by_text_of(at: Any) -> tuple[Any, ...]:
+    """Return what microseconds are sorted by so that they are in the order of the text of their instant.
+
+    Whole minutes have no seconds in their text, and whole seconds no fraction: they come after the others.
+    """
+    return (at // _MINUTE, at % _MINUTE == 0, at // _SECOND, at % _SECOND == 0, at)
 
 
 def _run() -> tuple[Label[Any], Label[Any]]:
@@ -319,7 +356,7 @@ def _sources() -> Select[Any]:
     return _of_decision(sources, *columns)
 
 
-def _observations() -> Select[Any]:
+def _price_paths() -> Select[Any]:
     return (
         select(
             instruments.c.venue,
@@ -327,14 +364,22 @@ def _observations() -> Select[Any]:
             instruments.c.instrument_id,
             markets.c.market_id,
             instruments.c.side,
-            observations.c.at,
-            observations.c.source,
-            observations.c.price,
+            price_paths.c.points,
         )
-        .join(instruments, instruments.c.id == observations.c.instrument_row)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
-        .order_by(observations.c.instrument_row, observations.c.at, observations.c.source)
+        .order_by(price_paths.c.instrument_row)
     )
+
+
+def _observations(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each point of each instrument."""
+    for *named, blob in paths:
+        points, _ = unpacked_points([blob])
+        if canonical:
+            points = points[np.lexsort((points["source"], *reversed(_by_text_of(points["at"]))))]
+        for at, source, price in points.tolist():
+            yield (*named, format_instant(from_microseconds(at)), SOURCES[source], price)
 
 
 def _resolutions() -> Select[Any]:
@@ -358,6 +403,6 @@ _STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
     "fills": _fills,
     "quotes": _quotes,
     "sources": _sources,
-    "observations": _observations,
+    "observations": _price_paths,
     "resolutions": _resolutions,
 }

@@ -5,16 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import ColumnElement, Connection, func, select, update
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.ledger.catalogue import events, instruments, markets, run_events
+from predibot.ledger.instant import to_microseconds
+from predibot.ledger.points import POINT, SOURCES, merged_points, packed_points, unpacked_points
 from predibot.ledger.rows import insert_new, table_of
 from predibot.ledger.runs import runs
-from predibot.ledger.tables import ObservationRow, ResolutionRow
+from predibot.ledger.tables import PricePathRow, ResolutionRow
 
-observations, resolutions = table_of(ObservationRow), table_of(ResolutionRow)
+price_paths, resolutions = table_of(PricePathRow), table_of(ResolutionRow)
 ObservationSource = Literal["history", "quote"]
 
 
@@ -70,13 +73,34 @@ def _made_on(spec: str | None) -> list[ColumnElement[bool]]:
 
 
 def add_observations(
-    connection: Connection, instrument_row: int, points: Sequence[PricePoint], source: ObservationSource
+    connection: Connection, points: Mapping[int, Sequence[PricePoint]], source: ObservationSource
 ) -> int:
-    """Store the points that are not stored yet, and return how many were new."""
-    rows = [
-        {"instrument_row": instrument_row, "at": point.at, "source": source, "price": point.price} for point in points
-    ]
-    return insert_new(connection, ObservationRow, rows)
+    """Store the points of some instruments, by row, that are not stored yet, and return how many were new.
+
+    Two trackers at once wait for each other, at the instruments and in their order: none forgets what another brought.
+    """
+    rows = sorted(row for row, seen in points.items() if seen)
+    # Less than a lock against being referred to, so no decision that books a fill waits.
+    connection.execute(
+        select(instruments.c.id)
+        .where(instruments.c.id.in_(rows))
+        .order_by(instruments.c.id)
+        .with_for_update(key_share=True)
+    )
+    return sum(_add_points(connection, row, points[row], source) for row in rows)
+
+
+def _add_points(connection: Connection, row: int, seen: Sequence[PricePoint], source: ObservationSource) -> int:
+    blob = connection.execute(select(price_paths.c.points).where(price_paths.c.instrument_row == row)).scalar()
+    held, _ = unpacked_points([] if blob is None else [blob])
+    code = SOURCES.index(source)
+    more = np.array([(to_microseconds(point.at), code, point.price) for point in seen], dtype=POINT)
+    both = packed_points(merged := merged_points(held, more))
+    if blob is None:
+        connection.execute(insert(price_paths), {"instrument_row": row, "points": both})
+    elif merged.size > held.size:
+        connection.execute(update(price_paths).where(price_paths.c.instrument_row == row).values(points=both))
+    return int(merged.size - held.size)
 
 
 def note_tracked(connection: Connection, row: int, *, start: datetime, until: datetime) -> None:

@@ -3,20 +3,19 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, select
 
-from predibot.domain.decision import STATUSES
-from predibot.domain.price import Quote
 from predibot.ledger.catalogue import instruments, markets
-from predibot.ledger.decisions import bets, bots, decisions, forecasts, quotes
+from predibot.ledger.decisions import bots
 from predibot.ledger.instant import to_microseconds
-from predibot.ledger.knowledge import IS_LIVE, OPENED_MODEL, Deciders, knowledge_of_decisions
-from predibot.ledger.marks import observations, resolutions
+from predibot.ledger.knowledge import IS_LIVE, Deciders, knowledge_of_decisions
+from predibot.ledger.marks import price_paths, resolutions
+from predibot.ledger.packs import UNKNOWN, collation_of, decided_in, numbers_of
 from predibot.ledger.played import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
+from predibot.ledger.points import unpacked_points
 from predibot.ledger.runs import runs
 from predibot.scoring.record import TrackRecord
 
@@ -25,10 +24,6 @@ Ints = NDArray[np.int64]
 
 _MICROSECONDS = 1e6
 _DAY_MICROSECONDS = 86_400 * 1_000_000
-_UNKNOWN = -1.0
-"""Stands for NULL on the way out of the cursor; nothing that is read here can be negative otherwise."""
-
-_BET_WIDTH = 8
 
 
 def track_record(
@@ -49,24 +44,20 @@ def track_record(
         bot_names: Only these bots; empty for all.
     """
     at = to_microseconds(as_of)
-    chosen = [runs.c.venue_name == venue, runs.c.voided_at.is_(None), decisions.c.decided_at <= as_of]
-    if recipe is not None:
-        chosen.append(runs.c.recipe == recipe)
     listed = _markets(connection, venue)
     market_rows = listed[:, 0]
     payout, settled_at = _settled(connection, venue, market_rows, as_of)
     # Also of bots that nobody asked for: another may pool them.
-    head = _decisions(connection, chosen)
+    head, bet = _decided(connection, venue, as_of, recipe)
     knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
     if bot_names:
-        chosen.append(bots.c.name.in_(bot_names))
         rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(bot_names))).scalars()
         asked = np.isin(head[:, 1], list(rows))
-        head, knowledge = head[asked], knowledge[asked]
+        head, bet = _only(asked, head, bet)
+        knowledge = knowledge[asked]
     names, bot_index = _bots(connection, head[:, 1])
-    bet_decision, bet = _ordered(head, np.concatenate([_bets(connection, chosen), _unbet(connection, chosen)]))
     event = head[:, 5].astype(np.int64)
-    observed = _observations(connection, venue, as_of)
+    observed_market, observed_at, observed_price = _observations(connection, venue, market_rows, as_of)
     played = played_events(connection, venue, as_of)
     categories, category = _categories(event, played)
     fees = _fees(bet[:, 1].astype(np.int64), played)
@@ -82,16 +73,16 @@ def track_record(
         decision_event=event,
         decision_cost_usd=_known(head[:, 6]),
         decision_cost_known_usd=head[:, 7],
-        bet_decision=bet_decision,
+        bet_decision=bet[:, 0].astype(np.int64),
         bet_market=np.searchsorted(market_rows, bet[:, 1]).astype(np.int64),
         bet_usd=bet[:, 2],
         bet_price_yes=bet[:, 3],
         bet_probability=_known(bet[:, 4]),
         payout_yes=payout,
         settled_at=settled_at,
-        observation_market=np.searchsorted(market_rows, observed[:, 0]).astype(np.int64),
-        observation_at=observed[:, 1] / _MICROSECONDS,
-        observation_price_yes=observed[:, 2],
+        observation_market=observed_market,
+        observation_at=observed_at,
+        observation_price_yes=observed_price,
         event_settled=~np.isin(event, listed[np.isnan(payout), 1]),
         decision_knowledge=knowledge,
         decision_slot=head[:, 4] / _MICROSECONDS,
@@ -109,33 +100,39 @@ def track_record(
     )
 
 
-def _decisions(connection: Connection, chosen: Sequence[Any]) -> Floats:
-    """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live, run; one row each.
+def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | None) -> tuple[Floats, Floats]:
+    """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live, run of decisions.
 
-    In the order of their names, never of their numbers: those depend on who was
-    quicker, and the last digit of a sum on its order.
+    And their bets, as `packs.Decided` has them; both by slot, and then in the order of names.
     """
     statement = (
-        select(
-            decisions.c.id,
-            decisions.c.bot_id,
-            case({status: index for index, status in enumerate(STATUSES)}, value=decisions.c.status),
-            decisions.c.decided_at,
-            runs.c.slot_at,
-            # What is about no event is a cluster of its own.
-            func.coalesce(decisions.c.event_row, -decisions.c.id),
-            func.coalesce(decisions.c.cost_usd, _UNKNOWN),
-            decisions.c.cost_known_usd,
-            OPENED_MODEL,
-            IS_LIVE,
-            runs.c.id,
-        )
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .where(*chosen)
-        .order_by(runs.c.slot_at, runs.c.key, bots.c.name, decisions.c.subject_kind, decisions.c.subject_id)
+        select(runs.c.id, runs.c.slot_at, IS_LIVE)
+        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *_of_recipe(recipe))
+        .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )
-    return _rows(connection, statement, 11)
+    made_in = numbers_of(connection, statement, 3)
+    found = list(decided_in(connection, made_in[:, 0].astype(np.int64).tolist()))
+    sizes = [len(each.decisions) for each in found]
+    first = np.cumsum(sizes) - sizes
+    run = np.repeat(made_in, sizes, axis=0)
+    head = np.concatenate([np.zeros((0, 8)), *(each.decisions for each in found)])
+    head = np.column_stack([head[:, :4], run[:, 1], head[:, 4:], run[:, 2], run[:, 0]])
+    bet = np.concatenate([np.zeros((0, 8)), *(each.bets for each in found)])
+    bet[:, 0] += np.repeat(first, [len(each.bets) for each in found])
+    known = head[:, 3] <= to_microseconds(as_of)
+    return (head, bet) if known.all() else _only(known, head, bet)
+
+
+def _of_recipe(recipe: str | None) -> list[ColumnElement[bool]]:
+    return [] if recipe is None else [runs.c.recipe == recipe]
+
+
+def _only(kept: NDArray[np.bool_], head: Floats, bet: Floats) -> tuple[Floats, Floats]:
+    """Return some of the decisions, and their bets."""
+    decision = bet[:, 0].astype(np.int64)
+    bet = bet[kept[decision]]
+    bet[:, 0] = (np.cumsum(kept) - 1)[decision[kept[decision]]]
+    return head[kept], bet
 
 
 def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints]:
@@ -147,70 +144,10 @@ def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], In
     return names, index[np.searchsorted(present, bot_rows)] if present.size else np.zeros(0, dtype=np.int64)
 
 
-def _bets(connection: Connection, chosen: Sequence[Any]) -> Floats:
-    """Return decision id, market row, dollars, p0, probability, confidence, bid, ask; one row a bet, by decision."""
-    statement = (
-        select(
-            bets.c.decision_id,
-            bets.c.market_row,
-            bets.c.booked_usd,
-            bets.c.price_yes,
-            func.coalesce(forecasts.c.probability, _UNKNOWN),
-            func.coalesce(forecasts.c.confidence, _UNKNOWN),
-            func.coalesce(quotes.c.bid, _UNKNOWN),
-            func.coalesce(quotes.c.ask, _UNKNOWN),
-        )
-        .join(decisions, decisions.c.id == bets.c.decision_id)
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .outerjoin(
-            forecasts,
-            and_(forecasts.c.decision_id == bets.c.decision_id, forecasts.c.market_row == bets.c.market_row),
-        )
-        .outerjoin(
-            quotes,
-            and_(
-                quotes.c.decision_id == bets.c.decision_id,
-                quotes.c.market_row == bets.c.market_row,
-                quotes.c.role == "booked",
-            ),
-        )
-        .where(*chosen)
-        .order_by(bets.c.decision_id, bets.c.market_row)
-    )
-    return _rows(connection, statement, _BET_WIDTH)
-
-
-def _unbet(connection: Connection, chosen: Sequence[Any]) -> Floats:
-    """Return the markets that decisions which abstained were shown, as bets of nothing at the price shown."""
-    statement = (
-        select(quotes)
-        .join(decisions, decisions.c.id == quotes.c.decision_id)
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .where(*chosen, decisions.c.status == "abstained", quotes.c.role == "shown")
-        .order_by(quotes.c.decision_id, quotes.c.market_row)
-    )
-    shown = [
-        (row["decision_id"], row["market_row"], 0.0, price.yes, *[_UNKNOWN] * 4)
-        for row in connection.execute(statement).mappings()
-        if (price := Quote(**{name: row[name] for name in Quote.__slots__}).price) is not None and price.usable
-    ]
-    return np.array(shown, dtype=np.float64).reshape(-1, _BET_WIDTH)
-
-
-def _ordered(head: Floats, bet: Floats) -> tuple[Ints, Floats]:
-    """Return the row of each bet's decision, and the bets, in the order of the decisions and then of the markets."""
-    by_id = np.argsort(head[:, 0], kind="stable")
-    decision = by_id[np.searchsorted(head[by_id, 0], bet[:, 0])] if len(bet) else np.zeros(0, dtype=np.int64)
-    order = np.lexsort((bet[:, 1], decision))
-    return decision[order].astype(np.int64), bet[order]
-
-
 def _markets(connection: Connection, venue: str) -> Ints:
     """Return market row and event row, (n, 2), by market row."""
     statement = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
-    return _rows(connection, statement, 2).astype(np.int64)
+    return numbers_of(connection, statement, 2).astype(np.int64)
 
 
 def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
@@ -221,7 +158,7 @@ def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datet
         .where(markets.c.venue == venue, resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
         .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
     )
-    found = _rows(connection, statement, 3)
+    found = numbers_of(connection, statement, 3)
     payout, settled_at = np.full(market_rows.size, np.nan), np.full(market_rows.size, np.nan)
     where = np.searchsorted(market_rows, found[:, 0])
     # Of several revisions the last one is assigned last.
@@ -296,41 +233,23 @@ def _fees(market_rows: Ints, played: Mapping[int, PlayedEvent]) -> Floats:
     return np.array(table, dtype=np.float64).reshape(-1, 2)[index]
 
 
-def _observations(connection: Connection, venue: str, as_of: datetime) -> Floats:
-    """Return market row, instant, price of YES; of equal instants track's own quote comes last."""
-    priced = _rows(
-        connection,
-        select(instruments.c.id, instruments.c.market_row)
-        .where(instruments.c.venue == venue, instruments.c.side == "YES")
-        .order_by(instruments.c.id),
-        2,
-    )
-    # Alone, the table is read in the order in which it lies, and nothing is sorted.
+def _observations(
+    connection: Connection, venue: str, market_rows: Ints, as_of: datetime
+) -> tuple[Ints, Floats, Floats]:
+    """Return market, instant, price of YES; of equal instants track's own quote comes last."""
     statement = (
-        select(observations.c.instrument_row, observations.c.at, observations.c.price)
-        .where(observations.c.at <= as_of)
-        .order_by(observations.c.instrument_row, observations.c.at, observations.c.source)
+        select(instruments.c.market_row, price_paths.c.points)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .where(instruments.c.venue == venue, instruments.c.side == "YES")
+        .order_by(price_paths.c.instrument_row)
     )
-    found = _rows(connection, statement, 3)
-    if not len(priced):
-        return found[:0]
-    place = np.minimum(np.searchsorted(priced[:, 0], found[:, 0]), len(priced) - 1)
-    of_venue = priced[place, 0] == found[:, 0]
-    found[:, 0] = priced[place, 1]
-    return found if of_venue.all() else found[of_venue]
+    paths = connection.execute(statement).all()
+    points, sizes = unpacked_points([path.points for path in paths])
+    market = np.repeat(np.searchsorted(market_rows, [path.market_row for path in paths]), sizes)
+    at, price = points["at"] / _MICROSECONDS, points["price"].copy()
+    known = points["at"] <= to_microseconds(as_of)
+    return (market, at, price) if known.all() else (market[known], at[known], price[known])
 
 
 def _known(values: Floats) -> Floats:
-    return np.where(values == _UNKNOWN, np.nan, values)
-
-
-def _rows(connection: Connection, statement: Select[Any], width: int) -> Floats:
-    """Return the rows of a statement as numbers, (n, width), without making an object of each.
-
-    Raw rows skip the conversion of instants, so they arrive as microseconds,
-    which a float64 holds exactly for the next two centuries. They are taken one
-    by one: millions at once would fill the memory, and the collector with work.
-    """
-    cursor = connection.execute(statement).cursor
-    rows: Any = () if cursor is None else cursor
-    return np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, width)
+    return np.where(values == UNKNOWN, np.nan, values)

@@ -385,7 +385,7 @@ class Restorer:
                 seen = [_point(row) for row in some]
                 for source in _SOURCES:
                     points = [point for of, point in seen if of == source]
-                    new += add_observations(self.connection, at, points, source)
+                    new += add_observations(self.connection, {at: points}, source)
         return new
 
     def _put_resolutions(self, rows: Sequence[Checked]) -> int:

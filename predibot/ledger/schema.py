@@ -12,7 +12,7 @@ from predibot.ledger.url import masked, sqlite_file
 
 _log = logging.getLogger(__name__)
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 HEAD = VERSIONS[-1]
 _OURS = {"alembic_version", "runs", "tasks"}
 _LOCK = 7_305_991_201

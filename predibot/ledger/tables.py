@@ -5,11 +5,12 @@ What the database can refuse by itself, it refuses: every rule below has a name.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, Index, MetaData, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, LargeBinary, MetaData, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from predibot.domain.decision import REASON_KINDS
 from predibot.ledger.instant import Instant
+from predibot.ledger.points import POINT
 from predibot.ledger.prose import Prose
 
 NAMING = {
@@ -346,15 +347,15 @@ class ReservationRow(_Amounts, table=True):
     lease_until: datetime = _instant()
 
 
-class ObservationRow(Row, table=True):
-    """A price that `track` saw: a point of the venue's history, or a quote of its own."""
+class PricePathRow(Row, table=True):
+    """The prices that `track` saw of an instrument, as `points` packs them: a row each would be millions."""
 
-    __tablename__ = "observations"
-    __table_args__ = (_unit("price"), _one_of("source", "history", "quote"), CLUSTERED)
-    instrument_row: int = Field(foreign_key="instruments.id", primary_key=True)
-    at: datetime = Field(sa_type=Instant, primary_key=True)
-    source: str = Field(primary_key=True, sa_type=Text)
-    price: float
+    __tablename__ = "price_paths"
+    __table_args__ = (CheckConstraint(f"length(points) % {POINT.itemsize} = 1", name="points_whole"),)
+    instrument_row: int = Field(
+        foreign_key="instruments.id", primary_key=True, sa_column_kwargs={"autoincrement": False}
+    )
+    points: bytes = Field(sa_type=LargeBinary)
 
 
 class ResolutionRow(Row, table=True):
@@ -369,3 +370,33 @@ class ResolutionRow(Row, table=True):
     settled_source: str = _text()
     effective_at: datetime = _instant()
     seen_at: datetime = _instant()
+
+
+class ChangeRow(Row, table=True):
+    """How often what caches are made of was changed; triggers of the database count, so nothing gets past them."""
+
+    __tablename__ = "changes"
+    scope: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    """The run whose bots, decisions and what belongs to them are counted; 0 for everything else."""
+    number: int = Field(sa_type=BigInteger)
+    counted_by: int | None = Field(default=None, sa_type=BigInteger)
+    """The last one that changed something, where the database numbers them: each counts once."""
+
+
+class RunPackRow(Row, table=True):
+    """A run's decisions as arrays, to be read in place of its rows while its count of changes is the same."""
+
+    __tablename__ = "run_packs"
+    run_id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    change: int = Field(sa_type=BigInteger)
+    content: bytes = Field(sa_type=LargeBinary)
+
+
+class MemoRow(Row, table=True):
+    """What was worked out from the ledger; the key says from which state of it, and with what code."""
+
+    __tablename__ = "memos"
+    __table_args__ = (UniqueConstraint("key"),)
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = _text()
+    content: str = _text()

@@ -1,5 +1,7 @@
 """Difficulty: scores of forecasters who were asked different questions, made comparable."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,6 +11,8 @@ from predibot.scoring.clusters import cluster_codes
 MAX_FORECASTERS = 1_000_000
 MAX_EQUATIONS = 3_000
 """The most that are solved at once, one each of the forecasters or of the questions, whichever are fewer."""
+_MOST_CELLS = 1_000_000
+"""Of a table of who answered what that is kept whole; a larger one is mostly empty."""
 
 
 @within_floats
@@ -74,18 +78,27 @@ def _numbered(forecaster: ArrayLike) -> Ints:
 
 def _largest_linked_group(who: Ints, what: Ints) -> Ints:
     """Return the forecasters of the group with the most of them; none on a tie."""
-    from scipy.sparse import coo_array  # heavy
-    from scipy.sparse.csgraph import connected_components
-
-    forecasters = int(who.max()) + 1
-    size = forecasters + int(what.max()) + 1
-    links = coo_array((np.ones(who.size), (who, forecasters + what)), shape=(size, size))
-    group = connected_components(links, directed=False)[1]
+    group = _linked_groups(who, what)
     present = np.unique(who)
     groups, members = np.unique(group[present], return_counts=True)
     largest = groups[members == members.max()]
     chosen: Ints = present[group[present] == largest[0]] if largest.size == 1 else present[:0]
     return chosen
+
+
+def _linked_groups(who: Ints, what: Ints) -> Ints:
+    """Return the lowest number that shared questions link each forecaster to, through others too."""
+    group = np.arange(int(who.max()) + 1)
+    while True:
+        of_question = np.full(int(what.max()) + 1, group.size)
+        np.minimum.at(of_question, what, group[who])
+        lower = group.copy()
+        np.minimum.at(lower, who, of_question[what])
+        # As low as the one it is linked to is by now: long chains halve each time.
+        lower = lower[lower]
+        if np.array_equal(lower, group):
+            return group
+        group = lower
 
 
 def _scores_on_the_average_question(values: Floats, who: Ints, what: Ints) -> Floats:
@@ -102,14 +115,25 @@ def _scores_on_the_average_question(values: Floats, who: Ints, what: Ints) -> Fl
 
 def _effects(values: Floats, few: Ints, many: Ints) -> tuple[Floats, Floats]:
     """Return the effects of the few, which add up to zero, and of the many, of all answers by least squares."""
-    from scipy.sparse import coo_array  # heavy
-
-    answers = coo_array((np.ones(few.size), (few, many))).tocsr()
+    answers = _counted(few, many)
     each_of_many = np.bincount(many)
     means = np.bincount(many, values) / each_of_many
     # Least squares with the many solved for: one equation each of the few remains.
-    equations = np.diag(np.bincount(few).astype(np.float64)) - (answers / each_of_many @ answers.T).toarray()
+    shared = answers / each_of_many @ answers.T
+    if not isinstance(shared, np.ndarray):
+        shared = shared.toarray()
+    equations = np.diag(np.bincount(few).astype(np.float64)) - shared
     beyond = np.bincount(few, values - means[many])
     # The equations fix effects up to a constant only; this picks the ones that add up to zero.
     effects = np.linalg.solve(equations + 1.0 / len(equations), beyond)
     return effects, means - (answers.T @ effects) / each_of_many
+
+
+def _counted(few: Ints, many: Ints) -> Any:
+    """Return how often each of the few answered each of the many, (few, many)."""
+    shape = int(few.max()) + 1, int(many.max()) + 1
+    if shape[0] * shape[1] <= _MOST_CELLS:
+        return np.bincount(few * shape[1] + many, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    from scipy.sparse import coo_array  # heavy
+
+    return coo_array((np.ones(few.size), (few, many)), shape=shape).tocsr()

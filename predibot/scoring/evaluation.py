@@ -44,6 +44,8 @@ class Question:
     delays_days: Sequence[float] = ()
     sizings: Sequence[str] = ()
     """Some of `SIZINGS`."""
+    in_full: bool = True
+    """Whether forecasts are scored by category, lead time and confidence unasked; else only by the grouping."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +128,9 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         evidence=record_evidence(record),
         pairs=pairs,
         parts=_parts(record, asked),
-        by_category=category_scores(forecasts, asked.uncertainty),
-        by_lead_time=lead_time_scores(forecasts, asked.uncertainty),
-        by_confidence=confidence_scores(forecasts, asked.uncertainty),
+        by_category=_scores_by("category", forecasts, asked),
+        by_lead_time=_scores_by("lead_time", forecasts, asked),
+        by_confidence=_scores_by("confidence", forecasts, asked),
         delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
         first_results_at=_first_results_at(whole, cards if others is None else (*cards, *others.cards), asked),
@@ -147,6 +149,11 @@ def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Qu
 def _has_come(card: Scorecard) -> bool:
     """Return whether a horizon has passed, or a market settled; prices of now there are from the first minute."""
     return any(score.n for label, score in card.horizons.items() if label != NOW)
+
+
+def _scores_by(part: str, forecasts: Forecasts, asked: Question) -> tuple[PartScore, ...]:
+    ways = {"category": category_scores, "lead_time": lead_time_scores, "confidence": confidence_scores}
+    return ways[part](forecasts, asked.uncertainty) if asked.in_full or asked.grouping == part else ()
 
 
 def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
@@ -174,9 +181,9 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
         notes=(*remarks, *on_clusters(cards), *on_many(cards, "forecasters")),
         question=asked,
         pairs=brier_pairs(forecasts, asked.uncertainty),
-        by_category=category_scores(forecasts, asked.uncertainty),
-        by_lead_time=lead_time_scores(forecasts, asked.uncertainty),
-        by_confidence=confidence_scores(forecasts, asked.uncertainty),
+        by_category=_scores_by("category", forecasts, asked),
+        by_lead_time=_scores_by("lead_time", forecasts, asked),
+        by_confidence=_scores_by("confidence", forecasts, asked),
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from predibot.ledger.instant import to_microseconds
+from predibot.ledger.points import POINT, packed_points
 from predibot.ledger.store import Store
 
 BEGIN = datetime(2025, 1, 1, 12, tzinfo=UTC)
@@ -36,6 +37,7 @@ class Size:
         return self.events * self.markets_an_event
 
 
+MONTH = Size(30, 10, 10, 200, 3, 60, days=30)
 HUNDRED_THOUSAND_DECISIONS = Size(1_000, 10, 10, 2_000, 3, 60)
 MILLION_BETS = Size(1_000, 10, 20, 4_000, 5, 200)
 
@@ -118,7 +120,8 @@ def _event_json(size: Size, event: int) -> str:
         {"ref": {"id": str(first + number)}, "fees": {"rate": 0.05, "exponent": 1.0}}
         for number in range(size.markets_an_event)
     ]
-    return json.dumps({"tags": [{"label": tag.title(), "slug": tag}], "markets": markets})
+    # As a run freezes it, without spaces.
+    return json.dumps({"tags": [{"label": tag.title(), "slug": tag}], "markets": markets}, separators=(",", ":"))
 
 
 def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64], rng: np.random.Generator) -> None:
@@ -177,18 +180,12 @@ def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64
 
 
 def _fill_prices(connection: Connection, size: Size, rng: np.random.Generator) -> None:
-    n = size.markets * size.observations_a_market
+    points = np.zeros((size.markets, size.observations_a_market), dtype=POINT)
     step = size.days * _DAY // size.observations_a_market
-    _put_each(
-        connection,
-        "observations",
-        {
-            "instrument_row": np.repeat(2 * np.arange(size.markets) + 1, size.observations_a_market),
-            "at": _slot(size, 0) + step * np.tile(np.arange(size.observations_a_market), size.markets),
-            "price": rng.random(n),
-        },
-        {"source": "history"},
-    )
+    points["at"] = _slot(size, 0) + step * np.arange(size.observations_a_market)
+    points["price"] = rng.random(points.shape)
+    rows = ((2 * market + 1, packed_points(path)) for market, path in enumerate(points))
+    _put(connection, "price_paths", ("instrument_row", "points"), rows)
 
 
 def _fill_resolutions(connection: Connection, size: Size, rng: np.random.Generator) -> None:

@@ -1,6 +1,6 @@
 """Measures `evaluate` on a big ledger, and `track` of what the rules choose of 1,000 markets; never judges."""
 
-import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,18 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from predibot.cli.app import main
 from predibot.config import Settings
 from predibot.contracts import Progress
 from predibot.jobs.decide import decide
 from predibot.jobs.run import RunRequest
 from predibot.jobs.track import track
 from predibot.jobs.venues import open_venue
-from predibot.ledger.queries import track_record
 from predibot.ledger.store import Store
 from predibot.recipe_text import RecipeText, parse_recipe
-from predibot.scoring.evaluation import Question, evaluation_of
-from tests.benchmarks.ledgers import BEGIN, DAY, HUNDRED_THOUSAND_DECISIONS, MILLION_BETS, Size, fill
+from tests.benchmarks.ledgers import BEGIN, DAY, HUNDRED_THOUSAND_DECISIONS, MILLION_BETS, MONTH, Size, fill
+from tests.benchmarks.memory import Used, used_by
 
 pytestmark = pytest.mark.benchmark
 
@@ -37,29 +35,39 @@ def measured(what: str, seconds: dict[str, str]) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("size", "aim"), [(HUNDRED_THOUSAND_DECISIONS, 2), (MILLION_BETS, 5)], ids=["100,000 decisions", "a million bets"]
+    ("size", "cold_aim", "again_aim"),
+    [(MONTH, "1.0", "1.0"), (HUNDRED_THOUSAND_DECISIONS, "2", "2"), (MILLION_BETS, "6", "2")],
+    ids=["a month", "100,000 decisions", "a million bets"],
 )
 def test_evaluate_from_a_sqlite_ledger(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], size: Size, aim: int
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], size: Size, cold_aim: str, again_aim: str
 ) -> None:
-    seconds: dict[str, str] = {}
     address = f"sqlite:///{tmp_path}/big.db"
     with Store.open(address) as store:
-        with measured("building", seconds):
-            fill(store, size, np.random.default_rng(1))
-        with measured("reading", seconds), store.read() as connection:
-            record = track_record(connection, "polymarket", AS_OF)
-    with measured("scoring", seconds):
-        evaluation_of(record, AS_OF, Question(horizons_days=(1, 2, 7, 30)))
-    options = ["--no-track", "--as-of", AS_OF.isoformat(), "--horizons", "1,2,7,30", "--json", "--ledger", address]
-    with measured("predibot evaluate", seconds):
-        code = main(["evaluate", *options])
-    bots = json.loads(capsys.readouterr().out)["bots"]
-    sizes = f"{record.decided_at.size:,} decisions, {record.bet_usd.size:,} bets, {record.observation_at.size:,} prices"
+        fill(store, size, np.random.default_rng(1))
+
+    def evaluated(what: str, *options: str, as_of: datetime = AS_OF, **environment: str) -> tuple[Used, Path]:
+        asked = ("--no-track", "--as-of", as_of.isoformat(), "--horizons", "1,2,7,30", "--ledger", address)
+        said = tmp_path / f"{what}.txt"
+        return used_by("evaluate", *asked, *options, folder=tmp_path, said=said, **environment), said
+
+    # Its modules are compiled once, when it is installed.
+    used_by("evaluate", "--help", folder=tmp_path)
+    (cold, first), (again, second) = evaluated("cold", "--json"), evaluated("again", "--json")
+    later, _ = evaluated("later", as_of=AS_OF + DAY)
+    free, _ = evaluated("free", as_of=AS_OF + 2 * DAY, OPENBLAS_NUM_THREADS="")
+    identical = first.read_bytes() == second.read_bytes()
+    decisions = size.runs * size.bots * size.events_a_run
+    bets = decisions * size.markets_an_event
     with capsys.disabled():
-        print(f"\n{sizes}, {size.markets:,} markets, {len(bots)} bots, 4 horizons, exit {code}; aim {aim} s")
-        for what, taken in seconds.items():
-            print(f"  {what}: {taken}")
+        print(
+            f"\nevaluate, {decisions:,} decisions, {bets:,} bets, {size.markets:,} markets,"
+            f" {size.markets * size.observations_a_market:,} prices, 10 bots, 4 horizons; load {os.getloadavg()[0]:.1f}"
+            f"\n  cold, --json: {cold} (aim {cold_aim} s, 700 MB)"
+            f"\n  again: {again} (aim {again_aim} s), an identical document: {identical}"
+            f"\n  a day later, as a table: {later}"
+            f"\n  another day later, on as many threads as numpy likes: {free}"
+        )
 
 
 def test_track_follows_1_000_markets_of_the_sandbox(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

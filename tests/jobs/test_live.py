@@ -9,12 +9,14 @@ import pytest
 from sqlalchemy import text
 
 from predibot.config import Settings
+from predibot.domain.clock import format_instant
 from predibot.domain.event import Event
 from predibot.errors import MarketClosed, UsageError
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.quotes import QuoteBoard
 from predibot.jobs.track import track
 from predibot.jobs.venues import OpenVenue, open_venue
+from predibot.ledger.export import export_rows
 from predibot.ledger.instant import to_microseconds
 from predibot.ledger.store import Store
 from predibot.sandbox.calendar import SANDBOX_OPENS_AT
@@ -139,8 +141,8 @@ def test_tracking_a_live_venue_takes_quotes_of_its_own(store: Store, live: Live)
         report = track(store=store, opened=opened, settings=Settings(), listener=nobody)
     assert not report.incomplete, report.notes
     with store.read() as connection:
-        found = connection.execute(text("SELECT DISTINCT at FROM observations WHERE source = 'quote'")).scalars().all()
-    assert found == [to_microseconds(live.now)]
+        found = {row["at"] for row in export_rows(connection, "observations") if row["source"] == "quote"}
+    assert found == {format_instant(live.now)}
 
 
 def test_the_past_of_a_live_venue_cannot_be_decided_on() -> None:

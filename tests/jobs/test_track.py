@@ -1,14 +1,16 @@
 """Tracking: each price and resolution stored once, whatever is asked when."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-
-from sqlalchemy import text
+from typing import Any
 
 from predibot.config import Settings
+from predibot.domain.clock import format_instant, parse_instant
 from predibot.jobs.track import track
 from predibot.jobs.venues import open_venue
 from predibot.ledger.catalogue import markets
+from predibot.ledger.export import export_rows
 from predibot.ledger.marks import resolutions
 from predibot.ledger.store import Store
 from predibot.venues.archive_layout import snapshot_name
@@ -24,9 +26,7 @@ def test_everything_since_the_decision_is_brought_home(store: Store, archive: Pa
     report = track_on(store, archive)
     assert (report.markets, report.observations, report.resolutions) == (4, HISTORIES, 4)
     assert not report.incomplete
-    with store.read() as connection:
-        first = connection.execute(text("SELECT min(at) FROM observations")).scalar_one()
-        assert first == at(NOW + DAY) * 1_000_000
+    assert min(row["at"] for row in prices_of(store)) == format_instant(NOW + DAY)
 
 
 def test_tracking_again_brings_nothing_twice(store: Store, archive: Path) -> None:
@@ -48,10 +48,10 @@ def test_tracking_in_steps_comes_to_the_same_as_at_once(tmp_path: Path, archive:
         assert prices_of(stepped) == prices_of(whole)
 
 
-def prices_of(store: Store) -> list[object]:
+def prices_of(store: Store) -> list[Mapping[str, Any]]:
     """Return all observations."""
     with store.read() as connection:
-        return [tuple(row) for row in connection.execute(text("SELECT * FROM observations ORDER BY 1, 2, 3"))]
+        return list(export_rows(connection, "observations"))
 
 
 def test_an_archive_that_grows_is_read_on_from_its_last_point(store: Store, archive: Path) -> None:
@@ -91,8 +91,7 @@ def test_looking_back_from_between_two_runs_loses_nothing_after(store: Store) ->
     decide_in_sandbox(store, spec, event_id, days=2)
     look(3)
     look(8)
-    with store.read() as connection:
-        days = connection.execute(text("SELECT DISTINCT at / 86400000000 FROM observations ORDER BY 1")).scalars().all()
+    days = sorted({parse_instant(row["at"]).toordinal() for row in prices_of(store)})
     assert days == list(range(days[0], days[0] + len(days)))
     assert len(days) >= 6
 

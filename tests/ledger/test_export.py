@@ -92,7 +92,7 @@ def test_rows_carry_names_and_no_numbers_of_ours(store: Store) -> None:
     with store.write() as connection:
         row = connection.execute(instruments.select()).first()
         assert row is not None
-        add_observations(connection, row.id, [PricePoint(NOW, 0.5)], "history")
+        add_observations(connection, {row.id: [PricePoint(NOW, 0.5)]}, "history")
     with store.read() as connection:
         tables = {name: list(export_rows(connection, name)) for name in TABLES}
     for name, rows in tables.items():

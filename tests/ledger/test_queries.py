@@ -32,7 +32,7 @@ def observe(store: Store, market_id: str, *points: tuple[float, float], source: 
         row = connection.execute(rows.where(markets.c.market_id == market_id, instruments.c.side == "YES")).first()
         assert row is not None
         made = [PricePoint(NOW + days * DAY, price) for days, price in points]
-        add_observations(connection, row[0], made, "quote" if source == "quote" else "history")
+        add_observations(connection, {row[0]: made}, "quote" if source == "quote" else "history")
 
 
 def settle(store: Store, market_id: str, *revisions: tuple[float, float]) -> None:

@@ -72,8 +72,8 @@ def exported(store: Store) -> Rows:
     with store.write() as connection:
         yes = connection.execute(instruments.select().where(instruments.c.side == "YES")).first()
         assert yes is not None
-        add_observations(connection, yes.id, [PricePoint(NOW, 0.25), PricePoint(NOW + DAY, 0.5)], "history")
-        add_observations(connection, yes.id, [PricePoint(NOW, 0.3)], "quote")
+        add_observations(connection, {yes.id: [PricePoint(NOW, 0.25), PricePoint(NOW + DAY, 0.5)]}, "history")
+        add_observations(connection, {yes.id: [PricePoint(NOW, 0.3)]}, "quote")
         paid = [Resolution(paid, NOW + DAY, "venue", NOW + days * DAY) for paid, days in ((1.0, 1), (0.0, 2))]
         add_resolutions(connection, yes.market_row, paid, stored=0, seen_at=NOW)
     return rows_of(store)

@@ -61,9 +61,8 @@ RUBBISH = (
     "UPDATE runs SET key = NULL",
     "DELETE FROM decisions",
     "DELETE FROM runs",
-    "INSERT INTO observations (instrument_row, at, source, price) VALUES (1, 1, 'history', 2)",
-    "INSERT INTO observations (instrument_row, at, source, price) VALUES (1, 1, 'rumour', 0.5)",
-    "INSERT INTO observations (instrument_row, at, source, price) VALUES (999, 1, 'quote', 0.5)",
+    "INSERT INTO price_paths (instrument_row, points) VALUES (1, 'not a point')",
+    "INSERT INTO price_paths (instrument_row, points) VALUES (999, '.')",
     "INSERT INTO resolutions (market_row, revision, payout_yes, settled_at, settled_source, effective_at, seen_at)"
     " VALUES (1, 1, 1.1, 0, 'venue', 0, 0)",
     "UPDATE sources SET kind = 'rumour'",
@@ -219,3 +218,18 @@ def test_a_newer_ledger_is_refused_with_what_to_do(store: Store, address: str) -
 def test_the_known_versions_are_the_migrations_there_are() -> None:
     folder = Path(predibot.ledger.__file__).parent / "migrations" / "versions"
     assert tuple(sorted(file.name[:4] for file in folder.glob("0*.py"))) == VERSIONS
+
+
+def test_every_change_of_what_is_evaluated_is_counted(store: Store) -> None:
+    """A migration that makes a table anew loses the triggers of a file, and must make them again."""
+    counted = "runs events run_events markets instruments price_paths resolutions bots decisions forecasts bets quotes"
+    in_file = "SELECT tbl_name, count(*) FROM sqlite_master WHERE type = 'trigger' GROUP BY tbl_name"
+    on_server = (
+        "SELECT relname, count(*) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid"
+        " WHERE tgname LIKE 'changes_of_%' GROUP BY relname"
+    )
+    with store.read() as connection:
+        sqlite = connection.dialect.name == "sqlite"
+        found = {name: n for name, n in connection.execute(text(in_file if sqlite else on_server))}
+    # A row each of insert, update and delete; or one for the three, and one for truncate.
+    assert found == dict.fromkeys(counted.split(), 3 if sqlite else 2)

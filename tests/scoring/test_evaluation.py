@@ -215,3 +215,12 @@ def test_contaminated_decisions_are_counted_and_in_no_score(record: TrackRecord,
     assert max(pair.clusters for pair in found.pairs) == 39
     kept = record.only(record.scored())
     assert evaluation_of(kept, AS_OF, ASKED).pairs == found.pairs
+
+
+def test_scores_that_nobody_asked_for_are_not_made(record: TrackRecord, found: Evaluation) -> None:
+    brief = replace(ASKED, in_full=False, grouping=None)
+    none = evaluation_of(record, AS_OF, brief)
+    assert (none.by_category, none.by_lead_time, none.by_confidence) == ((), (), ())
+    asked = evaluation_of(record, AS_OF, replace(brief, grouping="lead_time"))
+    assert (asked.by_category, asked.by_confidence) == ((), ())
+    assert [each.group for each in asked.by_lead_time] == [each.group for each in found.by_lead_time] != []

@@ -1,0 +1,50 @@
+"""Points: the prices that were observed of one instrument, as the bytes a ledger holds of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.errors import LedgerUnusable
+
+SOURCES = ("history", "quote")
+"""What a point may come from, by name; of equal instants the last one counts, track's own quote."""
+POINT = np.dtype([("at", "<i8"), ("source", "u1"), ("price", "<f8")])
+"""A point: microseconds since 1970, an index into `SOURCES`, and the price in [0, 1]."""
+_VERSION = b"\x01"
+"""Before the points, so that they may be written in another way one day."""
+
+Points = NDArray[np.void]
+
+
+def packed_points(points: Points) -> bytes:
+    """Return the bytes of points."""
+    return _VERSION + points.tobytes()
+
+
+def unpacked_points(blobs: Sequence[bytes]) -> tuple[Points, NDArray[np.int64]]:
+    """Return the points of several instruments behind each other, and how many each has.
+
+    Raises:
+        LedgerUnusable: If they are not as `packed_points` writes them, or hold what no point is.
+    """
+    sizes = np.array([len(blob) - 1 for blob in blobs], dtype=np.int64)
+    if (sizes % POINT.itemsize).any() or any(blob[:1] != _VERSION for blob in blobs):
+        raise LedgerUnusable(f"{_BROKEN}: they are cut, or of another version. {_REMEDY}")
+    found = np.frombuffer(b"".join(memoryview(blob)[1:] for blob in blobs), dtype=POINT)
+    # Written so that NaN is refused too.
+    if not (((found["price"] >= 0.0) & (found["price"] <= 1.0)).all() and (found["source"] < len(SOURCES)).all()):
+        raise LedgerUnusable(f"{_BROKEN}: one is no price in [0, 1], or of no known source. {_REMEDY}")
+    return found, sizes // POINT.itemsize
+
+
+def merged_points(held: Points, more: Points) -> Points:
+    """Return points in order of time and source, each instant and source once: as it was held, or came first."""
+    both = np.concatenate([held, more])
+    both = both[np.lexsort((both["source"], both["at"]))]
+    again = (both["at"][1:] == both["at"][:-1]) & (both["source"][1:] == both["source"][:-1])
+    return both[np.append(True, ~again)] if both.size else both
+
+
+_BROKEN = "the prices in the ledger are not as predibot writes them"
+_REMEDY = "Put a copy in its place"
