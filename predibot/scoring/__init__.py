@@ -23,6 +23,7 @@ from predibot.scoring.comparison import (
 )
 from predibot.scoring.conventions import CONVENTIONS, Convention, convention_named
 from predibot.scoring.difficulty import difficulty_adjusted
+from predibot.scoring.edge import Edges, edges
 from predibot.scoring.equity import EquityScore, equity_returns, equity_score
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of, evaluation_of_forecasts
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
@@ -34,6 +35,7 @@ from predibot.scoring.knowledge import KNOWLEDGE, inherited_knowledge, knowledge
 from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
 from predibot.scoring.notes import notes
 from predibot.scoring.pooling import pool_probabilities
+from predibot.scoring.price_implied import price_implied_variance
 from predibot.scoring.prices import as_of_prices
 from predibot.scoring.probability import brier_score, brier_skill_score, log_score
 from predibot.scoring.recalibration import fit_recalibration
@@ -56,6 +58,7 @@ __all__ = [
     "CalibrationBins",
     "Comparison",
     "Convention",
+    "Edges",
     "EquityScore",
     "Estimate",
     "Evaluation",
@@ -82,6 +85,7 @@ __all__ = [
     "convention_named",
     "cumulative_return",
     "difficulty_adjusted",
+    "edges",
     "equity_returns",
     "equity_score",
     "evaluation_of",
@@ -102,6 +106,7 @@ __all__ = [
     "notes",
     "paired_difference",
     "pool_probabilities",
+    "price_implied_variance",
     "probability_of_being_best",
     "quadratic_weighted_kappa",
     "quote_gains",
