@@ -7,6 +7,7 @@ from the same chances, so that no bet at these prices has an expectation but zer
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +58,7 @@ class World:
         day = np.arange(ASKED_DAYS)
         is_open = self.listed[..., None] & (self.settles[..., None] > day)
         entry = self.entry()
-        asked: Bools = (
-            is_open
-            & (day < self.days[..., None, None])
-            & (entry >= LOWEST)
-            & (entry <= 1.0 - LOWEST)
-        )
+        asked: Bools = is_open & (day < self.days[..., None, None]) & (entry >= LOWEST) & (entry <= 1.0 - LOWEST)
         return asked
 
     def at(self, day: Ints | Floats) -> Floats:
@@ -191,6 +187,39 @@ def price_less_tenth(_: Rng, world: World) -> Played:
     return _played(world, np.maximum(world.entry() - 0.1, 0.0), -np.ones(world.entry().shape))
 
 
+def record_of(world: World, played: Mapping[str, Played], *, day: float = 1_000.0) -> TrackRecord:
+    """Return the record of all simulations as it stood at noon of a day of the calendar: by then all have settled.
+
+    Of each simulation every bot is a bot of the record, in the order of the simulations and then of `played`. Nobody
+    decides, and nothing is observed, but at noon.
+    """
+    simulations, events = world.begins.shape
+    decided, of_bet = _decisions(world, day)
+    sim, event, number, asked_day = np.nonzero(of_bet >= 0)
+    decision = of_bet[sim, event, number, asked_day]
+    market = np.cumsum(world.listed).reshape(world.listed.shape) - 1
+    n, bots = decided[0].size, len(played)
+    at_noon = (world.begins[decided[0], decided[1]] + decided[2] + 0.5) * DAY
+    return TrackRecord(
+        as_of=(day + 0.5) * DAY,
+        bots=tuple(f"{row} {name}" for row in range(simulations) for name in played),
+        decision_bot=np.concatenate([decided[0] * bots + row for row in range(bots)]),
+        decision_status=np.zeros(n * bots, dtype=np.int8),
+        decided_at=np.tile(at_noon, bots),
+        decision_day=np.tile((at_noon // DAY).astype(np.int64), bots),
+        decision_event=np.tile(decided[0] * events + decided[1], bots),
+        decision_cost_usd=np.zeros(n * bots),
+        decision_cost_known_usd=np.zeros(n * bots),
+        bet_decision=np.concatenate([decision + row * n for row in range(bots)]),
+        bet_market=np.tile(market[sim, event, number], bots),
+        bet_usd=np.concatenate([each.usd[sim, event, number, asked_day] for each in played.values()]),
+        bet_price_yes=np.tile(world.entry()[sim, event, number, asked_day], bots),
+        bet_probability=np.concatenate([each.probability[sim, event, number, asked_day] for each in played.values()]),
+        **_markets(world, day),
+        **_observations(world, market, day),
+    )
+
+
 BOTS: Mapping[str, Bot] = {
     "always_half": always_half,
     "favourite": favourite,
@@ -252,6 +281,40 @@ def _played(world: World, probability: Floats, weight: Floats, answered: Bools |
     weight = np.where(told, weight, 0.0)
     total = np.abs(weight).sum(axis=2, keepdims=True)
     return Played(np.where(told, probability, np.nan), weight / np.where(total > 0.0, total, 1.0))
+
+
+def _decisions(world: World, day: float) -> tuple[tuple[Ints, ...], Ints]:
+    """Return simulation, event and day of each decision, and the decision of each market asked, -1 of others."""
+    asked = world.asked() & (world.begins[..., None, None] + np.arange(ASKED_DAYS) < day)
+    made = asked.any(axis=2)
+    number = np.cumsum(made).reshape(made.shape) - 1
+    return np.nonzero(made), np.where(asked, number[:, :, None, :], -1)
+
+
+def _markets(world: World, day: float) -> dict[str, NDArray[Any]]:
+    """Return what became of the markets that there are, in their order."""
+    settled_at = ((world.begins[..., None] + world.settles + 0.5) * DAY)[world.listed]
+    settled = settled_at <= (day + 0.5) * DAY
+    event = np.arange(world.begins.size).reshape(world.begins.shape)
+    groups = {"market_exclusive": np.broadcast_to(event[..., None], world.listed.shape)[world.listed]}
+    return {
+        "payout_yes": np.where(settled, world.payout[world.listed], np.nan),
+        "settled_at": np.where(settled, settled_at, np.nan),
+        **(groups if world.exclusive else {}),
+    }
+
+
+def _observations(world: World, market: Ints, day: float) -> dict[str, NDArray[Any]]:
+    """Return the prices of open markets at every noon."""
+    noons = np.arange(LIFE + 1)
+    is_open = world.listed[..., None] & (noons < world.settles[..., None])
+    at = (world.begins[..., None, None] + noons + 0.5) * DAY
+    seen = is_open & (at <= (day + 0.5) * DAY)
+    return {
+        "observation_market": np.broadcast_to(market[..., None], seen.shape)[seen],
+        "observation_at": np.broadcast_to(at, seen.shape)[seen],
+        "observation_price_yes": world.price[seen],
+    }
 
 
 def _life(rng: Rng, shape: tuple[int, ...]) -> Floats:
