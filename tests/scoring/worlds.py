@@ -61,10 +61,11 @@ class World:
         asked: Bools = is_open & (day < self.days[..., None, None]) & (entry >= LOWEST) & (entry <= 1.0 - LOWEST)
         return asked
 
-    def at(self, day: Ints | Floats) -> Floats:
-        """Return the prices at a day of the calendar, (S, K, M): before the event begins that of its first."""
-        own = np.clip(np.floor(np.asarray(day) - self.begins), 0, LIFE).astype(np.int64)
-        return np.take_along_axis(self.price, np.broadcast_to(own[..., None, None], (*self.listed.shape, 1)), 3)[..., 0]
+    def only(self, simulation: int) -> "World":
+        """Return one simulation."""
+        row = slice(simulation, simulation + 1)
+        arrays = (self.price[row], self.settles[row], self.listed[row], self.begins[row], self.days[row])
+        return World(*arrays, exclusive=self.exclusive)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +76,11 @@ class Played:
     """Of YES, (S, K, M, ASKED_DAYS)."""
     usd: Floats
     """Signed dollars, (S, K, M, ASKED_DAYS), a dollar an event and day at most."""
+
+    def only(self, simulation: int) -> "Played":
+        """Return one simulation."""
+        row = slice(simulation, simulation + 1)
+        return Played(self.probability[row], self.usd[row])
 
 
 Rng = np.random.Generator
@@ -208,7 +214,7 @@ def record_of(world: World, played: Mapping[str, Played], *, day: float = 1_000.
         decided_at=np.tile(at_noon, bots),
         decision_day=np.tile((at_noon // DAY).astype(np.int64), bots),
         decision_event=np.tile(decided[0] * events + decided[1], bots),
-        decision_cost_usd=np.zeros(n * bots),
+        decision_cost_usd=np.full(n * bots, np.nan),
         decision_cost_known_usd=np.zeros(n * bots),
         bet_decision=np.concatenate([decision + row * n for row in range(bots)]),
         bet_market=np.tile(market[sim, event, number], bots),
