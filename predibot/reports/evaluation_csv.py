@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.views import Document, number
+from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
 from predibot.scoring.knowledge import KNOWLEDGE
@@ -17,14 +18,29 @@ _FORECAST = (
     "n",
     "clusters",
     "brier",
+    "brier_by_event",
     "log_score",
     "accuracy",
     "calibration_error",
+    "calibration_error_by_chance",
+    "calibration_error_by_chance_high",
     "n_market",
     "market_brier",
     "market_log_score",
     "skill_vs_market",
     "adjusted_brier",
+)
+_EDGE = (
+    "n",
+    "clusters",
+    "settled_part",
+    "by_event",
+    "asked",
+    "answered",
+    "answered_share",
+    "counted",
+    "settled",
+    "unpriced",
 )
 _HORIZON = (
     "n",
@@ -40,6 +56,9 @@ _HORIZON = (
     "n_drift",
     "drift",
     "sharpe",
+    "mean_return_by_event",
+    "quote_mean_return_by_event",
+    "open_stakes",
 )
 _WITH_INTERVAL = (
     "brier",
@@ -97,6 +116,9 @@ def _part(part: PartScore) -> Document:
 def _card(card: Scorecard) -> Document:
     row: Document = {"bot": spreadsheet_cell(card.bot), **{name: getattr(card, name) for name in _COUNTS}}
     row["cost_usd"] = number(card.cost_usd)
+    row["edge"], interval = number(card.edge.edge), card.edge.interval
+    row.update({f"edge_{end}": _end(interval, end) for end in ("low", "high")})
+    row.update({f"edge_{name}": number(getattr(card.edge, name)) for name in _EDGE})
     row.update(_with_ends(card.forecast, _FORECAST, ""))
     row["brier_open"], row["n_brier_open"] = number(card.brier_open), card.n_brier_open
     for label, score in card.horizons.items():
@@ -111,6 +133,9 @@ def _with_ends(score: ForecastScore | HorizonScore, names: Sequence[str], prefix
         row[f"{prefix}{name}"] = number(getattr(score, name))
         if name in _WITH_INTERVAL:
             estimate = score.intervals.get(name)
-            row[f"{prefix}{name}_low"] = None if estimate is None else number(estimate.low)
-            row[f"{prefix}{name}_high"] = None if estimate is None else number(estimate.high)
+            row.update({f"{prefix}{name}_{end}": _end(estimate, end) for end in ("low", "high")})
     return row
+
+
+def _end(estimate: Estimate | None, end: str) -> float | None:
+    return None if estimate is None else number(getattr(estimate, end))

@@ -12,7 +12,7 @@ from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
 from predibot.scoring.horizon import horizon_returns
 from predibot.scoring.knowledge import Knowledge
-from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
+from predibot.scoring.leaderboard import Pair, brier_pairs, edge_pairs, ranked, return_pairs
 from predibot.scoring.notes import notes, on_clusters, on_many
 from predibot.scoring.parts import (
     PartCard,
@@ -54,7 +54,7 @@ class Evaluation:
     notes: tuple[str, ...]
     question: Question = field(default_factory=Question)
     pairs: tuple[Pair, ...] = ()
-    """Every two bots, by Brier score and by their returns."""
+    """Every two bots, by edge, by Brier score and by their returns."""
     parts: tuple[PartCard, ...] = ()
     """By the grouping that was asked for, where it is one of decisions."""
     by_category: tuple[PartScore, ...] = ()
@@ -69,6 +69,11 @@ class Evaluation:
 
     A bot that has others too has a card in both.
     """
+
+    @property
+    def leaderboard(self) -> tuple[Scorecard, ...]:
+        """Return the cards by the lower end of the edge's interval, highest first; those without one last."""
+        return ranked(self.cards)
 
     @property
     def rankings(self) -> "Mapping[Knowledge, Evaluation]":
@@ -92,6 +97,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
     cards = scorecards(record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty)
     pairs = (
+        *edge_pairs(record, asked.uncertainty),
         *brier_pairs(forecasts, asked.uncertainty),
         *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty)),
     )

@@ -40,6 +40,8 @@ class HorizonReturns:
     """The return had the bets been carried out against the book, with fees, (n_d,), NaN where it has none."""
     price_of_bet: Floats
     """What YES of each bet's market was priced at, or had paid, by then, (n_b,), NaN where unknown."""
+    paid: NDArray[np.bool_]
+    """Whether that is what it had paid, (n_b,)."""
 
 
 def horizon_returns(
@@ -96,6 +98,16 @@ def horizon_label(days: float) -> str:
 def payouts_as_of(record: TrackRecord) -> Floats:
     """Return what each market had paid by the evaluation, (n_m,), NaN where it was not settled."""
     return np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)
+
+
+def stakes_open(record: TrackRecord) -> Floats:
+    """Return the share of each bot's dollars that is on markets not settled by the evaluation, NaN without a bet."""
+    rows = np.flatnonzero(record.scored()[record.bet_decision])
+    bot, staked = record.decision_bot[record.bet_decision[rows]], np.abs(record.bet_usd[rows])
+    is_open = np.isnan(payouts_as_of(record))[record.bet_market[rows]]
+    total = np.bincount(bot, staked, len(record.bots))
+    share = np.bincount(bot, staked * is_open, len(record.bots)) / np.where(total > 0.0, total, 1.0)
+    return np.where(total > 0.0, share, np.nan)
 
 
 def observed_prices(record: TrackRecord, market: NDArray[np.int64], at: Floats, after: Floats, gap: float) -> Floats:
@@ -198,6 +210,7 @@ def _returns_of(
         market_value=np.where(passed & priced, baseline, np.nan),
         quote_value=np.where(may_have_value & decided, _at_quote(record, later), np.nan),
         price_of_bet=later.prices,
+        paid=later.paid,
     )
 
 

@@ -24,6 +24,8 @@ from predibot.scoring.arguments import (
 )
 from predibot.scoring.clusters import cluster_codes
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Holdings:
@@ -171,11 +173,16 @@ def variances(
     """
     if not held.shares.size:
         return np.zeros(cells)
-    if exclusion is None or not (exclusion.group >= 0).any():
-        return np.maximum(np.bincount(held.cell, _of_markets(held, start, until), cells), 0.0)
-    alone = exclusion.group < 0
-    of_rest = np.bincount(held.cell, np.where(alone, _of_markets(held, start, until), 0.0), cells)
-    return np.maximum(of_rest, 0.0) + _of_groups(held, exclusion, cells)
+    added = _of_markets(held, start, until)
+    grouped = exclusion is not None and bool((exclusion.group >= 0).any())
+    if exclusion is None or not grouped:
+        found: Floats = np.maximum(np.bincount(held.cell, added, cells), 0.0)
+    else:
+        of_rest = np.bincount(held.cell, np.where(exclusion.group < 0, added, 0.0), cells)
+        found = np.maximum(of_rest, 0.0) + _of_groups(held, exclusion, cells)
+    # What cancels leaves the rounding of much larger numbers.
+    at_most = np.bincount(held.cell, held.shares**2, cells)
+    return np.where(found > _ROUNDING * at_most, found, 0.0)
 
 
 def _of_markets(held: Holdings, start: Floats | None, until: Floats | None) -> Floats:
@@ -218,7 +225,7 @@ def _of_groups(held: Holdings, exclusion: Exclusion, cells: int) -> Floats:
     """
     rows = np.flatnonzero(exclusion.group >= 0)
     table = _Table.of(held.cell[rows], exclusion.group[rows], held.market[rows], exclusion.slot[rows])
-    bought = np.bincount(table.place, held.shares[rows], table.size)
+    bought: Floats = np.bincount(table.place, held.shares[rows], table.size).astype(np.float64)
     price = np.full(table.size, np.nan)
     price[table.place] = held.price_yes[rows]
     price = _carried(price, table.start_of_run)
@@ -231,7 +238,7 @@ def _of_groups(held: Holdings, exclusion: Exclusion, cells: int) -> Floats:
     after = summed - np.where(table.start_of_run > 0, summed[table.start_of_run - 1], 0.0)
     columns = table.slot.size
     grown = _spread(after, price, table.column, columns) - _spread(after - bought, price, table.column, columns)
-    found = np.bincount(table.group_of_column, grown, table.groups)
+    found: Floats = np.bincount(table.group_of_column, grown, table.groups).astype(np.float64)
     last = np.flatnonzero(np.append(np.diff(table.run) != 0, True))
     open_price = price[last]
     known = ~np.isnan(held.later_yes[rows])
@@ -240,7 +247,7 @@ def _of_groups(held: Holdings, exclusion: Exclusion, cells: int) -> Floats:
     is_paid[table.run_of_row] = held.paid[rows]
     still_held = np.where(is_paid, 0.0, after[last])
     found -= _spread(still_held, open_price, table.group_of_column[table.column[last]], table.groups)
-    return np.bincount(table.cell_of_group, np.maximum(found, 0.0), cells)
+    return np.bincount(table.cell_of_group, np.maximum(found, 0.0), cells).astype(np.float64)
 
 
 def _carried(price: Floats, start_of_run: Ints) -> Floats:
@@ -250,12 +257,11 @@ def _carried(price: Floats, start_of_run: Ints) -> Floats:
 
 
 def _spread(held: Floats, price: Floats, code: Ints, codes: int) -> Floats:
-    """Return sum X^2 p - (sum X p)^2 over the rows of each code, (codes,), the prices of one adding up to at most one."""
+    """Return sum X^2 p - (sum X p)^2 over the rows of each code, (codes,), its prices adding up to at most one."""
     total = np.bincount(code, price, codes)
     fair = price / np.maximum(total, 1.0)[code]
-    mean = np.bincount(code, held * fair, codes)
-    spread: Floats = np.bincount(code, held**2 * fair, codes) - mean**2
-    return spread
+    mean: Floats = np.bincount(code, held * fair, codes).astype(np.float64)
+    return np.bincount(code, held**2 * fair, codes).astype(np.float64) - mean**2
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -110,7 +110,7 @@ class TrackRecord:
     asked_market: Ints | None = None
     """The row of the market that was asked, (n_a,), once a decision."""
     market_exclusive: Ints | None = None
-    """The group of markets of which at most one pays YES, (n_m,), -1 for none. Left out, no outcome excludes another."""
+    """The group of markets of which at most one pays YES, (n_m,), -1 for none. Left out, none excludes another."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together, saying what was seen."""
