@@ -126,7 +126,7 @@ def _see(seen: _Seen, world: World, played: Mapping[str, Played], fair: Mapping[
     for running in (True, False):
         day = RUNNING if running else 1_000
         record = record_of(world, played, day=day)
-        cards = scorecards(record, uncertainty=FEWEST)
+        cards = scorecards(record, horizons_days=() if running else (1, 2, 7), uncertainty=FEWEST)
         for row, card in enumerate(cards):
             simulation, bot = divmod(row, len(played))
             name = tuple(played)[bot]
