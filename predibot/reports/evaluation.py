@@ -1,12 +1,14 @@
 """An evaluation as one JSON document; a number without a value is None."""
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.calibration import CalibrationBins, MurphyDecomposition
 from predibot.scoring.counterfactual import Counterfactual
+from predibot.scoring.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
 from predibot.scoring.knowledge import Knowledge
@@ -30,6 +32,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
+        "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence)),
         "comparisons": _rows(ranked, lambda each: map(_pair, each.pairs)),
         "by": asked.grouping,
         "parts": _rows(ranked, lambda each: ({"group": part.group, **_card(part.card)} for part in each.parts)),
@@ -95,6 +98,33 @@ def _edge(score: EdgeScore) -> Document:
         "settled": score.settled,
         "unpriced": score.unpriced,
         "interval": None if score.interval is None else _interval(score.interval),
+    }
+
+
+def _evidence(evidence: BotEvidence) -> Document:
+    return {
+        "bot": evidence.bot,
+        "forecasts": _betting(evidence.forecasts),
+        "dollars": _betting(evidence.dollars),
+    }
+
+
+def _betting(evidence: BettingEvidence) -> Document:
+    return {
+        **{name: _e_value(getattr(evidence, name)) for name in ("better", "worse", "book")},
+        "dependence": number(evidence.dependence),
+        "days": evidence.days,
+        "events": evidence.events,
+    }
+
+
+def _e_value(evidence: Evidence) -> Document:
+    at = evidence.largest_at
+    return {
+        "now": evidence.now,
+        "largest": evidence.largest,
+        "largest_at": None if at is None else format_instant(datetime.fromtimestamp(at, UTC)),
+        "p_value": evidence.p_value,
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
+from predibot.scoring.e_values import BettingEvidence
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
 from predibot.scoring.knowledge import KNOWLEDGE
@@ -102,11 +103,24 @@ def evaluation_csv(evaluation: Evaluation) -> str:
 def _rows(evaluation: Evaluation) -> Iterator[Document]:
     by = evaluation.question.grouping
     if by is None:
-        yield from (_card(card) for card in evaluation.cards)
+        found = {each.bot: each.forecasts for each in evaluation.evidence}
+        yield from ({**_card(card), **_evidence(found.get(card.bot))} for card in evaluation.cards)
     elif scores := {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by):
         yield from ({by: spreadsheet_cell(part.group), **_part(part)} for part in scores)
     else:
         yield from ({by: spreadsheet_cell(part.group), **_card(part.card)} for part in evaluation.parts)
+
+
+def _evidence(evidence: BettingEvidence | None) -> Document:
+    if evidence is None:
+        return {}
+    return {
+        "e_value": evidence.better.now,
+        "e_value_largest": evidence.better.largest,
+        "p_value_any_day": evidence.better.p_value,
+        "e_value_worse": evidence.worse.now,
+        "e_value_worse_largest": evidence.worse.largest,
+    }
 
 
 def _part(part: PartScore) -> Document:

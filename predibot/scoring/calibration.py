@@ -243,8 +243,8 @@ def calibration_error_by_chance(
 
     Examples:
         >>> chance = calibration_error_by_chance([0.5] * 100, seed=1)
-        >>> round(chance.mean, 2), chance.high
-        (0.04, 0.1)
+        >>> round(chance.mean, 2), round(chance.high, 2)
+        (0.04, 0.09)
     """
     forecasts = np.sort(shares("probabilities", probabilities))
     not_empty("probabilities", forecasts)

@@ -14,6 +14,7 @@ from predibot.scoring.arguments import (
     indices,
     instance_of,
     numbers,
+    one_dimensional,
     refuse,
     same_length,
     scalar,
@@ -36,6 +37,7 @@ _LATEST = 253_402_300_800.0
 _MOST_LOG = math.log(np.finfo(np.float64).max)
 _LEAST = float(np.finfo(np.float64).tiny)
 _NOTHING = 1e-9
+"""Sums of rounded numbers are not quite zero: no change, and no capital, is so small."""
 _MOST_STAKED = 1.0 + 1e-9
 """Shares of one dollar that were rounded may add up to a little more."""
 
@@ -161,11 +163,14 @@ def betting_evidence(
         ...     kelly_fraction([0.75], [0.5]), [0.5], [0], [0], [0], [0.0], payouts_yes=[1.0], settled_at=[122_400.0],
         ...     observation_market=[0], observation_at=[80_000.0], observation_price_yes=[0.5], as_of=200_000.0,
         ... )
-        >>> found.better.now, found.better.largest_at, round(found.dependence, 3)
-        (1.0785..., 172800.0, 3.828)
+        >>> round(found.better.now, 4), found.better.largest_at, round(found.dependence, 3)
+        (1.0433, 172800.0, 3.828)
     """
     positions = _positions(stakes, prices_yes, decisions, events, markets, decided_at)
-    payouts, paid_at = shares("payouts_yes", payouts_yes, allow_nan=True), floats("settled_at", settled_at)
+    payouts, paid_at = (
+        shares("payouts_yes", payouts_yes, allow_nan=True),
+        one_dimensional("settled_at", floats("settled_at", settled_at)),
+    )
     same_length(payouts_yes=payouts, settled_at=paid_at)
     refuse("settled_at", paid_at, np.isnan(paid_at) != np.isnan(payouts), "a market has a payout and its instant")
     refuse("settled_at", paid_at, np.abs(paid_at) >= _LATEST, "give seconds since 1970")
@@ -184,6 +189,7 @@ def betting_evidence(
 class BotEvidence:
     """The e-values of a bot."""
 
+    bot: str
     forecasts: BettingEvidence
     """Of its probabilities, on all markets asked: what "beats the price" rests on."""
     dollars: BettingEvidence
@@ -214,8 +220,10 @@ def record_evidence(record: TrackRecord) -> tuple[BotEvidence, ...]:
     said, staked = _forecast_stakes(record), _dollar_stakes(record)
     bot = record.decision_bot[record.bet_decision]
     return tuple(
-        BotEvidence(*(_evidence(_of_record(record, stakes, scored & (bot == row)), marks) for stakes in (said, staked)))
-        for row in range(len(record.bots))
+        BotEvidence(
+            name, *(_evidence(_of_record(record, stakes, scored & (bot == row)), marks) for stakes in (said, staked))
+        )
+        for row, name in enumerate(record.bots)
     )
 
 
@@ -378,6 +386,7 @@ def _evidence(positions: _Positions, marks: _Marks) -> BettingEvidence:
         return BettingEvidence(events=events)
     moves = _moves(positions, marks)
     gained = moves.gains(np.ones(positions.stake.size))
+    gained = np.where(np.abs(gained) > _NOTHING, gained, 0.0)
     total, squares = moves.of_days(gained), moves.of_days(gained**2)
     moved = squares > 0.0
     if not moved.any():
@@ -540,7 +549,7 @@ def _book_returns(positions: _Positions, marks: _Marks, days: Ints, gained: Floa
     paid_on = (marks.key[last] % marks.span + marks.first).astype(np.float64)
     paid_out = _by(paid_on[paid_rows], worth[paid_rows], midnights)
     at_stake = put_in - paid_out + np.cumsum(gained) - gained
-    # What is worth nothing can lose nothing, and sums of rounded numbers are not quite zero.
+    # What is worth nothing can lose nothing.
     returns = np.divide(gained, at_stake, out=np.zeros_like(gained), where=at_stake > _NOTHING)
     return np.maximum(returns, -1.0)
 

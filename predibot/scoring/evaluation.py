@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
+from predibot.scoring.e_values import BotEvidence, record_evidence
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
@@ -53,6 +54,8 @@ class Evaluation:
     cards: tuple[Scorecard, ...]
     notes: tuple[str, ...]
     question: Question = field(default_factory=Question)
+    evidence: tuple[BotEvidence, ...] = ()
+    """Of beating the price, in the order of the cards; nothing of forecasts that come from no ledger."""
     pairs: tuple[Pair, ...] = ()
     """Every two bots, by edge, by Brier score and by their returns."""
     parts: tuple[PartCard, ...] = ()
@@ -106,6 +109,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         cards=cards,
         notes=notes(record, cards),
         question=asked,
+        evidence=record_evidence(record),
         pairs=pairs,
         parts=_parts(record, asked),
         by_category=category_scores(forecasts, asked.uncertainty),

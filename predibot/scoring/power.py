@@ -3,14 +3,16 @@
 import math
 from dataclasses import dataclass
 
-from predibot.scoring.arguments import scalar
-from predibot.scoring.draws import at_least
+from predibot.scoring.arguments import MOST_EXACT, scalar
+from predibot.scoring.draws import at_least, at_most
 from predibot.scoring.student_t import t_quantile
 
 _CERTAINTY = 0.975
 """Two-sided at 5 %."""
 _POWER = 0.842
 """The normal quantile of .8: seen four times in five."""
+_LARGEST = 1e300
+"""A standard error that can still be multiplied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,8 @@ def smallest_detectable(standard_error: float, clusters: int) -> float | None:
         >>> round(smallest_detectable(0.01, 30), 6)
         0.028872
     """
-    error = _standard_error(standard_error)
-    at_least("clusters", clusters, 0)
-    if clusters < 2 or not error > 0.0:
-        return None
-    return (t_quantile(_CERTAINTY, clusters - 1) + _POWER) * error
+    reach, error = _reach(clusters), _standard_error(standard_error)
+    return None if reach is None or not error > 0.0 else reach * error
 
 
 def events_needed(mean: float, standard_error: float, clusters: int) -> EventsNeeded | None:
@@ -81,15 +80,26 @@ def events_needed(mean: float, standard_error: float, clusters: int) -> EventsNe
     size = abs(scalar("mean", mean))
     if not math.isfinite(size):
         raise ValueError(f"mean is {mean!r}; it must be a finite number")
-    detectable, error = smallest_detectable(standard_error, clusters), float(standard_error)
-    if detectable is None:
+    reach, error = _reach(clusters), _standard_error(standard_error)
+    if reach is None or not error > 0.0:
         return None
-    ratio = detectable / max(size, error)
+    ratio = reach * (error / max(size, error))
     return EventsNeeded(max(0, math.ceil(clusters * (ratio**2 - 1.0))), size <= error)
+
+
+def _reach(clusters: int) -> float | None:
+    """Return how many standard errors are detectable; None where there is no standard error.
+
+    Raises:
+        ValueError: If it is no number of clusters.
+    """
+    at_least("clusters", clusters, 0)
+    at_most("clusters", clusters, MOST_EXACT)
+    return t_quantile(_CERTAINTY, int(clusters) - 1) + _POWER if clusters >= 2 else None
 
 
 def _standard_error(standard_error: float) -> float:
     error = scalar("standard_error", standard_error)
-    if error < 0.0 or math.isinf(error):
-        raise ValueError(f"standard_error is {standard_error!r}; it must be a finite number, zero or more, or NaN")
+    if error < 0.0 or error > _LARGEST:
+        raise ValueError(f"standard_error is {standard_error!r}; it must be NaN or in [0, {_LARGEST:g}]")
     return error

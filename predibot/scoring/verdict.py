@@ -116,6 +116,8 @@ def pair_verdict(
     at_least("events", events, 0)
     mean, error = _or_nothing("difference", difference), _or_nothing("standard_error", standard_error)
     chance = _or_nothing("p_adjusted", p_adjusted)
+    if chance is not None and not 0.0 <= chance <= 1.0:
+        raise ValueError(f"p_adjusted is {p_adjusted!r}; it must be in [0, 1]")
     if events == 0 or mean is None:
         return Verdict(Finding.NOTHING_YET, events)
     needed = None if error is None else events_needed(mean, error, events)
