@@ -6,9 +6,8 @@ one instant and price and valued at another; fewer than none are shares of NO.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from scipy.stats import t as student
 
@@ -66,9 +65,10 @@ def positions_of(record: TrackRecord, decision: int, horizon: float | str) -> Ma
     for row in by_loops.rows_of(record, decision):
         usd, price, market = (float(record.bet_usd[row]), float(record.bet_price_yes[row]), int(record.bet_market[row]))
         later = _later(record, market, start, horizon)
-        if usd != 0.0 and later is not None:
+        if usd == 0.0 or later is not None:
             end = record.as_of if isinstance(horizon, str) else start + horizon * by_loops.DAY
             shares = usd / (price if usd > 0 else 1.0 - price)
+            later = 0.0 if later is None else later
             slot = float(record.slots()[decision])
             held.append(Position(market, event, shares, start, price, end, later, slot, _settled(record, market, end)))
     return value, held
@@ -237,11 +237,11 @@ def _event_variances(record: TrackRecord, held: Sequence[Position], horizon: flo
         group = -1 if exclusive is None or not isinstance(horizon, str) else int(exclusive[each.market])
         groups[each.event, ("one", each.market) if group < 0 else ("group", group)].append(each)
     found: dict[int, float] = defaultdict(float)
-    for (event, (kind, number)), many in groups.items():
+    for (event, (kind, _)), many in groups.items():
         if kind == "one":
             found[event] += _market_variance(many)
         else:
-            found[event] += _group_variance(record, many, number, horizon)
+            found[event] += _group_variance(record, many, horizon)
     return {event: max(variance, 0.0) for event, variance in found.items()}
 
 
@@ -256,39 +256,29 @@ def _market_variance(held: Sequence[Position]) -> float:
     return total
 
 
-def _group_variance(record: TrackRecord, held: Sequence[Position], group: int, horizon: float | str) -> float:
-    markets = [row for row, each in enumerate(record.market_exclusive.tolist()) if each == group]
-    slots = sorted({each.slot for each in held})
-    net, total = dict.fromkeys(markets, 0.0), 0.0
-    for slot in slots:
-        now = [each for each in held if each.slot == slot]
-        at = min(each.start for each in now)
-        prices = _scaled({market: _price_then(record, market, now, at) for market in markets})
+def _group_variance(record: TrackRecord, held: Sequence[Position], horizon: float | str) -> float:
+    net, total = dict.fromkeys((each.market for each in held), 0.0), 0.0
+    for slot in sorted({each.slot for each in held}):
+        known = [each for each in held if each.slot <= slot]
+        prices = _scaled({market: _price_then(record, market, known) for market in net})
         before = dict(net)
-        for each in now:
-            net[each.market] += each.shares
+        for each in held:
+            if each.slot == slot:
+                net[each.market] += each.shares
         total += _spread(net, prices) - _spread(before, prices)
     if horizon == "now":
-        last = {market: _last_price(record, market, record.as_of) for market in markets}
-        total -= _spread(net, _scaled(last))
+        last = {each.market: 0.0 if each.settled_by_end else each.later for each in held if each.shares != 0.0}
+        paid = {each.market: each.later for each in held if each.settled_by_end and each.shares != 0.0}
+        total -= _spread(net, _scaled({**dict.fromkeys(net, 0.0), **last, **paid}))
     return total
 
 
-def _price_then(record: TrackRecord, market: int, now: Sequence[Position], at: float) -> float:
-    own = [each.price for each in now if each.market == market]
-    return own[0] if own else _last_price(record, market, at)
-
-
-def _last_price(record: TrackRecord, market: int, at: float) -> float:
-    """Return the payout where it is settled, else the last price stored, however old; nothing where there is none."""
-    if _settled(record, market, at):
+def _price_then(record: TrackRecord, market: int, known: Sequence[Position]) -> float:
+    """Return the payout where it is settled by the last of what is known, else the last price it was asked at."""
+    if _settled(record, market, max(each.start for each in known)):
         return float(record.payout_yes[market])
-    seen = [
-        (t, row)
-        for row, (m, t) in enumerate(zip(record.observation_market, record.observation_at, strict=True))
-        if m == market and t <= at
-    ]
-    return float(record.observation_price_yes[max(seen)[1]]) if seen else 0.0
+    asked = [(each.start, each.price) for each in known if each.market == market]
+    return max(asked)[1] if asked else 0.0
 
 
 def _scaled(prices: Mapping[int, float]) -> dict[int, float]:
@@ -344,98 +334,3 @@ def _q_end(held: Position) -> float:
 
 def _expit(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
-
-
-def e_values(
-    record: TrackRecord, bot: int, stakes: Callable[[TrackRecord, int, int], float]
-) -> tuple[list[float], list[float]]:
-    """Return ln E and ln of the book's e-value at each UTC midnight from the first decision to the evaluation.
-
-    Args:
-        record: What was done.
-        bot: Whose.
-        stakes: The signed share of a dollar that a bet row stakes, given how many markets its decision was asked.
-    """
-    lambdas = [0.999 * each for each in (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)]
-    own = [d for d in range(record.decided_at.size) if record.decision_bot[d] == bot]
-    own = sorted((d for d in own if record.decided_at[d] <= record.as_of), key=lambda d: record.decided_at[d])
-    asked = defaultdict(int)
-    for decision in record.asked()[0].tolist():
-        asked[decision] += 1
-    held = {d: [(row, stakes(record, row, asked[d])) for row in by_loops.rows_of(record, d)] for d in own}
-    if not own:
-        return [], []
-    first = math.floor(record.decided_at[own[0]] / by_loops.DAY)
-    midnights = [day * by_loops.DAY for day in range(first, math.floor(record.as_of / by_loops.DAY) + 1)]
-    ratios: list[float] = []
-    ln_e, ln_books, book = [], [], [0.0] * len(lambdas)
-    for before, t in pairwise(midnights):
-        changes: dict[int, float] = defaultdict(float)
-        capital = 0.0
-        for d in own:
-            for row, stake in held[d]:
-                if stake != 0.0 and record.decided_at[d] < t:
-                    was = _side_ratio(record, row, stake, before) if record.decided_at[d] < before else 1.0
-                    changes[int(record.decision_event[d])] += abs(stake) * (_side_ratio(record, row, stake, t) - was)
-                    if not _settled(record, int(record.bet_market[row]), max(before, float(record.decided_at[d]))):
-                        capital += abs(stake) * was
-        squares = sum(change**2 for change in changes.values())
-        if squares > 1e-18:
-            ratios.append(sum(changes.values()) ** 2 / squares)
-        n = len(ratios)
-        shared = max(1.0, sum(ratios) / n + 2.0 * math.sqrt(2.0 / n)) if n else 1.0
-        ln_e.append(_ln_mean([_ln_product(record, own, held, share, t) for share in lambdas]) / shared)
-        gained = sum(changes.values()) / capital if capital > 0.0 else 0.0
-        book = [sofar + math.log1p(share * max(gained, -1.0)) for sofar, share in zip(book, lambdas, strict=True)]
-        ln_books.append(_ln_mean(book))
-    return ln_e, ln_books
-
-
-def forecast_stake(record: TrackRecord, row: int, asked: int) -> float:
-    """Return Kelly's share of a forecast, over the markets asked."""
-    said, price = float(record.bet_probability[row]), float(record.bet_price_yes[row])
-    if math.isnan(said):
-        return 0.0
-    return (said - price) / ((1.0 - price) if said > price else price) / asked
-
-
-def dollar_stake(record: TrackRecord, row: int, asked: int) -> float:
-    """Return what was bet."""
-    return float(record.bet_usd[row])
-
-
-def _ln_product(
-    record: TrackRecord, own: Sequence[int], held: Mapping[int, list[tuple[int, float]]], share: float, t: float
-) -> float:
-    worth: dict[int, float] = defaultdict(lambda: 1.0)
-    left: dict[int, float] = defaultdict(lambda: share)
-    for d in own:
-        event = int(record.decision_event[d])
-        if record.decided_at[d] < t:
-            gain = sum(abs(stake) * (_side_ratio(record, row, stake, t) - 1.0) for row, stake in held[d] if stake)
-            worth[event] += left[event] * gain
-        left[event] *= 1.0 - share * sum(abs(stake) for _, stake in held[d])
-    return math.fsum(math.log(each) for each in worth.values())
-
-
-def _side_ratio(record: TrackRecord, row: int, stake: float, t: float) -> float:
-    """Return the price of the side that was bought over what was paid for it."""
-    decision, market = int(record.bet_decision[row]), int(record.bet_market[row])
-    start, entry = float(record.decided_at[decision]), float(record.bet_price_yes[row])
-    now = entry
-    if record.settled_at[market] <= t:
-        now = float(record.payout_yes[market])
-    else:
-        seen = [
-            (at, place)
-            for place, (m, at) in enumerate(zip(record.observation_market, record.observation_at, strict=True))
-            if m == market and start < at <= t
-        ]
-        if seen:
-            now = float(record.observation_price_yes[max(seen)[1]])
-    return now / entry if stake > 0 else (1.0 - now) / (1.0 - entry)
-
-
-def _ln_mean(logs: Sequence[float]) -> float:
-    most = max(logs)
-    return most + math.log(sum(math.exp(each - most) for each in logs) / len(logs))

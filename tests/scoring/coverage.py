@@ -4,17 +4,27 @@ A tenth of what the benchmark measures is measured by the tests.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from predibot.scoring import Estimate, Scorecard, Uncertainty, record_evidence, return_pairs, scorecards
+from predibot.scoring import (
+    CONVENTIONS,
+    Estimate,
+    Forecasts,
+    Scorecard,
+    Uncertainty,
+    forecast_scores,
+    record_evidence,
+    return_pairs,
+    scorecards,
+)
 from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.sharpe_interval import sharpe_interval
 from tests.scoring import worlds
-from tests.scoring.worlds import ASKED_DAYS, BOTS, Bools, Floats, Maker, Played, Rng, World, record_of
+from tests.scoring.worlds import ASKED_DAYS, BOTS, Bools, Maker, Played, Rng, World, record_of
 
 EVENTS = (20, 30, 60)
 RUNNING = 15
@@ -196,3 +206,137 @@ def _made(world: World, day: float) -> Bools:
     """Return which decisions had been made before a day, (S, K, ASKED_DAYS)."""
     made: Bools = world.begins[..., None] + np.arange(ASKED_DAYS) < day
     return made
+
+
+LOOKED_AT = {
+    "independent": 0.05,
+    "nested": 0.05,
+    "exclusive": 0.05,
+    "deadline": 0.05,
+    "common .3": 0.05,
+    "common .7": 0.08,
+}
+"""Worlds of `e_value_cells`, and in how many of them an e-value may come to 20 at most."""
+DAYS, DAILY_EVENTS = 120, 90
+ANY_DAY = {
+    "price + .10": worlds.price_plus_tenth,
+    "price - .10": worlds.price_less_tenth,
+    "noisy": worlds.noisy_agent,
+    "always_half": worlds.always_half,
+}
+
+
+def e_value_cells(world: str, simulations: int) -> list[Cell]:
+    """Return in how many worlds of 120 days, looked at every day, an e-value ever comes to 20 although prices are fair."""
+    rng = np.random.default_rng([DAYS, sum(map(ord, world))])
+    hits: dict[tuple[str, str], int] = {}
+    for _ in range(0, simulations, AT_ONCE):
+        drawn = _maker_of(world)(rng, AT_ONCE, DAILY_EVENTS, span=DAYS - worlds.LIFE)
+        played = {name: play(rng, drawn) for name, play in ANY_DAY.items()}
+        for row, found in enumerate(record_evidence(record_of(drawn, played, day=DAYS))):
+            bot = tuple(played)[row % len(played)]
+            for kind, evidence in (
+                ("forecasts", found.forecasts.better),
+                ("dollars", found.dollars.better),
+                ("book", found.forecasts.book),
+                ("book of dollars", found.dollars.book),
+            ):
+                hits[kind, bot] = hits.get((kind, bot), 0) + evidence.convinces
+    most = {"forecasts": LOOKED_AT[world], "book": 0.05, "book of dollars": 0.05}
+    # What is said of a bot rests on its forecasts; those of its dollars stand beside it.
+    return [
+        Cell((world, str(DAILY_EVENTS), f"E of {kind}", bot), n, simulations, at_most=most.get(kind, 1.0))
+        for (kind, bot), n in hits.items()
+    ]
+
+
+def power_cells(simulations: int) -> list[Cell]:
+    """Return how often 360 events show that prices are wrong by half a logit, and that a bot halfway off is no worse."""
+    rng = np.random.default_rng(360)
+    better = worse = 0
+    for _ in range(0, simulations, AT_ONCE):
+        wrong = worlds.mispriced(rng, AT_ONCE, 360, span=DAYS - worlds.LIFE)
+        record = record_of(wrong.world, {"knows": wrong.knows, "halfway": wrong.halfway}, day=DAYS)
+        found = record_evidence(record)
+        better += sum(each.forecasts.better.convinces for each in found[::2])
+        worse += sum(each.forecasts.worse.convinces for each in found[1::2])
+    return [
+        Cell(("mispriced", "360", "E of forecasts", "knows"), better, simulations, at_least=0.70),
+        Cell(("mispriced", "360", "E that it is worse", "edge of zero"), worse, simulations, at_most=0.05),
+    ]
+
+
+def _maker_of(world: str) -> Maker:
+    if world in worlds.WORLDS:
+        return worlds.WORLDS[world]
+    return partial(worlds.common_driver, share=float(world.split()[1]))
+
+
+def brier_cells(events: int, simulations: int) -> list[Cell]:
+    """Return how often the interval of a Brier score holds that of calibrated forecasts from .01 to .03."""
+    rng, held = np.random.default_rng(events), {1: 0, 3: 0, 10: 0}
+    for _ in range(simulations):
+        for markets in held:
+            said = rng.uniform(0.01, 0.03, events * markets)
+            told = Forecasts(
+                forecasters=("calibrated",),
+                forecaster=np.zeros(said.size, dtype=np.int64),
+                question=np.arange(said.size),
+                cluster=np.repeat(np.arange(events), markets),
+                probability=said,
+                outcome=(rng.random(said.size) < said).astype(np.float64),
+                market_probability=np.full(said.size, np.nan),
+            )
+            found = forecast_scores(told, uncertainty=FEWEST, adjust=False)[0].intervals["brier"]
+            held[markets] += _held(found, CALIBRATED)
+    return [
+        Cell(("calibrated .01 to .03", str(events), "brier", f"{markets} an event"), n, simulations, at_least=0.93)
+        for markets, n in held.items()
+    ]
+
+
+CALIBRATED = 0.02 - (0.02**2 + 0.02**2 / 12)
+"""The expected Brier score of calibrated forecasts drawn evenly from .01 to .03: E p - E p^2."""
+
+
+def sharpe_cells(simulations: int) -> list[Cell]:
+    """Return how often the interval of a Sharpe ratio holds the truth, in each design."""
+    cells = []
+    for events, dates, days in ((60, 30, 10), (60, 30, 30), (40, 60, 1)):
+        for mean in (0.0, 0.03):
+            for shock in (0.0, 0.1) if days > 1 else (0.0,):
+                rng = np.random.default_rng([events, days, int(100 * mean), int(10 * shock)])
+                held = sum(_daily_sharpe_held(rng, events, dates, days, mean, shock) for _ in range(simulations))
+                name = f"{events} events x {dates} dates, {days} days, mean {mean:g}{', common shock' if shock else ''}"
+                cells.append(Cell(("sharpe", str(events), "sharpe 1", name), held, simulations, at_least=0.88))
+    for dates in (30, 60):
+        for mean in (0.0, 0.03):
+            rng = np.random.default_rng([dates, int(100 * mean)])
+            held = sum(_weekly_sharpe_held(rng, dates, mean) for _ in range(simulations))
+            name = f"{dates} dates, overlapping, mean {mean:g}"
+            cells.append(Cell(("sharpe", str(dates), "sharpe 7", name), held, simulations, at_least=0.85))
+    return cells
+
+
+def _daily_sharpe_held(rng: Rng, events: int, dates: int, days: int, mean: float, shock: float) -> bool:
+    """Return whether the interval of one return a date holds the truth: each event plays so many dates in a row."""
+    first = np.arange(events) * dates // events
+    when = (first[:, None] + np.arange(days)) % dates
+    returns = mean + shock * rng.standard_normal(dates)[when] + 0.3 * rng.standard_normal(when.shape)
+    each = np.bincount(when.ravel(), minlength=dates)
+    seen = np.flatnonzero(each)
+    series = np.bincount(when.ravel(), returns.ravel(), dates)[seen] / each[seen]
+    truth = mean / math.sqrt(shock**2 + 0.09 * float(np.mean(1.0 / each[seen]))) * math.sqrt(365.0)
+    return _held(sharpe_interval(series, seen, horizon_days=1, convention=CONVENTIONS["predibot"]), truth)
+
+
+def _weekly_sharpe_held(rng: Rng, dates: int, mean: float) -> bool:
+    """Return whether the interval of the returns of seven days, one that begins every day, holds the truth."""
+    daily = mean + 0.1 * rng.standard_normal(dates + 6)
+    series = np.convolve(daily, np.ones(7), "valid")
+    truth = 7.0 * mean / (0.1 * math.sqrt(7.0)) * math.sqrt(365.0 / 7.0)
+    return _held(sharpe_interval(series, np.arange(dates), horizon_days=7, convention=CONVENTIONS["predibot"]), truth)
+
+
+def _held(found: Estimate | None, truth: float) -> bool:
+    return found is not None and found.low is not None and found.high is not None and found.low <= truth <= found.high

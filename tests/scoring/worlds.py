@@ -143,6 +143,30 @@ def common_driver(rng: Rng, simulations: int, events: int, *, share: float = 0.3
     return _world(rng, price, ended[..., 0] > 0.0, life, span, begins=begins)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Mispriced:
+    """Markets that are wrong, and who knows it: nothing of it is fair."""
+
+    world: World
+    knows: Played
+    """Says the chance itself: no forecast has a higher edge."""
+    halfway: Played
+    """Goes twice as far, so that the chance is halfway between price and forecast: an edge of zero."""
+
+
+def mispriced(rng: Rng, simulations: int, events: int, *, span: int = 14, logits: float = 0.5) -> Mispriced:
+    """Draw independent markets priced evenly from .05 to .95, each so many logits too high or too low to the end."""
+    shape = (simulations, events, 1)
+    price = rng.uniform(0.05, 0.95, shape)
+    chance = _expit(_logit(price) + logits * rng.choice([-1.0, 1.0], shape))
+    path = np.broadcast_to(price[..., None], (*shape, LIFE + 1))
+    world = _world(rng, path, rng.random(shape) < chance, _life(rng, shape[:2]), span)
+    chances = np.broadcast_to(chance[..., None], (*shape, ASKED_DAYS))
+    entry = world.entry()
+    knows, halfway = (_played(world, said, said - entry) for said in (chances, 2.0 * chances - entry))
+    return Mispriced(world, knows, halfway)
+
+
 WORLDS: Mapping[str, Maker] = {
     "independent": independent,
     "nested": nested,
