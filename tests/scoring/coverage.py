@@ -217,7 +217,7 @@ LOOKED_AT = {
     "common .7": 0.08,
 }
 """Worlds of `e_value_cells`, and in how many of them an e-value may come to 20 at most."""
-DAYS, DAILY_EVENTS = 120, 90
+DAYS, EVENTS_IN_THEM = 120, 90
 ANY_DAY = {
     "price + .10": worlds.price_plus_tenth,
     "price - .10": worlds.price_less_tenth,
@@ -227,11 +227,11 @@ ANY_DAY = {
 
 
 def e_value_cells(world: str, simulations: int) -> list[Cell]:
-    """Return in how many worlds of 120 days, looked at every day, an e-value ever comes to 20 although prices are fair."""
+    """Return in how many worlds of 120 days an e-value comes to 20 on any of them, although prices are fair."""
     rng = np.random.default_rng([DAYS, sum(map(ord, world))])
     hits: dict[tuple[str, str], int] = {}
     for _ in range(0, simulations, AT_ONCE):
-        drawn = _maker_of(world)(rng, AT_ONCE, DAILY_EVENTS, span=DAYS - worlds.LIFE)
+        drawn = _maker_of(world)(rng, AT_ONCE, EVENTS_IN_THEM, span=DAYS - worlds.LIFE)
         played = {name: play(rng, drawn) for name, play in ANY_DAY.items()}
         for row, found in enumerate(record_evidence(record_of(drawn, played, day=DAYS))):
             bot = tuple(played)[row % len(played)]
@@ -245,25 +245,27 @@ def e_value_cells(world: str, simulations: int) -> list[Cell]:
     most = {"forecasts": LOOKED_AT[world], "book": 0.05, "book of dollars": 0.05}
     # What is said of a bot rests on its forecasts; those of its dollars stand beside it.
     return [
-        Cell((world, str(DAILY_EVENTS), f"E of {kind}", bot), n, simulations, at_most=most.get(kind, 1.0))
+        Cell((world, str(EVENTS_IN_THEM), f"E of {kind}", bot), n, simulations, at_most=most.get(kind, 1.0))
         for (kind, bot), n in hits.items()
     ]
 
 
 def power_cells(simulations: int) -> list[Cell]:
-    """Return how often 360 events show that prices are wrong by half a logit, and that a bot halfway off is no worse."""
-    rng = np.random.default_rng(360)
-    better = worse = 0
-    for _ in range(0, simulations, AT_ONCE):
-        wrong = worlds.mispriced(rng, AT_ONCE, 360, span=DAYS - worlds.LIFE)
-        record = record_of(wrong.world, {"knows": wrong.knows, "halfway": wrong.halfway}, day=DAYS)
-        found = record_evidence(record)
-        better += sum(each.forecasts.better.convinces for each in found[::2])
-        worse += sum(each.forecasts.worse.convinces for each in found[1::2])
-    return [
-        Cell(("mispriced", "360", "E of forecasts", "knows"), better, simulations, at_least=0.70),
-        Cell(("mispriced", "360", "E that it is worse", "edge of zero"), worse, simulations, at_most=0.05),
-    ]
+    """Return how often 360 events show that prices are wrong by half a logit, and that an edge of zero is negative."""
+    cells = []
+    for days, wanted in ((1, 0.70), (ASKED_DAYS, 0.0)):
+        rng, better, worse = np.random.default_rng([360, days]), 0, 0
+        for _ in range(0, simulations, AT_ONCE):
+            wrong = worlds.mispriced(rng, AT_ONCE, 360, days=days, span=DAYS - worlds.LIFE)
+            record = record_of(wrong.world, {"knows": wrong.knows, "halfway": wrong.halfway}, day=DAYS)
+            found = record_evidence(record)
+            better += sum(each.forecasts.better.convinces for each in found[::2])
+            worse += sum(each.forecasts.worse.convinces for each in found[1::2])
+        world = ("mispriced by .5 logit", "360")
+        asked = "asked once" if days == 1 else f"asked on 1 to {days} days"
+        cells.append(Cell((*world, "E of forecasts", f"knows, {asked}"), better, simulations, at_least=wanted))
+        cells.append(Cell((*world, "E of worse", f"edge of zero, {asked}"), worse, simulations, at_most=0.05))
+    return cells
 
 
 def _maker_of(world: str) -> Maker:
@@ -340,3 +342,62 @@ def _weekly_sharpe_held(rng: Rng, dates: int, mean: float) -> bool:
 
 def _held(found: Estimate | None, truth: float) -> bool:
     return found is not None and found.low is not None and found.high is not None and found.low <= truth <= found.high
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of something over simulations, its standard error, and what it should be."""
+
+    name: tuple[str, ...]
+    mean: float
+    error: float
+    expected: float = 0.0
+
+    @property
+    def fails(self) -> bool:
+        """Return whether it is two standard errors or more from what it should be."""
+        return abs(self.mean - self.expected) >= 2.0 * self.error
+
+
+ONE_SIDED = {"price + .10": worlds.price_plus_tenth, "price - .10": worlds.price_less_tenth}
+
+
+def deadline_means(simulations: int) -> list[Mean]:
+    """Return `now`, `settled` and edge half-way through fair deadline questions, of bots that buy one side of all."""
+    rng, sums = np.random.default_rng(99), dict[tuple[str, str], list[tuple[float, float, float]]]()
+    for _ in range(0, simulations, AT_ONCE):
+        world = worlds.deadline(rng, AT_ONCE, 60)
+        played = {name: play(rng, world) for name, play in ONE_SIDED.items()}
+        for row, card in enumerate(scorecards(record_of(world, played, day=RUNNING), horizons_days=())):
+            simulation, name = row // len(played), tuple(played)[row % len(played)]
+            own = (world.only(simulation), played[name].only(simulation), RUNNING)
+            now, settled, edge = card.horizons["now"], card.horizons["settled"], card.edge
+            for what, mean, n, expected in (
+                ("now", now.mean_return, now.n, 0.0),
+                ("settled", settled.mean_return, settled.n, 0.0),
+                ("edge", edge.edge, edge.n, edge_parts(*own)[0]),
+            ):
+                sums.setdefault((what, name), []).append(((mean or 0.0) * n, n, expected))
+    return [_mean_of_sums(("deadline, running", "60", what, name), each) for (what, name), each in sums.items()]
+
+
+def left_out_mean(simulations: int) -> Mean:
+    """Return how far the edge moves when a bot leaves out every second question on which it has no expected edge."""
+    rng, moved = np.random.default_rng(7), []
+    for _ in range(0, simulations, AT_ONCE):
+        wrong = worlds.mispriced(rng, AT_ONCE, 60, days=ASKED_DAYS)
+        kept = rng.random(wrong.halfway.usd.shape) < 0.5
+        silent = Played(np.where(kept, wrong.halfway.probability, np.nan), np.where(kept, wrong.halfway.usd, 0.0))
+        cards = scorecards(record_of(wrong.world, {"all": wrong.halfway, "half": silent}), horizons_days=())
+        for whole, half in zip(cards[::2], cards[1::2], strict=True):
+            assert whole.edge.edge is not None and half.edge.edge is not None
+            moved.append((half.edge.edge - whole.edge.edge, 1.0, 0.0))
+    return _mean_of_sums(("mispriced by .5 logit", "60", "edge", "less that of all, half left out"), moved)
+
+
+def _mean_of_sums(name: tuple[str, ...], each: list[tuple[float, float, float]]) -> Mean:
+    """Return a ratio of sums over simulations with the error of the ratio, from (sum, n, expected sum) of each."""
+    above, below, expected = np.array(each).T
+    ratio = above.sum() / below.sum()
+    error = np.std(above - ratio * below, ddof=1) / below.mean() / math.sqrt(above.size)
+    return Mean(name, float(ratio), float(error), float(expected.sum() / below.sum()))

@@ -6,7 +6,7 @@ from the same chances, so that no bet at these prices has an expectation but zer
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -154,13 +154,17 @@ class Mispriced:
     """Goes twice as far, so that the chance is halfway between price and forecast: an edge of zero."""
 
 
-def mispriced(rng: Rng, simulations: int, events: int, *, span: int = 14, logits: float = 0.5) -> Mispriced:
-    """Draw independent markets priced evenly from .05 to .95, each so many logits too high or too low to the end."""
+def mispriced(rng: Rng, simulations: int, events: int, *, days: int, span: int = 14, logits: float = 0.5) -> Mispriced:
+    """Draw independent markets priced evenly from .05 to .95, each so many logits too high or too low to the end.
+
+    They are asked on so many days at most, each alike.
+    """
     shape = (simulations, events, 1)
     price = rng.uniform(0.05, 0.95, shape)
     chance = _expit(_logit(price) + logits * rng.choice([-1.0, 1.0], shape))
     path = np.broadcast_to(price[..., None], (*shape, LIFE + 1))
     world = _world(rng, path, rng.random(shape) < chance, _life(rng, shape[:2]), span)
+    world = replace(world, days=np.minimum(world.days, days))
     chances = np.broadcast_to(chance[..., None], (*shape, ASKED_DAYS))
     entry = world.entry()
     knows, halfway = (_played(world, said, said - entry) for said in (chances, 2.0 * chances - entry))
