@@ -4,8 +4,8 @@ A tenth of what the benchmark measures is measured by the tests.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -73,12 +73,21 @@ class Cell:
         return high < self.at_least or low > self.at_most
 
 
-def interval_cells(world: str, make: Maker, events: int, simulations: int) -> list[Cell]:
+def joined(parts: Iterable[Sequence[Cell]]) -> list[Cell]:
+    """Return the cells of all parts as if they had been measured at once."""
+    return [
+        replace(same[0], hits=sum(each.hits for each in same), n=sum(each.n for each in same))
+        for same in zip(*parts, strict=True)
+    ]
+
+
+def interval_cells(world: str, make: Maker, events: int, simulations: int, *, part: int = 0) -> list[Cell]:
     """Return how often the intervals of returns, edge and Brier score hold the truth, and ends are impossible.
 
     Pairs are measured along: how often two bots without any difference are called different.
+    Parts are drawn apart, and may be measured side by side and `joined`.
     """
-    rng = np.random.default_rng([events, sum(map(ord, world))])
+    rng = np.random.default_rng([events, sum(map(ord, world)), part])
     seen = _Seen()
     for _ in range(0, simulations, AT_ONCE):
         drawn = make(rng, AT_ONCE, events)
