@@ -141,7 +141,7 @@ def _edges(record: TrackRecord, bot: int) -> dict[Subject, Made]:
     return {
         subject: (
             sum(gained for gained, _ in many) / len(many),
-            [replace(held, shares=held.shares / len(many)) for _, held in many if held.shares != 0.0],
+            [replace(held, shares=held.shares / len(many)) for _, held in many],
         )
         for subject, many in asked.items()
     }
