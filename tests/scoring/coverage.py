@@ -20,6 +20,7 @@ from predibot.scoring import (
     record_evidence,
     return_pairs,
     scorecards,
+    wilson_interval,
 )
 from predibot.scoring.horizon import horizon_returns
 from predibot.scoring.sharpe_interval import sharpe_interval
@@ -56,15 +57,9 @@ class Cell:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the 99 % interval of the share.
-
-        Source:
-            Wilson (1927), JASA 22(158), 209-212.
-        """
-        z, n = 2.5758293035489, self.n
-        centre = (self.share + z**2 / (2 * n)) / (1 + z**2 / n)
-        half = z * math.sqrt(self.share * (1 - self.share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-        return centre - half, centre + half
+        """Return the 99 % Wilson interval of the share."""
+        low, high = wilson_interval([self.share], [self.n], confidence=0.99)
+        return float(low[0]), float(high[0])
 
     @property
     def fails(self) -> bool:
