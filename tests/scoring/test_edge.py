@@ -116,6 +116,12 @@ def test_decisions_that_are_not_scored_count_nowhere() -> None:
     assert (found.edge, found.n, found.asked) == (None, 0, 0)
 
 
+def test_where_nothing_has_a_price_yet_there_are_pairs_without_a_value() -> None:
+    made = [Made(bot, bets=(Bet(0, 1.0, 0.5, 0.9),)) for bot in ("a", "b")]
+    (pair,) = edge_pairs(record_of(made, as_of=6), FEW)
+    assert (pair.n, pair.difference) == (0, None)
+
+
 def test_leaving_out_a_question_of_no_expected_edge_moves_it_by_nothing() -> None:
     rng = np.random.default_rng(5)
     price, moved = rng.uniform(0.05, 0.95, 4_000), []
