@@ -2,7 +2,6 @@
 
 import math
 from statistics import NormalDist
-from statistics import NormalDist
 
 _TERMS = 10_000
 _ENOUGH = 3e-15
@@ -63,32 +62,26 @@ def t_quantile(probability: float, degrees_of_freedom: float) -> float:
         # Checks the degrees of freedom too.
         return t_probability(0.0, degrees_of_freedom) - 0.5
     tail = min(probability, 1.0 - probability)
-    low, high = 0.0, math.inf
-    found = _roughly(tail, degrees_of_freedom)
+    low, high, found = 0.0, math.inf, _guess(tail, degrees_of_freedom)
     for _ in range(200):
         beyond = t_probability(-found, degrees_of_freedom) - tail
         low, high = (found, high) if beyond > 0.0 else (low, found)
         step = found + beyond / _density(found, degrees_of_freedom)
         if not low < step < high:
-            step = 2.0 * found if math.isinf(high) else (low + high) / 2.0
-        if abs(step - found) <= 1e-9 * step:
-            # A step of Newton's method squares the error: the next would move nothing.
-            found = step
+            step = (low + high) / 2.0 if high < math.inf else 2.0 * found
+        if abs(step - found) <= 1e-12 * step:
             break
         found = step
     return found if probability > 0.5 else -found
 
 
-def _roughly(tail: float, n: float) -> float:
-    """Return the quantile nearly, above zero, by the expansion around the normal distribution's.
-
-    Source:
-        Abramowitz and Stegun (1964), 26.7.5.
-    """
+def _guess(tail: float, n: float) -> float:
+    """Return about where so much lies above: Cornish and Fisher's expansion about the normal quantile."""
     z = -NormalDist().inv_cdf(tail)
-    first, second = (z**3 + z) / 4.0, (5.0 * z**5 + 16.0 * z**3 + 3.0 * z) / 96.0
+    first = (z**3 + z) / 4.0
+    second = (5.0 * z**5 + 16.0 * z**3 + 3.0 * z) / 96.0
     third = (3.0 * z**7 + 19.0 * z**5 + 17.0 * z**3 - 15.0 * z) / 384.0
-    return max(z + first / n + second / n**2 + third / n**3, 1e-6)
+    return max(z + first / n + second / n**2 + third / n**3, z)
 
 
 def _density(t: float, n: float) -> float:
