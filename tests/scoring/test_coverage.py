@@ -9,7 +9,7 @@ from tests.scoring import coverage, worlds
 from tests.scoring.coverage import Cell, Mean
 
 A_TENTH = 100
-MEASURED = [("independent", 20), ("nested", 30), ("exclusive", 30), ("deadline", 60)]
+MEASURED = [("independent", 30), ("nested", 60), ("exclusive", 20), ("deadline", 20)]
 
 
 @cache
