@@ -137,14 +137,14 @@ def bets(bot: str, prices: dict[str, float]) -> dict[str, float]:
     return {m: side / len(allowed) for m, side in allowed.items()}
 
 
-def mean_return(folder: Path, bot: str, as_of: float, now: float, days: float | None, played: Json) -> Json:
-    """Return a bot's mean return and over how many decisions, at a horizon or, without days, at settlement."""
+def mean_return(folder: Path, bot: str, as_of: float, now: float, horizon: float | str, played: Json) -> Json:
+    """Return a bot's mean return and over how many decisions, after so many days, `now` or `settled`."""
     returns = []
     for _, prices, markets in played:
-        at = now if days is None else as_of + days * DAY
+        at = now if isinstance(horizon, str) else as_of + horizon * DAY
         gains = []
         for market_id, bet in bets(bot, prices).items():
-            exit_yes = _price_at(folder, markets[market_id], as_of, at, settled_only=days is None)
+            exit_yes = _price_at(folder, markets[market_id], as_of, at, settled_only=horizon == "settled")
             entry = prices[market_id] if bet > 0 else 1 - prices[market_id]
             paid = None if exit_yes is None else (exit_yes if bet > 0 else 1 - exit_yes)
             gains.append(None if paid is None else abs(bet) * (paid / entry - 1))
@@ -160,6 +160,21 @@ def _price_at(folder: Path, market: Json, as_of: float, at: float, *, settled_on
         return ended[1] if ended else None
     # Three days old is still a price, a moment more is not.
     return last_price(series(folder, market), max(as_of, at - 3 * DAY - 1e-6), at)
+
+
+def edge(folder: Path, bot: str, as_of: float, now: float, played: Json) -> Json:
+    """Return a bot's mean edge over the price, and over how many events that have a market with a price or a payout."""
+    each = []
+    for _, prices, markets in played:
+        gained = []
+        for market_id, price in prices.items():
+            worth = _price_at(folder, markets[market_id], as_of, now, settled_only=False)
+            if worth is not None:
+                said = 0.5 if bot == "always_half" else price
+                gained.append((price - worth) ** 2 - (said - worth) ** 2)
+        if gained:
+            each.append(math.fsum(gained) / len(gained))
+    return (math.fsum(each) / len(each) if each else None), len(each)
 
 
 def probability_scores(folder: Path, bot: str, now: float, played: Json) -> Json:

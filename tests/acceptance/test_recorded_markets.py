@@ -10,7 +10,7 @@ from tests.acceptance.conftest import Predibot
 
 LOOKED_BACK = "2026-07-01T00:00:00Z"
 BOTS = ("market_price", "favourite", "underdog", "always_half")
-HORIZONS = {"1": 1.0, "2": 2.0, "7": 7.0, "settled": None}
+HORIZONS = {"1": 1.0, "2": 2.0, "7": 7.0, "now": "now", "settled": "settled"}
 
 # What was published played events past their end, and quiet ones.
 AS_PUBLISHED = ("--min-volume-24h", "0", "--min-hours-left", "any")
@@ -127,7 +127,9 @@ def _same_scores(card: Any, folder: Path, at: float, now: float, played: Any) ->
     expected = by_hand.probability_scores(folder, card["bot"], now, played)
     seen = (card["settled"], card["brier"], card["log_score"], card["skill_vs_market"])
     assert seen == pytest.approx(expected, abs=1e-9), card["bot"]
-    for label, days in HORIZONS.items():
+    edge = by_hand.edge(folder, card["bot"], at, now, played)
+    assert (card["edge"]["edge"], card["edge"]["n"]) == pytest.approx(edge, abs=1e-9), card["bot"]
+    for label, asked in HORIZONS.items():
         horizon = card["horizons"][label]
-        expected = by_hand.mean_return(folder, card["bot"], at, now, days, played)
+        expected = by_hand.mean_return(folder, card["bot"], at, now, asked, played)
         assert (horizon["mean_return"], horizon["n"]) == pytest.approx(expected, abs=1e-9), (card["bot"], label)

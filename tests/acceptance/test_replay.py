@@ -21,6 +21,12 @@ strategy = "market_price"
 
 [[bots]]
 strategy = "random_bet"
+
+[[bots]]
+strategy = "always_half"
+
+[[bots]]
+strategy = "underdog"
 """
 SPAN = ("--from", "2025-09-01T12:00Z", "--to", "2025-09-15T12:00Z", "--every", "7d")
 
@@ -35,13 +41,33 @@ def test_chance_loses_to_the_market_over_recorded_weeks(predibot: Predibot, shar
     # No volume and no book is recorded there; what has a price of the last day is played.
     assert [each["events"] for each in instants] == [47, 49, 51]
     assert document["look_ahead"]["differing"] == 0
-    market, chance = document["bots"]
+    market, chance, *_ = document["bots"]
     assert (market["bot"], market["settled"], chance["settled"]) == ("market_price", 147, 147)
     assert market["brier"] < 0.1 < 0.3 < chance["brier"]
     assert all(math.isfinite(number) for card in (market, chance) for number in _numbers(card))
-    (pair,) = [each for each in document["comparisons"] if each["metric"] == "brier"]
-    assert (pair["first"], pair["second"], pair["better"]) == ("market_price", "random_bet", "market_price")
-    assert pair["high"] < 0.0
+    brier, edge = (_of_market_and_chance(document, metric) for metric in ("brier", "edge"))
+    assert (brier["better"], edge["better"]) == ("market_price", "market_price")
+    assert brier["high"] < 0.0 < edge["low"] <= edge["difference"] <= edge["high"] <= 1.0
+    _nobody_is_better_for_long_odds(document)
+
+
+def _of_market_and_chance(document: Any, metric: str) -> Any:
+    (pair,) = [
+        each
+        for each in document["comparisons"]
+        if (each["metric"], each["first"], each["second"]) == (metric, "market_price", "random_bet")
+    ]
+    return pair
+
+
+def _nobody_is_better_for_long_odds(document: Any) -> None:
+    """Hold that no return tells `always_half` or `underdog`, who buy what hardly ever pays, from anybody else."""
+    settled = [each for each in document["comparisons"] if each["metric"] == "return_settled"]
+    assert len(settled) == 6
+    assert {(each["better"], each["clusters"] >= 30) for each in settled} == {(None, True)}
+    for card in document["bots"]:
+        found = card["horizons"]["settled"]["intervals"]["mean_return"]
+        assert -1.0 <= found["low"] <= 0.0 <= found["high"], card["bot"]
 
 
 def _numbers(value: Any) -> list[float]:

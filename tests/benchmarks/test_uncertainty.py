@@ -1,7 +1,10 @@
 """Measures how often intervals hold a known truth, how often equals are told apart, and how long it takes."""
 
 import itertools
+import multiprocessing
 import tracemalloc
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from time import perf_counter, process_time
 
@@ -18,16 +21,77 @@ from predibot.scoring.bootstrap import (
 )
 from predibot.scoring.comparison import benjamini_hochberg, comparison_of
 from predibot.scoring.uncertainty import Ratio, Uncertainty, estimates
+from tests.scoring import coverage, worlds
+from tests.scoring.coverage import Cell, Mean
 from tests.scoring.designs import DESIGNS, Design, Leaderboard, Sample, alike, long_odds, unlike
 
 pytestmark = pytest.mark.benchmark
 
-SIMULATIONS, RESAMPLES = 4_000, 999
-LEADERBOARDS, RESAMPLES_OF_PAIRS = 2_000, 1_999
+IN_WORLDS = 1_000
+"""Simulations of each cell in fair worlds, on two cores."""
+IN_A_PART = 100
+SIMULATIONS, RESAMPLES = 1_000, 999
+LEADERBOARDS, RESAMPLES_OF_PAIRS = 500, 1_999
 SHARING = 20
 """Simulations that share a set of draws, each having the interval it has alone: drawing is what takes long."""
-CLUSTERS = [30, 50, 100, 300]
-MANY_CLUSTERS = [300, 1_000, 3_000]
+CLUSTERS = [30, 100]
+MANY_CLUSTERS = [300, 1_000]
+
+
+def _measured(tasks: Iterable[Callable[[], list[Cell]]]) -> list[list[Cell]]:
+    """Return what tasks measure, two at a time."""
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return [each.result() for each in [pool.submit(task) for task in tasks]]
+
+
+def _fails(cells: Iterable[Cell | Mean]) -> str:
+    failing = [" ".join(each.name) for each in cells if each.fails]
+    return "\nFAILS: " + "; ".join(failing) if failing else ""
+
+
+def _row_of_world(cells: list[Cell]) -> str:
+    """Return the least coverage of all bots by quantity, the most of all pairs called, and impossible ends."""
+    quantities = ("1", "2", "7", "now", "settled", "edge, running", "edge, settled", "brier")
+    least = [min(cell.share for cell in cells if cell.name[2] == quantity) for quantity in quantities]
+    called = max(cell.share for cell in cells if cell.name[2].startswith("pair "))
+    impossible = sum(cell.hits for cell in cells if cell.name[2].startswith("impossible"))
+    shown = " | ".join(f"{100 * share:.1f}" for share in (*least, called))
+    return f"| {cells[0].name[0]} | {cells[0].name[1]} | {shown} | {impossible} |"
+
+
+def test_coverage_in_fair_worlds() -> None:
+    asked = list(itertools.product(worlds.WORLDS.items(), coverage.EVENTS))
+    parts = range(IN_WORLDS // IN_A_PART)
+    tasks = [
+        partial(coverage.interval_cells, name, make, events, IN_A_PART, part=part)
+        for ((name, make), events), part in itertools.product(asked, parts)
+    ]
+    found = _measured(tasks)
+    for start in range(0, len(found), len(parts)):
+        cells = coverage.joined(found[start : start + len(parts)])
+        print(f"\n{_row_of_world(cells)}{_fails(cells)}", end="", flush=True)
+
+
+def test_coverage_of_calibrated_long_odds_and_of_sharpe_ratios() -> None:
+    tasks = [partial(coverage.brier_cells, events, IN_WORLDS) for events in coverage.EVENTS]
+    for cells in _measured([*tasks, partial(coverage.sharpe_cells, IN_WORLDS)]):
+        for cell in cells:
+            print(f"\n| {' | '.join(cell.name)} | {100 * cell.share:.1f} |{_fails([cell])}", end="", flush=True)
+
+
+def test_how_often_a_fair_world_looks_beaten_and_a_wrong_one_is_seen_to_be() -> None:
+    tasks = [partial(coverage.e_value_cells, world, IN_WORLDS) for world in coverage.LOOKED_AT]
+    for cells in _measured([*tasks, partial(coverage.power_cells, IN_WORLDS)]):
+        for cell in cells:
+            print(f"\n| {' | '.join(cell.name)} | {100 * cell.share:.1f} |{_fails([cell])}", end="", flush=True)
+
+
+def test_means_where_events_settle_early_and_where_questions_are_left_out() -> None:
+    for each in [*coverage.deadline_means(IN_WORLDS), coverage.left_out_mean(IN_WORLDS)]:
+        shown = f"{each.mean:.4f} | {each.error:.4f} | {each.expected:.4f}"
+        # What `settled` is off by is what it is shown for.
+        failing = _fails([each] if each.name[2] != "settled" else [])
+        print(f"\n| {' | '.join(each.name)} | {shown} |{failing}", end="", flush=True)
 
 
 def _studentised(design: Design, clusters: int) -> list[int]:
@@ -99,7 +163,7 @@ def test_coverage_of_percentile_intervals_of_30_clusters(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "draw"), [("alike", alike), ("unlike", unlike)])
-@pytest.mark.parametrize("clusters", CLUSTERS[:3])
+@pytest.mark.parametrize("clusters", CLUSTERS)
 def test_how_often_equally_good_forecasters_are_told_apart(name: str, draw: Leaderboard, clusters: int) -> None:
     rng, single, called = np.random.default_rng(clusters), [], []
     for seed in range(LEADERBOARDS):

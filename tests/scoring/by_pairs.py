@@ -1,0 +1,336 @@
+"""The definitions of standard errors once more: one pair of positions at a time, in plain Python.
+
+Written from the definitions alone. A position is so many shares of YES of a market, bought at
+one instant and price and valued at another; fewer than none are shares of NO.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from scipy.stats import t as student
+
+from predibot.domain.decision import STATUSES
+from predibot.scoring import TrackRecord
+from tests.scoring import by_loops
+
+Subject = tuple[int, float]
+"""An event and a slot."""
+Made = tuple[float, list["Position"]]
+"""What a subject is worth, and the positions that rests on."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """Shares of YES, from an instant to another."""
+
+    market: int
+    event: int
+    shares: float
+    start: float
+    price: float
+    end: float
+    later: float
+    slot: float = 0.0
+    settled_by_end: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """A mean with its standard errors and interval."""
+
+    mean: float
+    n: int
+    clusters: int
+    cluster_error: float | None
+    price_error: float
+    low: float | None
+    high: float | None
+    without_best: float | None
+
+    @property
+    def error(self) -> float:
+        """Return the larger standard error."""
+        return max(self.cluster_error or 0.0, self.price_error)
+
+
+def positions_of(record: TrackRecord, decision: int, horizon: float | str) -> Made | None:
+    """Return what a decision returned by a horizon and its positions, None where it has no value."""
+    value = _value(record, decision, horizon)
+    if value is None:
+        return None
+    start, event = float(record.decided_at[decision]), int(record.decision_event[decision])
+    held = []
+    for row in by_loops.rows_of(record, decision):
+        usd, price, market = (float(record.bet_usd[row]), float(record.bet_price_yes[row]), int(record.bet_market[row]))
+        later = _later(record, market, start, horizon)
+        if usd == 0.0 or later is not None:
+            end = record.as_of if isinstance(horizon, str) else start + horizon * by_loops.DAY
+            shares = usd / (price if usd > 0 else 1.0 - price)
+            later = 0.0 if later is None else later
+            slot = float(record.slots()[decision])
+            held.append(Position(market, event, shares, start, price, end, later, slot, _settled(record, market, end)))
+    return value, held
+
+
+def returns_of(record: TrackRecord, bot: int, horizon: float | str) -> dict[Subject, list[Made]]:
+    """Return the decisions of a bot that have a value, by event and slot."""
+    found: dict[Subject, list[Made]] = defaultdict(list)
+    for decision in range(record.decided_at.size):
+        if record.decision_bot[decision] == bot and record.decided_at[decision] <= record.as_of:
+            made = positions_of(record, decision, horizon)
+            if made is not None:
+                subject = (int(record.decision_event[decision]), float(record.slots()[decision]))
+                found[subject].append(made)
+    return found
+
+
+def mean_return(record: TrackRecord, bot: int, horizon: float | str) -> Found | None:
+    """Return the mean return of a bot by a horizon, a float of days, `now` or `settled`."""
+    of_subject = returns_of(record, bot, horizon)
+    made = [(event, one) for (event, _), many in of_subject.items() for one in many]
+    return _found(record, made, horizon, limits=None)
+
+
+def return_difference(record: TrackRecord, first: int, second: int, horizon: float | str) -> Found | None:
+    """Return the mean difference of two bots on the events and slots on which both have a value."""
+    ours, theirs = (returns_of(record, bot, horizon) for bot in (first, second))
+    made = []
+    for subject in ours.keys() & theirs.keys():
+        value, held = _averaged(ours[subject])
+        other, sold = _averaged(theirs[subject])
+        made.append((subject[0], (value - other, held + [replace(each, shares=-each.shares) for each in sold])))
+    return _found(record, made, horizon, limits=None)
+
+
+def edge(record: TrackRecord, bot: int) -> Found | None:
+    """Return the mean edge of a bot over its event-slots."""
+    return _found(record, [(event, one) for (event, _), one in _edges(record, bot).items()], "now", limits=(-1.0, 1.0))
+
+
+def edge_difference(record: TrackRecord, first: int, second: int) -> Found | None:
+    """Return the mean difference of the edges of two bots on the event-slots both were asked about."""
+    ours, theirs = _edges(record, first), _edges(record, second)
+    made = []
+    for subject in ours.keys() & theirs.keys():
+        (value, held), (other, sold) = ours[subject], theirs[subject]
+        made.append((subject[0], (value - other, held + [replace(each, shares=-each.shares) for each in sold])))
+    return _found(record, made, "now", limits=(-1.0, 1.0))
+
+
+def _edges(record: TrackRecord, bot: int) -> dict[Subject, Made]:
+    asked: dict[Subject, list[tuple[float, Position]]] = defaultdict(list)
+    decisions, markets = record.asked()
+    for decision, market in zip(decisions.tolist(), markets.tolist(), strict=True):
+        start = float(record.decided_at[decision])
+        if record.decision_bot[decision] != bot or start > record.as_of:
+            continue
+        later = _later(record, market, start, "now")
+        if later is None:
+            continue
+        subject = (int(record.decision_event[decision]), float(record.slots()[decision]))
+        rows = [row for row in by_loops.rows_of(record, decision) if record.bet_market[row] == market]
+        said = float(record.bet_probability[rows[0]]) if rows else math.nan
+        price = float(record.bet_price_yes[rows[0]]) if rows else 0.5
+        away = 0.0 if math.isnan(said) else 2.0 * (said - price)
+        gained = 0.0 if math.isnan(said) else (price - later) ** 2 - (said - later) ** 2
+        paid = _settled(record, market, record.as_of)
+        held = Position(market, subject[0], away, start, price, record.as_of, later, subject[1], paid)
+        asked[subject].append((gained, held))
+    return {
+        subject: (
+            sum(gained for gained, _ in many) / len(many),
+            [replace(held, shares=held.shares / len(many)) for _, held in many],
+        )
+        for subject, many in asked.items()
+    }
+
+
+def brier(record: TrackRecord, bot: int) -> Found | None:
+    """Return the Brier score of a bot on what paid 0 or 1, its ends on the logit scale."""
+    made: list[tuple[int, Made]] = []
+    for row, decision in enumerate(record.bet_decision.tolist()):
+        market, said = int(record.bet_market[row]), float(record.bet_probability[row])
+        at, event = float(record.decided_at[decision]), int(record.decision_event[decision])
+        if record.decision_bot[decision] != bot or at > record.as_of or math.isnan(said):
+            continue
+        paid = float(record.payout_yes[market])
+        if _settled(record, market, record.as_of) and paid in (0.0, 1.0):
+            held = Position(market, event, 1.0 - 2.0 * said, at, said, record.as_of, paid, settled_by_end=True)
+            made.append((event, ((said - paid) ** 2, [held])))
+    # A price that excludes others is no matter here: the forecasts of outcomes need not add up to one.
+    return brier_ends(_found(replace(record, market_exclusive=None), made, "settled", limits=(0.0, 1.0)))
+
+
+def brier_ends(found: Found | None) -> Found | None:
+    """Return a score with its ends on the logit scale, the upper one held between one and two standard errors."""
+    if found is None or found.low is None:
+        return found
+    theta, s = found.mean, found.error
+    if s <= 0.0 or not 0.0 < theta < 1.0:
+        return replace(found, low=None, high=None)
+    t = student.ppf(0.975, found.clusters - 1)
+    at, half = math.log(theta / (1.0 - theta)), t * s / (theta * (1.0 - theta))
+    low, high = _expit(at - half), _expit(at + half)
+    return replace(found, low=low, high=min(1.0, max(min(high, theta + 2.0 * t * s), theta + t * s)))
+
+
+def sharpe_error(series: Sequence[float], horizon_days: float, gap_days: float) -> tuple[float, float, float]:
+    """Return Sharpe ratio a period, its standard error and the degrees of freedom, by the delta method."""
+    n = len(series)
+    mean = math.fsum(series) / n
+    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in series) / (n - 1))
+    ratio = mean / deviation
+    z = [(x - mean) / deviation for x in series]
+    raw = [each - ratio / 2.0 * (each**2 - 1.0) for each in z]
+    centre = math.fsum(raw) / n
+    u = [each - centre for each in raw]
+    h = horizon_days / gap_days
+    lags = math.ceil(1.3 * h) if h > 1.0 else 0
+    variance = math.fsum(each**2 for each in u) / n
+    for lag in range(1, min(lags, n - 1) + 1):
+        together = math.fsum(a * b for a, b in zip(u[lag:], u, strict=False)) / n
+        variance += 2.0 * (1.0 - lag / (lags + 1)) * together
+    freedom = n - 1.0 if h <= 1.0 else max(1.0, n / h - 1.0)
+    return ratio, math.sqrt(max(variance, 0.0) / (n - 1)), freedom
+
+
+def _found(
+    record: TrackRecord, made: Sequence[tuple[int, Made]], horizon: float | str, limits: tuple[float, float] | None
+) -> Found | None:
+    if not made:
+        return None
+    n, gains, counts = len(made), defaultdict(float), defaultdict(int)
+    held: list[Position] = []
+    for event, (value, positions) in made:
+        gains[event] += value
+        counts[event] += 1
+        held += positions
+    mean, k = sum(gains.values()) / n, len(gains)
+    price_error = math.sqrt(sum(_event_variances(record, held, horizon).values())) / n
+    best = max(gains, key=lambda event: gains[event] - mean * counts[event])
+    without = (sum(gains.values()) - gains[best]) / (n - counts[best]) if n > counts[best] else None
+    if k < 2:
+        return Found(mean, n, k, None, price_error, None, None, without)
+    spread = sum((gains[event] - mean * counts[event]) ** 2 for event in gains)
+    cluster_error = math.sqrt(k / (k - 1) * spread) / n
+    half = student.ppf(0.975, k - 1) * max(cluster_error, price_error)
+    least, most = limits or _possible(held, n)
+    low, high = max(mean - half, least), min(mean + half, most)
+    return Found(mean, n, k, cluster_error, price_error, low, high, without)
+
+
+def _possible(held: Sequence[Position], n: int) -> tuple[float, float]:
+    """Return the least and the most the mean could have been: each market pays 0 or 1."""
+    of_market: dict[int, list[Position]] = defaultdict(list)
+    for each in held:
+        of_market[each.market].append(each)
+    ends = [[sum(one.shares * (y - one.price) for one in many) for y in (0.0, 1.0)] for many in of_market.values()]
+    return sum(min(pair) for pair in ends) / n, sum(max(pair) for pair in ends) / n
+
+
+def _event_variances(record: TrackRecord, held: Sequence[Position], horizon: float | str) -> dict[int, float]:
+    groups: dict[tuple[int, Hashable], list[Position]] = defaultdict(list)
+    exclusive = record.market_exclusive
+    for each in held:
+        group = -1 if exclusive is None or not isinstance(horizon, str) else int(exclusive[each.market])
+        groups[each.event, ("one", each.market) if group < 0 else ("group", group)].append(each)
+    found: dict[int, float] = defaultdict(float)
+    for (event, (kind, _)), many in groups.items():
+        if kind == "one":
+            found[event] += _market_variance(many)
+        else:
+            found[event] += _group_variance(record, many, horizon)
+    return {event: max(variance, 0.0) for event, variance in found.items()}
+
+
+def _market_variance(held: Sequence[Position]) -> float:
+    total = 0.0
+    for one in held:
+        for other in held:
+            later = max(one, other, key=lambda each: each.start)
+            first_end = min(one, other, key=lambda each: each.end)
+            if later.start < first_end.end:
+                total += one.shares * other.shares * (_q(later.price) - _q_end(first_end))
+    return total
+
+
+def _group_variance(record: TrackRecord, held: Sequence[Position], horizon: float | str) -> float:
+    net, total = dict.fromkeys((each.market for each in held), 0.0), 0.0
+    for slot in sorted({each.slot for each in held}):
+        known = [each for each in held if each.slot <= slot]
+        prices = _scaled({market: _price_then(record, market, known) for market in net})
+        before = dict(net)
+        for each in held:
+            if each.slot == slot:
+                net[each.market] += each.shares
+        total += _spread(net, prices) - _spread(before, prices)
+    if horizon == "now":
+        last = {each.market: 0.0 if each.settled_by_end else each.later for each in held if each.shares != 0.0}
+        paid = {each.market: each.later for each in held if each.settled_by_end and each.shares != 0.0}
+        total -= _spread(net, _scaled({**dict.fromkeys(net, 0.0), **last, **paid}))
+    return total
+
+
+def _price_then(record: TrackRecord, market: int, known: Sequence[Position]) -> float:
+    """Return the payout where it is settled by the last of what is known, else the last price it was asked at."""
+    if _settled(record, market, max(each.start for each in known)):
+        return float(record.payout_yes[market])
+    asked = [(each.start, each.price) for each in known if each.market == market]
+    return max(asked)[1] if asked else 0.0
+
+
+def _scaled(prices: Mapping[int, float]) -> dict[int, float]:
+    total = max(1.0, sum(prices.values()))
+    return {market: price / total for market, price in prices.items()}
+
+
+def _spread(net: Mapping[int, float], prices: Mapping[int, float]) -> float:
+    """Return the variance of what shares pay of which one at most does."""
+    return sum(x**2 * prices[m] for m, x in net.items()) - sum(x * prices[m] for m, x in net.items()) ** 2
+
+
+def _averaged(many: Sequence[Made]) -> Made:
+    share = 1.0 / len(many)
+    held = [replace(each, shares=each.shares * share) for _, positions in many for each in positions]
+    return sum(value for value, _ in many) * share, held
+
+
+def _value(record: TrackRecord, decision: int, horizon: float | str) -> float | None:
+    if horizon != "now":
+        return by_loops.value(record, decision, None if horizon == "settled" else float(horizon))
+    start = float(record.decided_at[decision])
+    if STATUSES[record.decision_status[decision]] in ("refused", "failed"):
+        return None
+    total = 0.0
+    for row in by_loops.rows_of(record, decision):
+        if record.bet_usd[row] != 0.0:
+            later = _later(record, int(record.bet_market[row]), start, "now")
+            if later is None:
+                return None
+            total += by_loops.gain(float(record.bet_usd[row]), float(record.bet_price_yes[row]), later)
+    return total
+
+
+def _later(record: TrackRecord, market: int, start: float, horizon: float | str) -> float | None:
+    if horizon == "settled":
+        return float(record.payout_yes[market]) if _settled(record, market, record.as_of) else None
+    at = record.as_of if isinstance(horizon, str) else start + horizon * by_loops.DAY
+    return by_loops.price_at(record, market, start, at)
+
+
+def _settled(record: TrackRecord, market: int, at: float) -> bool:
+    return bool(record.settled_at[market] <= at)
+
+
+def _q(price: float) -> float:
+    return price * (1.0 - price)
+
+
+def _q_end(held: Position) -> float:
+    return 0.0 if held.settled_by_end else _q(held.later)
+
+
+def _expit(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
