@@ -52,6 +52,8 @@ class Market:
     quote: Quote | None = None
     fees: FeeSchedule | None = None
     """None where the venue does not state them."""
+    exclusive_group: str = ""
+    """What it shares with the markets of its event of which at most one pays YES; empty where the venue names none."""
 
     @property
     def id(self) -> str:

@@ -1,6 +1,7 @@
 """Played events: what scoring wants to know of the events that runs played, beside their prices."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +15,9 @@ from predibot.ledger.catalogue import events, markets, run_events
 from predibot.ledger.runs import runs
 
 NO_CATEGORY = "no category"
+_MARKET = re.compile(r'\{"ref":\{"id":("(?:[^"\\]|\\.)*")')
+_GROUP = re.compile(r'"exclusive_group":("(?:[^"\\]|\\.)*")')
+"""How a frozen event writes the id and the group of each of its markets; in a text the quotes would be escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,40 @@ class PlayedEvent:
     category: str | None
     fees: Mapping[int, FeeSchedule]
     """What a taker pays, by market row; a market without an entry states nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedMarkets:
+    """Which markets each run asked about, as it froze them."""
+
+    of_event: Mapping[tuple[int, int], tuple[int, ...]]
+    """The rows of the markets by the run and the row of the event, in the order they were shown."""
+    groups: Mapping[int, tuple[int, str]]
+    """The row of the event, and the group, of each market of which the venue says that it excludes others."""
+
+
+def asked_markets(connection: Connection, venue: str) -> AskedMarkets:
+    """Return the markets of every event that a run of a venue plays, void runs aside.
+
+    An event is frozen anew with each run, and a month has thousands: so the few
+    words that matter are looked up in the text, and the rest is not read.
+    """
+    statement = (
+        select(run_events.c.run_id, run_events.c.event_row, run_events.c.event_json)
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None))
+        .order_by(run_events.c.run_id, run_events.c.position)
+    )
+    row_of = _market_rows(connection, venue)
+    asked: dict[tuple[int, int], tuple[int, ...]] = {}
+    groups: dict[int, tuple[int, str]] = {}
+    for run_id, event_row, event in connection.execute(statement):
+        found = tuple(row_of[json.loads(name)] for name in _MARKET.findall(event))
+        asked[run_id, event_row] = found
+        # Runs of before the groups were frozen state none.
+        named = zip(found, _GROUP.findall(event), strict=False)
+        groups |= {row: (event_row, name) for row, name in named if name != '""'}
+    return AskedMarkets(asked, groups)
 
 
 def played_events(connection: Connection, venue: str, as_of: datetime) -> Mapping[int, PlayedEvent]:

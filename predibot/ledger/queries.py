@@ -16,7 +16,7 @@ from predibot.ledger.decisions import bets, bots, decisions, forecasts, quotes
 from predibot.ledger.instant import to_microseconds
 from predibot.ledger.knowledge import IS_LIVE, OPENED_MODEL, Deciders, knowledge_of_decisions
 from predibot.ledger.marks import observations, resolutions
-from predibot.ledger.played import NO_CATEGORY, PlayedEvent, played_events
+from predibot.ledger.played import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
 from predibot.ledger.runs import runs
 from predibot.scoring.record import TrackRecord
 
@@ -70,6 +70,8 @@ def track_record(
     played = played_events(connection, venue, as_of)
     categories, category = _categories(event, played)
     fees = _fees(bet[:, 1].astype(np.int64), played)
+    asked_of = asked_markets(connection, venue)
+    asked_decision, asked_market = _asked(head, market_rows, asked_of)
     return TrackRecord(
         as_of=at / _MICROSECONDS,
         bots=names,
@@ -101,11 +103,14 @@ def track_record(
         bet_ask_yes=_known(bet[:, 7]),
         bet_fee_rate=fees[:, 0],
         bet_fee_exponent=fees[:, 1],
+        asked_decision=asked_decision,
+        asked_market=asked_market,
+        market_exclusive=_exclusive(market_rows, asked_of),
     )
 
 
 def _decisions(connection: Connection, chosen: Sequence[Any]) -> Floats:
-    """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live; one row a decision.
+    """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live, run; one row each.
 
     In the order of their names, never of their numbers: those depend on who was
     quicker, and the last digit of a sum on its order.
@@ -123,13 +128,14 @@ def _decisions(connection: Connection, chosen: Sequence[Any]) -> Floats:
             decisions.c.cost_known_usd,
             OPENED_MODEL,
             IS_LIVE,
+            runs.c.id,
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
         .where(*chosen)
         .order_by(runs.c.slot_at, runs.c.key, bots.c.name, decisions.c.subject_kind, decisions.c.subject_id)
     )
-    return _rows(connection, statement, 10)
+    return _rows(connection, statement, 11)
 
 
 def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints]:
@@ -256,6 +262,29 @@ def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[s
     rows, index = np.unique(event, return_inverse=True)
     of_event = np.array([names.index(named.get(int(row), NO_CATEGORY)) for row in rows], dtype=np.int64)
     return names, of_event[index] if rows.size else np.zeros(0, dtype=np.int64)
+
+
+def _asked(head: Floats, market_rows: Ints, asked_of: AskedMarkets) -> tuple[Ints, Ints]:
+    """Return the decision and the market of every question asked, (n_a,) each, by decision and then by market."""
+    run, event = head[:, 10].astype(np.int64), head[:, 5].astype(np.int64)
+    cells, cell = np.unique(np.stack([run, event]), axis=1, return_inverse=True)
+    # What is about no event was asked about no market.
+    lists = [sorted(asked_of.of_event.get((run_id, row), ())) for run_id, row in cells.T.tolist()]
+    sizes = np.array([len(rows) for rows in lists], dtype=np.int64)
+    starts = (np.cumsum(sizes) - sizes)[cell]
+    of_decision = sizes[cell]
+    decision = np.repeat(np.arange(len(head), dtype=np.int64), of_decision)
+    within = np.arange(decision.size) - np.repeat(np.cumsum(of_decision) - of_decision, of_decision)
+    rows = np.fromiter(chain.from_iterable(lists), dtype=np.int64)
+    market = rows[np.repeat(starts, of_decision) + within]
+    return decision, np.searchsorted(market_rows, market).astype(np.int64)
+
+
+def _exclusive(market_rows: Ints, asked_of: AskedMarkets) -> Ints:
+    """Return the number of the group in which each market excludes the others, (n_m,), -1 for none."""
+    groups = [asked_of.groups.get(row) for row in market_rows.tolist()]
+    number = {group: index for index, group in enumerate(dict.fromkeys(groups)) if group is not None}
+    return np.array([-1 if group is None else number[group] for group in groups], dtype=np.int64)
 
 
 def _fees(market_rows: Ints, played: Mapping[int, PlayedEvent]) -> Floats:

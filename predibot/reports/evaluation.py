@@ -1,18 +1,20 @@
 """An evaluation as one JSON document; a number without a value is None."""
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.calibration import CalibrationBins, MurphyDecomposition
 from predibot.scoring.counterfactual import Counterfactual
+from predibot.scoring.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
 from predibot.scoring.knowledge import Knowledge
 from predibot.scoring.leaderboard import Pair
 from predibot.scoring.parts import PartScore
-from predibot.scoring.scorecard import HorizonScore, Scorecard
+from predibot.scoring.scorecard import EdgeScore, HorizonScore, Scorecard
 
 
 def evaluation_document(evaluation: Evaluation) -> Document:
@@ -30,6 +32,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
+        "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence)),
         "comparisons": _rows(ranked, lambda each: map(_pair, each.pairs)),
         "by": asked.grouping,
         "parts": _rows(ranked, lambda each: ({"group": part.group, **_card(part.card)} for part in each.parts)),
@@ -67,6 +70,7 @@ def _card(card: Scorecard) -> Document:
         "brier_open": number(card.brier_open),
         "n_brier_open": card.n_brier_open,
         **_forecast(card.forecast),
+        "edge": _edge(card.edge),
         "horizons": {label: _horizon(score) for label, score in card.horizons.items()},
         "cost_usd": number(card.cost_usd),
         "cost_known_usd": number(card.cost_known_usd),
@@ -80,13 +84,60 @@ def _card(card: Scorecard) -> Document:
     }
 
 
+def _edge(score: EdgeScore) -> Document:
+    return {
+        "edge": number(score.edge),
+        "n": score.n,
+        "clusters": score.clusters,
+        "settled_part": number(score.settled_part),
+        "by_event": number(score.by_event),
+        "asked": score.asked,
+        "answered": score.answered,
+        "answered_share": number(score.answered_share),
+        "counted": score.counted,
+        "settled": score.settled,
+        "unpriced": score.unpriced,
+        "interval": None if score.interval is None else _interval(score.interval),
+    }
+
+
+def _evidence(evidence: BotEvidence) -> Document:
+    return {
+        "bot": evidence.bot,
+        "forecasts": _betting(evidence.forecasts),
+        "dollars": _betting(evidence.dollars),
+    }
+
+
+def _betting(evidence: BettingEvidence) -> Document:
+    return {
+        **{name: _e_value(getattr(evidence, name)) for name in ("better", "worse", "book")},
+        "dependence": number(evidence.dependence),
+        "days": evidence.days,
+        "events": evidence.events,
+    }
+
+
+def _e_value(evidence: Evidence) -> Document:
+    at = evidence.largest_at
+    return {
+        "now": evidence.now,
+        "largest": evidence.largest,
+        "largest_at": None if at is None else format_instant(datetime.fromtimestamp(at, UTC)),
+        "p_value": evidence.p_value,
+    }
+
+
 def _forecast(score: ForecastScore) -> Document:
     """Return what is said of forecasts on what is settled, beside the Brier score and its n."""
     return {
         "clusters": score.clusters,
+        "brier_by_event": number(score.brier_by_event),
         "log_score": number(score.log_score),
         "accuracy": number(score.accuracy),
         "calibration_error": number(score.calibration_error),
+        "calibration_error_by_chance": number(score.calibration_error_by_chance),
+        "calibration_error_by_chance_high": number(score.calibration_error_by_chance_high),
         "calibration": None if score.calibration is None else _bins(score.calibration),
         "murphy": None if score.murphy is None else _murphy(score.murphy),
         "n_market": score.n_market,
@@ -101,16 +152,18 @@ def _forecast(score: ForecastScore) -> Document:
 
 
 def _bins(bins: CalibrationBins) -> list[Document]:
-    columns = (bins.lower, bins.upper, bins.count, bins.mean_probability, bins.mean_outcome)
     return [
         {
-            "lower": lower,
-            "upper": upper,
-            "n": int(count),
-            "mean_probability": number(said),
-            "mean_outcome": number(seen),
+            "lower": float(bins.lower[row]),
+            "upper": float(bins.upper[row]),
+            "n": int(bins.count[row]),
+            "mean_probability": number(bins.mean_probability[row]),
+            "mean_outcome": number(bins.mean_outcome[row]),
+            "effective_n": float(bins.effective_count[row]),
+            "outcome_low": number(bins.outcome_low[row]),
+            "outcome_high": number(bins.outcome_high[row]),
         }
-        for lower, upper, count, said, seen in zip(*(column.tolist() for column in columns), strict=True)
+        for row in range(bins.count.size)
     ]
 
 
@@ -134,6 +187,9 @@ def _horizon(score: HorizonScore) -> Document:
         "n_net": score.n_net,
         "drift": number(score.drift),
         "n_drift": score.n_drift,
+        "mean_return_by_event": number(score.mean_return_by_event),
+        "quote_mean_return_by_event": number(score.quote_mean_return_by_event),
+        "open_stakes": number(score.open_stakes),
         "intervals": {name: _interval(each) for name, each in score.intervals.items()},
     }
 
@@ -145,6 +201,9 @@ def _interval(estimate: Estimate) -> Document:
         "n": estimate.n,
         "clusters": estimate.clusters,
         "few_clusters": estimate.few_clusters,
+        "cluster_standard_error": number(estimate.cluster_standard_error),
+        "price_standard_error": number(estimate.price_standard_error),
+        "without_best": number(estimate.without_best),
         "method": estimate.method,
         "resamples_without_value": estimate.resamples_without_value,
     }
@@ -163,6 +222,10 @@ def _pair(pair: Pair) -> Document:
         "p_value": number(pair.p_value),
         "p_adjusted": number(pair.p_adjusted),
         "minimum_detectable_difference": number(pair.detectable),
+        "cluster_standard_error": number(pair.cluster_standard_error),
+        "price_standard_error": number(pair.price_standard_error),
+        "without_best": number(pair.without_best),
+        "open_stakes": number(pair.open_stakes),
         "better": pair.better,
     }
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.views import Document, number
+from predibot.scoring.bootstrap import Estimate
+from predibot.scoring.e_values import BettingEvidence
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
 from predibot.scoring.knowledge import KNOWLEDGE
@@ -17,14 +19,29 @@ _FORECAST = (
     "n",
     "clusters",
     "brier",
+    "brier_by_event",
     "log_score",
     "accuracy",
     "calibration_error",
+    "calibration_error_by_chance",
+    "calibration_error_by_chance_high",
     "n_market",
     "market_brier",
     "market_log_score",
     "skill_vs_market",
     "adjusted_brier",
+)
+_EDGE = (
+    "n",
+    "clusters",
+    "settled_part",
+    "by_event",
+    "asked",
+    "answered",
+    "answered_share",
+    "counted",
+    "settled",
+    "unpriced",
 )
 _HORIZON = (
     "n",
@@ -40,6 +57,9 @@ _HORIZON = (
     "n_drift",
     "drift",
     "sharpe",
+    "mean_return_by_event",
+    "quote_mean_return_by_event",
+    "open_stakes",
 )
 _WITH_INTERVAL = (
     "brier",
@@ -83,11 +103,24 @@ def evaluation_csv(evaluation: Evaluation) -> str:
 def _rows(evaluation: Evaluation) -> Iterator[Document]:
     by = evaluation.question.grouping
     if by is None:
-        yield from (_card(card) for card in evaluation.cards)
+        found = {each.bot: each.forecasts for each in evaluation.evidence}
+        yield from ({**_card(card), **_evidence(found.get(card.bot))} for card in evaluation.cards)
     elif scores := {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by):
         yield from ({by: spreadsheet_cell(part.group), **_part(part)} for part in scores)
     else:
         yield from ({by: spreadsheet_cell(part.group), **_card(part.card)} for part in evaluation.parts)
+
+
+def _evidence(evidence: BettingEvidence | None) -> Document:
+    if evidence is None:
+        return {}
+    return {
+        "e_value": evidence.better.now,
+        "e_value_largest": evidence.better.largest,
+        "p_value_any_day": evidence.better.p_value,
+        "e_value_worse": evidence.worse.now,
+        "e_value_worse_largest": evidence.worse.largest,
+    }
 
 
 def _part(part: PartScore) -> Document:
@@ -97,6 +130,9 @@ def _part(part: PartScore) -> Document:
 def _card(card: Scorecard) -> Document:
     row: Document = {"bot": spreadsheet_cell(card.bot), **{name: getattr(card, name) for name in _COUNTS}}
     row["cost_usd"] = number(card.cost_usd)
+    row["edge"], interval = number(card.edge.edge), card.edge.interval
+    row.update({f"edge_{end}": _end(interval, end) for end in ("low", "high")})
+    row.update({f"edge_{name}": number(getattr(card.edge, name)) for name in _EDGE})
     row.update(_with_ends(card.forecast, _FORECAST, ""))
     row["brier_open"], row["n_brier_open"] = number(card.brier_open), card.n_brier_open
     for label, score in card.horizons.items():
@@ -111,6 +147,9 @@ def _with_ends(score: ForecastScore | HorizonScore, names: Sequence[str], prefix
         row[f"{prefix}{name}"] = number(getattr(score, name))
         if name in _WITH_INTERVAL:
             estimate = score.intervals.get(name)
-            row[f"{prefix}{name}_low"] = None if estimate is None else number(estimate.low)
-            row[f"{prefix}{name}_high"] = None if estimate is None else number(estimate.high)
+            row.update({f"{prefix}{name}_{end}": _end(estimate, end) for end in ("low", "high")})
     return row
+
+
+def _end(estimate: Estimate | None, end: str) -> float | None:
+    return None if estimate is None else number(getattr(estimate, end))

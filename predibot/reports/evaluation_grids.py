@@ -294,7 +294,7 @@ def _counterfactual_grid(title: str, change: str, found: Sequence[Counterfactual
 
 
 def _horizon(label: str) -> str:
-    if label == "settled":
+    if label in ("now", "settled"):
         return label
     return f"{label} day{'' if label == '1' else 's'}"
 

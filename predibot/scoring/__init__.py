@@ -9,20 +9,30 @@ from predibot.scoring.bootstrap import (
 )
 from predibot.scoring.calibration import (
     CalibrationBins,
+    ChanceError,
     MurphyDecomposition,
     calibration_bins,
+    calibration_error_by_chance,
     expected_calibration_error,
     murphy_decomposition,
+    wilson_interval,
 )
 from predibot.scoring.comparison import (
     Comparison,
     benjamini_hochberg,
-    minimum_detectable_difference,
     paired_difference,
     probability_of_being_best,
 )
 from predibot.scoring.conventions import CONVENTIONS, Convention, convention_named
 from predibot.scoring.difficulty import difficulty_adjusted
+from predibot.scoring.e_values import (
+    BettingEvidence,
+    BotEvidence,
+    Evidence,
+    betting_evidence,
+    record_evidence,
+)
+from predibot.scoring.edge import Edges, edges
 from predibot.scoring.equity import EquityScore, equity_returns, equity_score
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of, evaluation_of_forecasts
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
@@ -31,9 +41,11 @@ from predibot.scoring.frictions import quote_gains
 from predibot.scoring.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
 from predibot.scoring.kelly import kelly_fraction
 from predibot.scoring.knowledge import KNOWLEDGE, inherited_knowledge, knowledge_of
-from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
+from predibot.scoring.leaderboard import Pair, brier_pairs, edge_pairs, ranked, return_pairs
 from predibot.scoring.notes import notes
 from predibot.scoring.pooling import pool_probabilities
+from predibot.scoring.power import EventsNeeded, events_needed, smallest_detectable
+from predibot.scoring.price_implied import price_implied_variance
 from predibot.scoring.prices import as_of_prices
 from predibot.scoring.probability import brier_score, brier_skill_score, log_score
 from predibot.scoring.recalibration import fit_recalibration
@@ -47,18 +59,28 @@ from predibot.scoring.risk import (
     volatility,
     win_rate,
 )
-from predibot.scoring.scorecard import HorizonScore, Scorecard, scorecards
+from predibot.scoring.scorecard import EdgeScore, HorizonScore, Scorecard, scorecards
+from predibot.scoring.sharpe_interval import sharpe_interval
 from predibot.scoring.uncertainty import Uncertainty
+from predibot.scoring.verdict import Finding, Verdict, pair_verdict, verdict
 
 __all__ = [
     "CONVENTIONS",
     "KNOWLEDGE",
+    "BettingEvidence",
+    "BotEvidence",
     "CalibrationBins",
+    "ChanceError",
     "Comparison",
     "Convention",
+    "EdgeScore",
+    "Edges",
     "EquityScore",
     "Estimate",
     "Evaluation",
+    "EventsNeeded",
+    "Evidence",
+    "Finding",
     "ForecastScore",
     "Forecasts",
     "HorizonScore",
@@ -68,13 +90,16 @@ __all__ = [
     "Scorecard",
     "TrackRecord",
     "Uncertainty",
+    "Verdict",
     "annualized_return",
     "as_of_prices",
     "benjamini_hochberg",
+    "betting_evidence",
     "brier_pairs",
     "brier_score",
     "brier_skill_score",
     "calibration_bins",
+    "calibration_error_by_chance",
     "calmar_ratio",
     "cluster_bootstrap",
     "cluster_bootstrap_mean",
@@ -82,10 +107,13 @@ __all__ = [
     "convention_named",
     "cumulative_return",
     "difficulty_adjusted",
+    "edge_pairs",
+    "edges",
     "equity_returns",
     "equity_score",
     "evaluation_of",
     "evaluation_of_forecasts",
+    "events_needed",
     "expected_calibration_error",
     "fit_recalibration",
     "forecast_scores",
@@ -97,21 +125,28 @@ __all__ = [
     "longest_losing_run",
     "macro_f1",
     "max_drawdown",
-    "minimum_detectable_difference",
     "murphy_decomposition",
     "notes",
+    "pair_verdict",
     "paired_difference",
     "pool_probabilities",
+    "price_implied_variance",
     "probability_of_being_best",
     "quadratic_weighted_kappa",
     "quote_gains",
     "rank_correlation",
+    "ranked",
+    "record_evidence",
     "return_pairs",
     "scorecards",
     "settled_forecasts",
+    "sharpe_interval",
     "sharpe_ratio",
+    "smallest_detectable",
     "sortino_ratio",
     "value_at_risk",
+    "verdict",
     "volatility",
+    "wilson_interval",
     "win_rate",
 ]

@@ -35,6 +35,18 @@ class Estimate:
     method: str
     resamples: int
     resamples_without_value: int
+    cluster_standard_error: float | None = None
+    """How far the mean would vary, by how much the clusters differ; None where the method has no use for it."""
+    price_standard_error: float | None = None
+    """How far it would vary by the prices that were paid, which know the odds that did not come in."""
+    without_best: float | None = None
+    """The mean without the cluster that adds most to it; None where it is not of gains, or there is one cluster."""
+
+    @property
+    def standard_error(self) -> float | None:
+        """Return the larger of both standard errors; None where neither is known."""
+        known = [each for each in (self.cluster_standard_error, self.price_standard_error) if each is not None]
+        return max(known, default=None)
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -246,7 +258,19 @@ def estimate_of(sums: ClusterSums, n: int, distances: Floats, confidence: float)
         lower, upper = _tails(distances[has_value], confidence)
         low, high = sums.ratio - upper * sums.standard_error, sums.ratio - lower * sums.standard_error
     without = int(np.count_nonzero(~has_value))
-    return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, STUDENTISED, distances.size, without)
+    error = None if np.isnan(sums.standard_error) else sums.standard_error
+    return Estimate(
+        estimate=sums.ratio,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=n,
+        clusters=sums.clusters,
+        method=STUDENTISED,
+        resamples=distances.size,
+        resamples_without_value=without,
+        cluster_standard_error=error,
+    )
 
 
 def check_draws(resamples: int, confidence: float) -> float:

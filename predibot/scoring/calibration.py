@@ -1,17 +1,35 @@
 """Calibration: whether what was said to happen at some rate happened at that rate."""
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, Ints, forecasts_and_outcomes, instance_of
-from predibot.scoring.draws import at_most, is_whole
+from predibot.scoring.arguments import (
+    Floats,
+    Ints,
+    forecasts_and_outcomes,
+    instance_of,
+    not_empty,
+    numbers,
+    refuse,
+    same_length,
+    shares,
+    within_floats,
+)
+from predibot.scoring.clusters import cluster_codes
+from predibot.scoring.draws import MAX_RESAMPLES, at_least, at_most, between_0_and_1, generator, is_whole
 
 BinScheme = Literal["width", "quantile"]
 BINS = 10
 MAX_BINS = 100_000
+_TOLD_APART = 500
+"""Up to so many different forecasts each is drawn by itself."""
+_CELLS_A_BIN = 20
+"""Of more, neighbours in a twentieth of a bin are drawn as if all said their mean."""
+_DRAWN_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +46,26 @@ class CalibrationBins:
     """What they said on average, (k,); NaN of an empty bin."""
     mean_outcome: Floats
     """How often it happened, (k,), in [0, 1]; NaN of an empty bin."""
+    effective_count: Floats
+    """How many answers that have nothing to do with each other it counts as, (k,), at most `count`.
+
+    (sum of n)^2 / sum of n^2 over the clusters that have n forecasts in it: the
+    number of clusters where all have equally many.
+    """
+    outcome_low: Floats
+    """The lower end of the Wilson interval of how often it happens, over the effective count, (k,)."""
+    outcome_high: Floats
+    """Its upper end, (k,); both NaN of an empty bin."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceError:
+    """What the calibration error of a perfectly calibrated forecaster would have been, by chance alone."""
+
+    mean: float
+    """On average."""
+    high: float
+    """What it exceeds one time in twenty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +83,13 @@ class MurphyDecomposition:
 
 
 def calibration_bins(
-    probabilities: ArrayLike, outcomes: ArrayLike, *, bins: int = BINS, scheme: BinScheme = "width"
+    probabilities: ArrayLike,
+    outcomes: ArrayLike,
+    *,
+    clusters: ArrayLike | None = None,
+    bins: int = BINS,
+    scheme: BinScheme = "width",
+    confidence: float = 0.95,
 ) -> CalibrationBins:
     """Return forecasts in bins, with what they said and what happened on average.
 
@@ -58,8 +102,12 @@ def calibration_bins(
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
+        clusters: Which forecasts belong together by chance, such as those on one
+            event, words or whole numbers, shape (n,); each stands alone where
+            none are given.
         bins: How many, from 1 to 100,000.
         scheme: `width` or `quantile`.
+        confidence: The share of the intervals that should hold how often it happens.
 
     Raises:
         ValueError: If there is none, the lengths differ, a value is NaN or out
@@ -93,7 +141,46 @@ def calibration_bins(
     else:
         raise ValueError(f"no scheme {scheme!r}; there are {', '.join(get_args(BinScheme))}")
     count, said, seen = _means(row, forecasts, happened, lower.size)
-    return CalibrationBins(lower, upper, count, said, seen)
+    effective = count.astype(np.float64) if clusters is None else _effective(row, clusters, count)
+    ends = np.full((2, lower.size), np.nan)
+    full = count > 0
+    ends[:, full] = wilson_interval(seen[full], effective[full], confidence=confidence)
+    return CalibrationBins(lower, upper, count, said, seen, effective, *ends)
+
+
+@within_floats
+def wilson_interval(rates: ArrayLike, counts: ArrayLike, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Return the Wilson intervals of chances that came true at some rates: never empty, and always within [0, 1].
+
+    Args:
+        rates: The share of times it happened, shape (n,), each in [0, 1].
+        counts: Of how many times, shape (n,), each above zero, whole or not.
+        confidence: The share of such intervals that should hold the chance.
+
+    Returns:
+        The lower and the upper ends, shape (n,) each.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a value is NaN or
+            out of range.
+
+    Source:
+        Wilson (1927), JASA 22(158), 209-212.
+
+    Examples:
+        >>> low, high = wilson_interval([0.0, 0.5], [10, 10])
+        >>> low.round(4).tolist(), high.round(4).tolist()
+        ([0.0, 0.2366], [0.2775, 0.7634])
+    """
+    rate, n = shares("rates", rates), numbers("counts", counts)
+    same_length(rates=rate, counts=n)
+    not_empty("rates", rate)
+    refuse("counts", n, n <= 0.0, "each must be above zero")
+    z = NormalDist().inv_cdf((1.0 + between_0_and_1("confidence", confidence)) / 2.0)
+    # Over n + z^2 and not over n, which may be tiny.
+    centre = (rate * n + z * z / 2.0) / (n + z * z)
+    reach = z * np.sqrt(rate * (1.0 - rate) * n + z * z / 4.0) / (n + z * z)
+    return np.clip(centre - reach, 0.0, rate), np.clip(centre + reach, rate, 1.0)
 
 
 def expected_calibration_error(
@@ -126,6 +213,60 @@ def expected_calibration_error(
     found = calibration_bins(probabilities, outcomes, bins=bins, scheme=scheme)
     gaps = np.abs(found.mean_probability - found.mean_outcome)
     return float(np.nansum(found.count * gaps) / found.count.sum())
+
+
+def calibration_error_by_chance(
+    probabilities: ArrayLike, *, bins: int = BINS, seed: int, draws: int = 1_000
+) -> ChanceError:
+    """Return what the calibration error would have been, had all forecasts been right.
+
+    The outcomes are drawn from the forecasts, each by itself, and the error of
+    bins of equal width is computed each time: few forecasts a bin lie far from
+    what happened in it also where they are perfectly calibrated, so an error is
+    to be read beside this. Where outcomes hang together it is larger still.
+
+    Args:
+        probabilities: Forecasts of YES, shape (n,), each in [0, 1]. Of more than
+            500 different ones, neighbours in a twentieth of a bin are drawn as
+            if they all said their mean.
+        bins: How many, from 1 to 100,000.
+        seed: Of the draws, zero or more. The order of the forecasts does not matter.
+        draws: How many, from 20 to 1,000,000.
+
+    Raises:
+        ValueError: If there is no forecast, one is NaN or out of range, or an
+            argument is.
+
+    Source:
+        Consistency resampling: Broecker and Smith (2007), Weather and
+        Forecasting 22(3), 651-661.
+
+    Examples:
+        >>> chance = calibration_error_by_chance([0.5] * 100, seed=1)
+        >>> round(chance.mean, 2), round(chance.high, 2)
+        (0.04, 0.09)
+    """
+    forecasts = np.sort(shares("probabilities", probabilities))
+    not_empty("probabilities", forecasts)
+    _check_bins(bins)
+    at_least("draws", draws, 20)
+    at_most("draws", draws, MAX_RESAMPLES)
+    rng = generator(seed)
+    _, first, count = np.unique(forecasts, return_index=True, return_counts=True)
+    if first.size > _TOLD_APART:
+        cells = _rows_by_width(forecasts, bins * _CELLS_A_BIN)
+        _, first, count = np.unique(cells, return_index=True, return_counts=True)
+    expected = np.add.reduceat(forecasts, first)
+    chance = np.minimum(expected / count, 1.0)
+    starts = np.flatnonzero(np.diff(_rows_by_width(forecasts, bins)[first], prepend=-1))
+    errors = []
+    block = max(1, _DRAWN_AT_ONCE // first.size)
+    for done in range(0, draws, block):
+        size = (min(block, draws - done), first.size)
+        happened = rng.binomial(count, chance, size) if count.max() > 1 else rng.random(size) < chance
+        errors.append(np.abs(np.add.reduceat(happened - expected, starts, axis=1)).sum(axis=1) / forecasts.size)
+    every = np.concatenate(errors)
+    return ChanceError(float(every.mean()), float(np.quantile(every, 0.95)))
 
 
 def murphy_decomposition(probabilities: ArrayLike, outcomes: ArrayLike, *, bins: int = BINS) -> MurphyDecomposition:
@@ -196,6 +337,15 @@ def _rows_by_count(forecasts: Floats, bins: int) -> Ints:
     twice_the_middle = 2 * np.cumsum(ties) - ties
     rows: Ints = np.unique(twice_the_middle * bins // (2 * forecasts.size), return_inverse=True)[1][which]
     return rows
+
+
+def _effective(row: Ints, clusters: ArrayLike, count: Ints) -> Floats:
+    """Return how many independent answers each bin counts as, (bins,), 0 of an empty one."""
+    codes = cluster_codes(clusters)
+    same_length(probabilities=row, clusters=codes)
+    cells, n = np.unique(row * (int(codes.max()) + 1) + codes, return_counts=True)
+    squares = np.bincount(cells // (int(codes.max()) + 1), 1.0 * n * n, count.size)
+    return np.where(count > 0, 1.0 * count * count / np.where(count > 0, squares, 1.0), 0.0)
 
 
 def _means(row: Ints, forecasts: Floats, happened: Floats, bins: int) -> tuple[Ints, Floats, Floats]:

@@ -1,6 +1,6 @@
 """Comparison: whether one forecaster is better than another, or only luckier."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from predibot.scoring.arguments import Floats, floats, not_empty, numbers, refuse, same_length, shares, within_floats
 from predibot.scoring.bootstrap import Estimate, check_draws, estimate_of, studentised_distances
 from predibot.scoring.clusters import ROUNDING, ClusterSums, cluster_codes, cluster_starts, cluster_sums
-from predibot.scoring.draws import MAX_RESAMPLES, at_least, at_most, between_0_and_1, generator, resampled_sums
+from predibot.scoring.draws import MAX_RESAMPLES, at_least, at_most, generator, resampled_sums
 
 SYMMETRIC = "symmetric studentised cluster bootstrap"
 
@@ -17,7 +17,7 @@ SYMMETRIC = "symmetric studentised cluster bootstrap"
 class Comparison(Estimate):
     """A difference of two means on the same rows, with its interval and how easily luck alone gives as much."""
 
-    p_value: float
+    p_value: float = field(kw_only=True)
 
     @property
     def difference(self) -> float:
@@ -126,53 +126,6 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     adjusted = np.empty_like(given)
     adjusted[order] = np.minimum.accumulate(given[order] * (given.size / ranks))
     return np.minimum(adjusted, 1.0)
-
-
-@within_floats
-def minimum_detectable_difference(
-    values: ArrayLike, clusters: ArrayLike, *, power: float = 0.8, alpha: float = 0.05
-) -> float:
-    """Return the smallest true difference that data like these would find with the given power.
-
-    (t(1 - alpha / 2) + t(power)) times the standard error over clusters, with
-    the quantiles of Student's t at clusters - 1 degrees of freedom: the standard
-    error is itself estimated from so many clusters, and the normal quantiles
-    would make it 3 % too small with 30 of them. A smaller difference that was not
-    found is no sign of equality. It says what this much data can do, not what
-    was seen: the observed difference does not enter.
-
-    Args:
-        values: Paired differences a - b, shape (n,).
-        clusters: Which rows belong together, words or whole numbers, shape (n,).
-        power: The chance to find it, above 0 and below 1.
-        alpha: The chance to find a difference where none is, two-sided.
-
-    Returns:
-        The difference, in the unit of the values. NaN for fewer than two
-        clusters and for differences that are all alike, which tell nothing of
-        how far others would lie apart.
-
-    Raises:
-        ValueError: If there is no row, the lengths differ, a value is NaN or
-            infinite, or an argument is out of range.
-
-    Source:
-        Bloom (1995), "Minimum detectable effects", Evaluation Review 19(5).
-
-    Examples:
-        >>> round(minimum_detectable_difference([0.1, -0.1, 0.2, -0.2, 0.0], [1, 2, 3, 4, 5]), 4)
-        0.2629
-    """
-    power, alpha = between_0_and_1("power", power), between_0_and_1("alpha", alpha)
-    differences, codes = numbers("values", values), cluster_codes(clusters)
-    same_length(values=differences, clusters=codes)
-    sums = cluster_sums(differences, np.ones_like(differences), codes)
-    if np.isnan(sums.standard_error):
-        return float("nan")
-    from scipy.special import stdtrit  # heavy
-
-    quantiles = stdtrit(sums.clusters - 1, [1.0 - alpha / 2.0, power])
-    return float(quantiles.sum()) * sums.standard_error
 
 
 @within_floats

@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
+from predibot.scoring.e_values import BotEvidence, record_evidence
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
 from predibot.scoring.horizon import horizon_returns
 from predibot.scoring.knowledge import Knowledge
-from predibot.scoring.leaderboard import Pair, brier_pairs, return_pairs
+from predibot.scoring.leaderboard import Pair, brier_pairs, edge_pairs, ranked, return_pairs
 from predibot.scoring.notes import notes, on_clusters, on_many
 from predibot.scoring.parts import (
     PartCard,
@@ -53,8 +54,10 @@ class Evaluation:
     cards: tuple[Scorecard, ...]
     notes: tuple[str, ...]
     question: Question = field(default_factory=Question)
+    evidence: tuple[BotEvidence, ...] = ()
+    """Of beating the price, in the order of the cards; nothing of forecasts that come from no ledger."""
     pairs: tuple[Pair, ...] = ()
-    """Every two bots, by Brier score and by their returns."""
+    """Every two bots, by edge, by Brier score and by their returns."""
     parts: tuple[PartCard, ...] = ()
     """By the grouping that was asked for, where it is one of decisions."""
     by_category: tuple[PartScore, ...] = ()
@@ -69,6 +72,11 @@ class Evaluation:
 
     A bot that has others too has a card in both.
     """
+
+    @property
+    def leaderboard(self) -> tuple[Scorecard, ...]:
+        """Return the cards by the lower end of the edge's interval, highest first; those without one last."""
+        return ranked(self.cards)
 
     @property
     def rankings(self) -> "Mapping[Knowledge, Evaluation]":
@@ -92,6 +100,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
     cards = scorecards(record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty)
     pairs = (
+        *edge_pairs(record, asked.uncertainty),
         *brier_pairs(forecasts, asked.uncertainty),
         *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty)),
     )
@@ -100,6 +109,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         cards=cards,
         notes=notes(record, cards),
         question=asked,
+        evidence=record_evidence(record),
         pairs=pairs,
         parts=_parts(record, asked),
         by_category=category_scores(forecasts, asked.uncertainty),

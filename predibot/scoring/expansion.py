@@ -7,6 +7,7 @@ import numpy as np
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.clusters import ClusterSums
 from predibot.scoring.comparison import Comparison
+from predibot.scoring.student_t import t_quantile, t_two_sided
 
 CORRECTED = "skewness-corrected t over clusters"
 SYMMETRIC_T = "t over clusters"
@@ -53,7 +54,7 @@ def expanded_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
     quantile = _quantile(sums, confidence)
     shift = _shift(sums, quantile)
     low, high = (sums.ratio - end * sums.standard_error for end in (quantile + shift, shift - quantile))
-    return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, CORRECTED, 0, 0)
+    return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, CORRECTED, 0, 0, sums.standard_error)
 
 
 def expanded_comparison(sums: ClusterSums, n: int, confidence: float) -> Comparison:
@@ -64,19 +65,15 @@ def expanded_comparison(sums: ClusterSums, n: int, confidence: float) -> Compari
         n: How many rows they are of.
         confidence: The share of such intervals that should hold the truth.
     """
-    from scipy.special import stdtr  # heavy
-
     half = _quantile(sums, confidence) * sums.standard_error
     low, high = sums.ratio - half, sums.ratio + half
-    p_value = 2.0 * float(stdtr(sums.clusters - 1, -abs(sums.ratio / sums.standard_error)))
-    found = Estimate(sums.ratio, low, high, confidence, n, sums.clusters, SYMMETRIC_T, 0, 0)
+    p_value = t_two_sided(sums.ratio / sums.standard_error, sums.clusters - 1)
+    found = Estimate(sums.ratio, low, high, confidence, n, sums.clusters, SYMMETRIC_T, 0, 0, sums.standard_error)
     return Comparison(**asdict(found), p_value=p_value)
 
 
 def _quantile(sums: ClusterSums, confidence: float) -> float:
-    from scipy.special import stdtrit  # heavy
-
-    return float(stdtrit(sums.clusters - 1, (1.0 + confidence) / 2.0))
+    return t_quantile((1.0 + confidence) / 2.0, sums.clusters - 1)
 
 
 def _shift(sums: ClusterSums, quantile: float) -> float:

@@ -1,23 +1,27 @@
 """Forecast scores: how good each forecaster's probabilities were on what is settled."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
 from predibot.scoring.agreement import rank_correlation
-from predibot.scoring.arguments import Ints, instance_of
+from predibot.scoring.arguments import Floats, Ints, instance_of
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.calibration import (
     CalibrationBins,
     MurphyDecomposition,
     calibration_bins,
+    calibration_error_by_chance,
     expected_calibration_error,
     murphy_decomposition,
 )
+from predibot.scoring.clusters import cluster_codes, cluster_sums
 from predibot.scoring.difficulty import difficulty_adjusted
 from predibot.scoring.forecasts import Forecasts
+from predibot.scoring.intervals import estimate_of_brier
+from predibot.scoring.price_implied import Exclusion, Holdings, variances
 from predibot.scoring.probability import brier_score, brier_skill_score, log_score, surprises
 from predibot.scoring.uncertainty import Ratio, Uncertainty, intervals_of_each, mean_of
 
@@ -31,10 +35,16 @@ class ForecastScore:
     clusters: int = 0
     """How many groups that belong together by chance they are of."""
     brier: float | None = None
+    brier_by_event: float | None = None
+    """The mean over events of the mean over their forecasts: every event counts once."""
     log_score: float | None = None
     accuracy: float | None = None
     """The share called rightly, above 0.5 being a call for YES."""
     calibration_error: float | None = None
+    calibration_error_by_chance: float | None = None
+    """What that would be on average, had all these forecasts been right; None where no intervals were asked for."""
+    calibration_error_by_chance_high: float | None = None
+    """What it would exceed one time in twenty."""
     calibration: CalibrationBins | None = field(default=None, compare=False)
     """Arrays, which do not say in one word whether they are equal; the rest of the score does."""
     murphy: MurphyDecomposition | None = None
@@ -74,8 +84,8 @@ def forecast_scores(
         instance_of("uncertainty", uncertainty, Uncertainty)
     parts = tuple(of_each(forecasts))
     adjusted = _adjusted(forecasts) if adjust else [None] * len(parts)
-    intervals = intervals_of_each([_ratios(own) for own in parts], uncertainty)
-    return tuple(_score(*each) for each in zip(parts, adjusted, intervals, strict=True))
+    intervals = _intervals(parts, uncertainty)
+    return tuple(_score(*each, uncertainty) for each in zip(parts, adjusted, intervals, strict=True))
 
 
 def of_each(forecasts: Forecasts) -> Iterator[Forecasts]:
@@ -86,21 +96,27 @@ def of_each(forecasts: Forecasts) -> Iterator[Forecasts]:
         yield forecasts.only(order[start:end])
 
 
-def _score(own: Forecasts, adjusted: float | None, intervals: Mapping[str, Estimate]) -> ForecastScore:
+def _score(
+    own: Forecasts, adjusted: float | None, intervals: Mapping[str, Estimate], uncertainty: Uncertainty | None
+) -> ForecastScore:
     if own.probability.size == 0:
         return ForecastScore()
     said, happened = own.probability, own.outcome
     priced = own.only(~np.isnan(own.market_probability))
     confident = np.flatnonzero(~np.isnan(own.confidence)) if own.confidence is not None else np.zeros(0, dtype=np.int64)
     market = priced.market_probability.size > 0
+    chance = calibration_error_by_chance(said, seed=uncertainty.seed) if uncertainty and intervals else None
     return ForecastScore(
         n=said.size,
         clusters=np.unique(own.cluster).size,
         brier=brier_score(said, happened),
+        brier_by_event=_by_event(own),
         log_score=log_score(said, happened),
         accuracy=float(np.mean((said > 0.5) == (happened == 1.0))),
         calibration_error=expected_calibration_error(said, happened),
-        calibration=calibration_bins(said, happened),
+        calibration_error_by_chance=None if chance is None else chance.mean,
+        calibration_error_by_chance_high=None if chance is None else chance.high,
+        calibration=calibration_bins(said, happened, clusters=own.cluster),
         murphy=murphy_decomposition(said, happened),
         n_market=priced.market_probability.size,
         market_brier=brier_score(priced.market_probability, priced.outcome) if market else None,
@@ -113,18 +129,62 @@ def _score(own: Forecasts, adjusted: float | None, intervals: Mapping[str, Estim
     )
 
 
+def _intervals(parts: Sequence[Forecasts], uncertainty: Uncertainty | None) -> list[Mapping[str, Estimate]]:
+    """Return the intervals of each forecaster by score; nothing of one without forecasts, or of too many."""
+    drawn = intervals_of_each([_ratios(own) for own in parts], uncertainty)
+    if uncertainty is None:
+        return drawn
+    return [
+        {**_of_brier(own, uncertainty.confidence), **named} if named else named
+        for own, named in zip(parts, drawn, strict=True)
+    ]
+
+
+def _of_brier(own: Forecasts, confidence: float) -> Mapping[str, Estimate]:
+    """Return the interval of the Brier score, and of the market's, each by its own probabilities."""
+    priced = own.only(~np.isnan(own.market_probability))
+    said = {"brier": (own, own.probability), "market_brier": (priced, priced.market_probability)}
+    return {name: _brier(*each, confidence) for name, each in said.items() if each[1].size}
+
+
+def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
+    codes, errors = cluster_codes(own.cluster), (said - own.outcome) ** 2
+    sums = cluster_sums(errors, np.ones_like(errors), codes)
+    market = own.question if own.market is None else own.market
+    slot = np.zeros(said.shape) if own.slot is None else own.slot
+    order = np.lexsort((slot, market, codes))
+    # A squared error moves by 1 - 2 p with the outcome.
+    held = Holdings(
+        cell=codes[order],
+        market=market[order],
+        shares=(1.0 - 2.0 * said)[order],
+        price_yes=said[order],
+        later_yes=own.outcome[order],
+        paid=np.ones(said.shape, dtype=np.bool_),
+    )
+    exclusion = None
+    if own.exclusive is not None:
+        exclusion = Exclusion(own.exclusive[order], slot[order], np.full(said.shape, np.inf), own.outcome[order])
+    variance = float(variances(held, sums.clusters, exclusion=exclusion).sum())
+    return estimate_of_brier(sums, said.size, variance, confidence)
+
+
 def _ratios(own: Forecasts) -> Mapping[str, Ratio]:
-    """Return the scores that are means, or ratios of means."""
+    """Return the scores that are means, or ratios of means, and whose intervals are drawn."""
     priced = own.only(~np.isnan(own.market_probability))
     error, market_error = priced.squared_errors(), (priced.market_probability - priced.outcome) ** 2
     right = ((own.probability > 0.5) == (own.outcome == 1.0)).astype(np.float64)
     return {
-        "brier": mean_of(own.squared_errors(), own.cluster),
         "log_score": mean_of(surprises(own.probability, own.outcome), own.cluster),
         "accuracy": mean_of(right, own.cluster),
-        "market_brier": mean_of(market_error, priced.cluster),
         "skill_vs_market": Ratio(market_error - error, market_error, priced.cluster),
     }
+
+
+def _by_event(own: Forecasts) -> float:
+    errors = own.squared_errors()
+    sums = cluster_sums(errors, np.ones_like(errors), cluster_codes(own.cluster))
+    return float(np.mean(sums.numerators / sums.denominators))
 
 
 def _skill(priced: Forecasts) -> float | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from predibot.scoring.arguments import Floats, Ints, column, instance_of, outcomes_of, refuse, same_length, shares
 from predibot.scoring.record import TrackRecord
 
-_OPTIONAL = ("days_ahead", "confidence", "category")
+_OPTIONAL = ("days_ahead", "confidence", "category", "market", "slot", "exclusive")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +42,12 @@ class Forecasts:
     category: Ints | None = None
     """What it is about, (n,): an index into `categories`."""
     categories: tuple[str, ...] = ()
+    market: Ints | None = None
+    """What pays, (n,): forecasts on one market come out together. Left out, each question is a market of its own."""
+    slot: Floats | None = None
+    """When it was asked, (n,), in seconds: left out, all were asked at once."""
+    exclusive: Ints | None = None
+    """The group of markets of which at most one pays YES, (n,), -1 for none. Left out, none excludes another."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together, saying what was seen."""
@@ -103,4 +109,7 @@ def settled_forecasts(record: TrackRecord) -> Forecasts:
         confidence=None if record.bet_confidence is None else record.bet_confidence[rows],
         category=None if record.decision_category is None else record.decision_category[decision],
         categories=record.categories,
+        market=market,
+        slot=record.slots()[decision],
+        exclusive=None if record.market_exclusive is None else record.market_exclusive[market],
     )

@@ -1,7 +1,7 @@
 """Frictions: what a bet gains when it is bought at the ask, valued at the bid, and pays a fee."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from predibot.scoring.arguments import (
     Floats,
@@ -72,13 +72,27 @@ def quote_gains(
     paid = booleans("settled", settled)
     rate, exponent = _fees(fee_rates, 0.0, "fee_rates"), _fees(fee_exponents, 1.0, "fee_exponents")
     same_length(bets=bets, bids=bid, asks=ask, later=later, settled=paid, fee_rates=rate, fee_exponents=exponent)
-    yes = bets > 0.0
+    half_spread = np.where(paid, 0.0, np.maximum(ask - bid, 0.0) / 2.0)
+    worth = np.maximum(np.where(bets > 0.0, later, 1.0 - later) - half_spread, 0.0)
+    return np.where(bets == 0.0, 0.0, np.abs(bets) * (worth / _costs(bets > 0.0, bid, ask, rate, exponent) - 1.0))
+
+
+def quote_shares(
+    bets_usd: Floats, bids_yes: Floats, asks_yes: Floats, fee_rates: Floats | None, fee_exponents: Floats | None
+) -> Floats:
+    """Return how many shares of YES each bet buys against the book, negative for NO, (n,), as `quote_gains` has it."""
+    unstated = np.full(bets_usd.shape, np.nan)
+    rate = _fees(unstated if fee_rates is None else fee_rates, 0.0, "fee_rates")
+    exponent = _fees(unstated if fee_exponents is None else fee_exponents, 1.0, "fee_exponents")
+    return np.where(bets_usd == 0.0, 0.0, bets_usd / _costs(bets_usd > 0.0, bids_yes, asks_yes, rate, exponent))
+
+
+def _costs(yes: NDArray[np.bool_], bid: Floats, ask: Floats, rate: Floats, exponent: Floats) -> Floats:
+    """Return what a share of each side costs with the fee, (n,), NaN where nothing was on offer."""
     cost = np.where(yes, ask, 1.0 - bid)
     cost = np.where(cost > 0.0, cost, np.nan)
-    cost_with_fee = cost + rate * (cost * (1.0 - cost)) ** exponent
-    half_spread = np.where(paid, 0.0, np.maximum(ask - bid, 0.0) / 2.0)
-    worth = np.maximum(np.where(yes, later, 1.0 - later) - half_spread, 0.0)
-    return np.where(bets == 0.0, 0.0, np.abs(bets) * (worth / cost_with_fee - 1.0))
+    with_fee: Floats = cost + rate * (cost * (1.0 - cost)) ** exponent
+    return with_fee
 
 
 def _fees(values: ArrayLike, unstated: float, name: str) -> Floats:

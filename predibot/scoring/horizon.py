@@ -14,6 +14,7 @@ from predibot.scoring.prices import MAX_GAP_SECONDS, as_of_prices
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.returns import horizon_gains
 
+NOW = "now"
 SETTLED = "settled"
 _DAY_SECONDS = 86_400.0
 _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
@@ -25,9 +26,9 @@ class HorizonReturns:
 
     label: str
     days: float | None
-    """None for `settled`, which comes when it comes."""
+    """None for `now` and `settled`, which lie as far off as they do."""
     passed: NDArray[np.bool_]
-    """Whether it has passed, (n_d,): what coverage is a share of. Always, for `settled`.
+    """Whether it has passed, (n_d,): what coverage is a share of. Always, for `now` and `settled`.
 
     Never for a decision that is not scored.
     """
@@ -39,16 +40,20 @@ class HorizonReturns:
     """The return had the bets been carried out against the book, with fees, (n_d,), NaN where it has none."""
     price_of_bet: Floats
     """What YES of each bet's market was priced at, or had paid, by then, (n_b,), NaN where unknown."""
+    paid: NDArray[np.bool_]
+    """Whether that is what it had paid, (n_b,)."""
 
 
 def horizon_returns(
     record: TrackRecord, horizons_days: Sequence[float], *, max_gap_seconds: float = MAX_GAP_SECONDS
 ) -> tuple[HorizonReturns, ...]:
-    """Return the returns of every decision by each horizon, `settled` last.
+    """Return the returns of every decision by each horizon, `now` and `settled` last.
 
     Each decision stands alone: what its bot, or anybody, decided later changes
     nothing. A decision after `as_of`, or one that is not scored, has no value
-    and counts nowhere.
+    and counts nowhere. `now` is the payout where a market is settled, else its
+    last price: of all decisions, while `settled` is of those that came to an
+    end early.
 
     Args:
         record: What was done.
@@ -65,12 +70,16 @@ def horizon_returns(
     scored = record.scored()
     # Whole seconds more leave the fraction of an instant as it was rounded, so equal instants stay equal.
     ends = [record.decided_at + days * _DAY_SECONDS for days in horizons_days]
+    now = np.full(record.decided_at.shape, record.as_of)
+    *prices_of_days, prices_now = _prices_at(record, payout, [*ends, now], max_gap_seconds)
     returns = []
-    for days, end, prices in zip(horizons_days, ends, _prices_at(record, payout, ends, max_gap_seconds), strict=True):
+    for days, end, prices in zip(horizons_days, ends, prices_of_days, strict=True):
         passed = scored & (end <= record.as_of)
         # As of the evaluation: what settles later has not paid by then.
         paid = record.settled_at[record.bet_market] <= end[record.bet_decision]
         returns.append(_returns_of(record, horizon_label(days), days, passed, passed, _Later(prices, paid)))
+    settled = ~np.isnan(payout[record.bet_market])
+    returns.append(_returns_of(record, NOW, None, scored, scored, _Later(prices_now, settled)))
     later = _Later(payout[record.bet_market], np.ones(record.bet_usd.shape, dtype=np.bool_))
     returns.append(_returns_of(record, SETTLED, None, scored, scored & _has_settled(record, later.prices), later))
     return tuple(returns)
@@ -89,6 +98,16 @@ def horizon_label(days: float) -> str:
 def payouts_as_of(record: TrackRecord) -> Floats:
     """Return what each market had paid by the evaluation, (n_m,), NaN where it was not settled."""
     return np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)
+
+
+def stakes_open(record: TrackRecord) -> Floats:
+    """Return the share of each bot's dollars that is on markets not settled by the evaluation, NaN without a bet."""
+    rows = np.flatnonzero(record.scored()[record.bet_decision])
+    bot, staked = record.decision_bot[record.bet_decision[rows]], np.abs(record.bet_usd[rows])
+    is_open = np.isnan(payouts_as_of(record))[record.bet_market[rows]]
+    total = np.bincount(bot, staked, len(record.bots))
+    share = np.bincount(bot, staked * is_open, len(record.bots)) / np.where(total > 0.0, total, 1.0)
+    return np.where(total > 0.0, share, np.nan)
 
 
 def observed_prices(record: TrackRecord, market: NDArray[np.int64], at: Floats, after: Floats, gap: float) -> Floats:
@@ -136,8 +155,6 @@ def _prices_at(record: TrackRecord, payout: Floats, ends: Sequence[Floats], gap:
         paid = due & (record.settled_at[record.bet_market] <= at)
         price[paid] = payout[record.bet_market[paid]]
         asked.append(np.flatnonzero(due & ~paid))
-    if not ends:
-        return prices
     at = np.concatenate([end[record.bet_decision[rows]] for end, rows in zip(ends, asked, strict=True)])
     rows = np.concatenate(asked)
     found = observed_prices(record, record.bet_market[rows], at, start[rows], gap)
@@ -193,6 +210,7 @@ def _returns_of(
         market_value=np.where(passed & priced, baseline, np.nan),
         quote_value=np.where(may_have_value & decided, _at_quote(record, later), np.nan),
         price_of_bet=later.prices,
+        paid=later.paid,
     )
 
 

@@ -1,5 +1,6 @@
 """The leaderboard's pairs: whether one bot is better than another on what both did, or only luckier."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -7,14 +8,21 @@ from itertools import combinations
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints, instance_of
+from predibot.scoring.averages import Average, Book
 from predibot.scoring.bootstrap import FEW_CLUSTERS
-from predibot.scoring.comparison import Comparison, benjamini_hochberg, minimum_detectable_difference
+from predibot.scoring.comparison import Comparison, benjamini_hochberg
+from predibot.scoring.edge import Edges, edges
 from predibot.scoring.forecasts import Forecasts
-from predibot.scoring.horizon import HorizonReturns
+from predibot.scoring.horizon import SETTLED, HorizonReturns, stakes_open
+from predibot.scoring.power import smallest_detectable
 from predibot.scoring.record import TrackRecord
+from predibot.scoring.scorecard import Scorecard
+from predibot.scoring.series import edge_average, horizon_averages
 from predibot.scoring.uncertainty import AT_ONCE, Ratio, Uncertainty, comparisons, fullest, mean_of
 
 SIGNIFICANCE = 0.05
+MOST_OPEN_STAKES = 0.10
+"""With a larger share of the dollars on open markets nobody is called better by those that settled early."""
 MOST_IN_PAIRS = 60
 """How many are compared with each other, those with the most values: their pairs grow with the square."""
 
@@ -26,7 +34,7 @@ class Pair:
     first: str
     second: str
     metric: str
-    """What was compared: `brier`, where lower is better, or `return_<horizon>`, where higher is."""
+    """What was compared: `brier`, where lower is better, or `edge` or `return_<horizon>`, where higher is."""
     n: int
     """How many values both have."""
     clusters: int
@@ -39,13 +47,26 @@ class Pair:
     """The p-value, corrected for all pairs of this metric (Benjamini and Hochberg)."""
     detectable: float | None
     """The smallest true difference that so many clusters would show four times in five."""
+    cluster_standard_error: float | None = None
+    """Of the difference, by how much the clusters differ; None of a metric whose interval is drawn."""
+    price_standard_error: float | None = None
+    """Of the difference, by the prices that were paid."""
+    without_best: float | None = None
+    """The difference without the event that speaks most for the one who is ahead."""
+    open_stakes: float | None = None
+    """At settlement, the larger of both bots' shares of dollars that are on markets not settled yet."""
+
+    @property
+    def settles_early(self) -> bool:
+        """Return whether too much is open for what has settled to speak for the whole."""
+        return self.open_stakes is not None and self.open_stakes > MOST_OPEN_STAKES
 
     @property
     def better(self) -> str | None:
         """Return who is better; None where nobody can say, or on too few clusters to say anything."""
         if self.difference is None or self.p_adjusted is None or self.clusters < FEW_CLUSTERS:
             return None
-        if self.p_adjusted > SIGNIFICANCE or self.difference == 0.0:
+        if self.p_adjusted > SIGNIFICANCE or self.difference == 0.0 or self.settles_early:
             return None
         lower_is_better = self.metric == "brier"
         return self.first if (self.difference < 0.0) == lower_is_better else self.second
@@ -62,12 +83,8 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
     instance_of("forecasts", forecasts, Forecasts)
     instance_of("uncertainty", uncertainty, Uncertainty)
     errors = forecasts.squared_errors()
-    return _pairs(
-        "brier",
-        forecasts.forecasters,
-        _Answers(errors, forecasts.forecaster, forecasts.question, forecasts.cluster),
-        uncertainty,
-    )
+    answers = _Answers(errors, forecasts.forecaster, forecasts.question, forecasts.cluster)
+    return _adjusted(_drawn_pairs("brier", forecasts.forecasters, answers, uncertainty))
 
 
 def return_pairs(record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty) -> tuple[Pair, ...]:
@@ -81,12 +98,56 @@ def return_pairs(record: TrackRecord, returns: HorizonReturns, uncertainty: Unce
     instance_of("record", record, TrackRecord)
     instance_of("returns", returns, HorizonReturns)
     instance_of("uncertainty", uncertainty, Uncertainty)
-    rows = np.flatnonzero(~np.isnan(returns.value))
-    event = record.decision_event[rows]
-    _, slot = np.unique(record.slots()[rows], return_inverse=True)
-    _, code = np.unique(event, return_inverse=True)
-    answers = _Answers(returns.value[rows], record.decision_bot[rows], slot * (code.max(initial=0) + 1) + code, event)
-    return _pairs(f"return_{returns.label}", record.bots, answers, uncertainty)
+    average = horizon_averages(record, returns, Book.of(record))["mean_return"]
+    pairs = _pairs_by_prices(f"return_{returns.label}", record.bots, average, uncertainty)
+    if returns.label != SETTLED:
+        return _adjusted(pairs)
+    still_open = dict(zip(record.bots, np.nan_to_num(stakes_open(record)).tolist(), strict=True))
+    return _adjusted(
+        [replace(pair, open_stakes=max(still_open[pair.first], still_open[pair.second])) for pair in pairs]
+    )
+
+
+def edge_pairs(record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | None = None) -> tuple[Pair, ...]:
+    """Return every pair of bots by their edge on the events and slots that both were asked about.
+
+    Of more than `MOST_IN_PAIRS`, only those that were asked most are compared.
+
+    Args:
+        record: What was asked, said and seen.
+        uncertainty: How intervals are made.
+        found: The edges of `edges`, where the caller has them already.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("record", record, TrackRecord)
+    instance_of("uncertainty", uncertainty, Uncertainty)
+    average = edge_average(record, edges(record) if found is None else found, Book.of(record))
+    return _adjusted(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
+
+
+def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
+    """Return scorecards in the order of the leaderboard: by the lower end of the edge's interval, highest first.
+
+    Those without an interval come last, in the order they are in, and so do
+    equals: nothing tells them apart.
+
+    Args:
+        cards: Those of an evaluation.
+
+    Raises:
+        ValueError: If one is no scorecard.
+    """
+    instance_of("cards", cards, Sequence)
+    for card in cards:
+        instance_of("a card", card, Scorecard)
+    return tuple(sorted(cards, key=lambda card: -_lower_end(card)))
+
+
+def _lower_end(card: Scorecard) -> float:
+    interval = card.edge.interval
+    return -math.inf if interval is None or interval.low is None else interval.low
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +166,19 @@ class _Answers:
         return _Answers(self.values[rows], bot, self.subject[rows], self.cluster[rows])
 
 
-def _pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Uncertainty) -> tuple[Pair, ...]:
+def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncertainty: Uncertainty) -> list[Pair]:
+    values = average.units
+    n = np.bincount(values.bot[~np.isnan(values.value)], minlength=len(bots))
+    compared = fullest(n, MOST_IN_PAIRS)
+    beside = average.compared(compared)
+    pairs = []
+    for first, second in combinations(range(compared.size), 2):
+        found = beside.difference(first, second, uncertainty.confidence)
+        pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], found))
+    return pairs
+
+
+def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Uncertainty) -> list[Pair]:
     compared = fullest(np.bincount(answers.bot, minlength=len(bots)), MOST_IN_PAIRS)
     table, clusters = _table(answers.of(compared), compared.size)
     both = list(combinations(range(compared.size), 2))
@@ -113,8 +186,12 @@ def _pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Unc
     for start in range(0, len(both), AT_ONCE):
         some = both[start : start + AT_ONCE]
         differences = [_difference(table[:, first], table[:, second], clusters) for first, second in some]
-        for (first, second), ratio, found in zip(some, differences, comparisons(differences, uncertainty), strict=True):
-            pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], ratio, found))
+        for (first, second), found in zip(some, comparisons(differences, uncertainty), strict=True):
+            pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], found))
+    return pairs
+
+
+def _adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     p_values = [each.p_value for each in pairs if each.p_value is not None]
     adjusted = iter(benjamini_hochberg(p_values).tolist() if p_values else [])
     return tuple(each if each.p_value is None else replace(each, p_adjusted=next(adjusted)) for each in pairs)
@@ -138,10 +215,10 @@ def _difference(first: Floats, second: Floats, clusters: Ints) -> Ratio:
     return mean_of(first[rows] - second[rows], clusters[rows])
 
 
-def _pair(metric: str, first: str, second: str, ratio: Ratio, found: Comparison | None) -> Pair:
+def _pair(metric: str, first: str, second: str, found: Comparison | None) -> Pair:
     if found is None:
         return Pair(first, second, metric, 0, 0, None, None, None, None, None, None)
-    detectable = minimum_detectable_difference(ratio.numerators, ratio.clusters)
+    error = found.standard_error
     return Pair(
         first=first,
         second=second,
@@ -153,5 +230,8 @@ def _pair(metric: str, first: str, second: str, ratio: Ratio, found: Comparison 
         high=found.high,
         p_value=found.p_value,
         p_adjusted=None,
-        detectable=None if np.isnan(detectable) else detectable,
+        detectable=None if error is None else smallest_detectable(error, found.clusters),
+        cluster_standard_error=found.cluster_standard_error,
+        price_standard_error=found.price_standard_error,
+        without_best=found.without_best,
     )

@@ -6,8 +6,8 @@ import numpy as np
 
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.bootstrap import FEW_CLUSTERS
-from predibot.scoring.horizon import SETTLED
-from predibot.scoring.leaderboard import MOST_IN_PAIRS
+from predibot.scoring.horizon import NOW, SETTLED
+from predibot.scoring.leaderboard import MOST_IN_PAIRS, MOST_OPEN_STAKES
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 from predibot.scoring.uncertainty import MOST_WITH_INTERVALS
@@ -37,6 +37,7 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
     return (
         *_on_decisions(record, cards),
         *_on_forecasts(cards),
+        *_on_edges(cards),
         *_on_horizons(record, cards),
         *_on_overlap(record, cards),
         *_on_fees(record),
@@ -54,16 +55,15 @@ def on_many(cards: Sequence[Scorecard], called: str) -> Iterator[str]:
 
 def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
     """Yield whose intervals rest on too little to rank anybody."""
-    few = {
-        card.bot: card.forecast.clusters
-        for card in cards
-        if 0 < card.forecast.clusters < FEW_CLUSTERS and card.forecast.intervals
-    }
-    if who := _who(few):
-        yield (
-            f"Forecasts on fewer than {FEW_CLUSTERS} events: {who}; "
-            "their intervals are rough, and nobody is ranked by them."
-        )
+    for what, clusters in (
+        ("Forecasts on", {card.bot: card.forecast.clusters for card in cards if card.forecast.intervals}),
+        ("Edges over", {card.bot: card.edge.clusters for card in cards if card.edge.interval is not None}),
+    ):
+        if who := _who({bot: n for bot, n in clusters.items() if n < FEW_CLUSTERS}):
+            yield (
+                f"{what} fewer than {FEW_CLUSTERS} events: {who}; "
+                "their intervals are rough, and nobody is ranked by them."
+            )
 
 
 def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
@@ -101,6 +101,11 @@ def _on_forecasts(cards: Sequence[Scorecard]) -> Iterator[str]:
         yield f"Forecasts on markets that paid neither 0 nor 1: {who}; no Brier or log score counts them."
 
 
+def _on_edges(cards: Sequence[Scorecard]) -> Iterator[str]:
+    if who := _who({card.bot: card.edge.unpriced for card in cards}):
+        yield f"Markets asked that have neither paid nor a price: {who}; no edge counts them."
+
+
 def _on_horizons(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
     for label in cards[0].horizons if cards else ():
         scores = {card.bot: card.horizons[label] for card in cards}
@@ -108,6 +113,14 @@ def _on_horizons(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[st
         if label == SETTLED:
             if missing:
                 yield f"Decisions with money on a market that is not settled: {missing}."
+            if who := _who_percent({bot: score.open_stakes for bot, score in scores.items()}):
+                yield (
+                    f"More than {MOST_OPEN_STAKES:.0%} of the dollars are on markets that are not settled: {who}; what "
+                    "settles early is no fair sample, so nobody is called better by it."
+                )
+        elif label == NOW:
+            if missing:
+                yield f"Decisions without a price now: {missing}; they have no value there."
         else:
             yield from _on_days(label, record, cards, scores, missing)
         if who := _who({bot: score.n - score.n_market for bot, score in scores.items()}):
@@ -153,7 +166,7 @@ def _days_between_dates(record: TrackRecord) -> int | None:
 
 
 def _name(label: str) -> str:
-    return "at settlement" if label == SETTLED else f"{_days(label)} after"
+    return {SETTLED: "at settlement", NOW: "now"}.get(label) or f"{_days(label)} after"
 
 
 def _days(label: str) -> str:
@@ -162,6 +175,12 @@ def _days(label: str) -> str:
 
 def _count(n: int, noun: str) -> str:
     return f"1 {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def _who_percent(shares: Mapping[str, float | None]) -> str:
+    """Return each bot above the limit, with its share: `market_price 34%, random_bet 12%`."""
+    open_ones = [f"{bot} {share:.0%}" for bot, share in shares.items() if share and share > MOST_OPEN_STAKES]
+    return first_of(open_ones, _MOST_NAMED)
 
 
 def _who(counts: Mapping[str, int]) -> str:

@@ -102,6 +102,16 @@ class TrackRecord:
     bet_fee_exponent: Floats | None = None
     """The exponent of p (1 - p) in it, (n_b,)."""
 
+    asked_decision: Ints | None = None
+    """The decision of each market that was asked, (n_a,): of any status, those that failed too.
+
+    Left out, every decision was asked about the markets it has bet rows on.
+    """
+    asked_market: Ints | None = None
+    """The row of the market that was asked, (n_a,), once a decision."""
+    market_exclusive: Ints | None = None
+    """The group of markets of which at most one pays YES, (n_m,), -1 for none. Left out, none excludes another."""
+
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together, saying what was seen."""
         instance_of("bots", self.bots, tuple)
@@ -109,7 +119,9 @@ class TrackRecord:
             raise ValueError(f"bots are named twice: {', '.join(self.bots)}")
         if not np.isfinite(scalar("as_of", self.as_of)):
             raise ValueError(f"as_of is {self.as_of!r}; give seconds since 1970")
-        for prefixes in (("decision", "decided"), ("bet_",), ("payout", "settled_at"), ("observation",)):
+        if (self.asked_decision is None) != (self.asked_market is None):
+            raise ValueError("of asked_decision and asked_market one is left out; give both, or neither")
+        for prefixes in _TABLES:
             self._check_lengths(prefixes)
         self._check_rows()
         self._check_values()
@@ -162,15 +174,22 @@ class TrackRecord:
         Args:
             kept: Which decisions, (n_d,).
         """
-        bets = kept[self.bet_decision]
         row = np.cumsum(kept) - 1
-        changed: dict[str, Any] = {
-            name: array[bets if name.startswith("bet_") else kept]
-            for name in (*_OF_DECISION, *_OF_BET)
-            if (array := getattr(self, name)) is not None
-        }
-        changed["bet_decision"] = row[changed["bet_decision"]]
+        changed: dict[str, Any] = {}
+        for names, rows in (
+            (_OF_DECISION, kept),
+            (_OF_BET, kept[self.bet_decision]),
+            (_OF_ASKED, None if self.asked_decision is None else kept[self.asked_decision]),
+        ):
+            changed |= {name: array[rows] for name in names if (array := getattr(self, name)) is not None}
+        changed |= {name: row[changed[name]] for name in ("bet_decision", "asked_decision") if name in changed}
         return replace(self, **changed)
+
+    def asked(self) -> tuple[Ints, Ints]:
+        """Return the decision and the market of every question that was asked, (n_a,) each."""
+        if self.asked_decision is None or self.asked_market is None:
+            return self.bet_decision, self.bet_market
+        return self.asked_decision, self.asked_market
 
     def _check_lengths(self, prefixes: tuple[str, ...]) -> None:
         present = {name: getattr(self, name) for name in self.__slots__ if name.startswith(prefixes)}
@@ -191,12 +210,16 @@ class TrackRecord:
             ("bet_market", markets),
             ("observation_market", markets),
         ]
-        if self.decision_knowledge is not None:
-            limits.append(("decision_knowledge", len(KNOWLEDGE)))
-        if self.decision_category is not None:
-            limits.append(("decision_category", len(self.categories)))
+        limits += [
+            ("decision_knowledge", len(KNOWLEDGE)),
+            ("decision_category", len(self.categories)),
+            ("asked_decision", decisions),
+            ("asked_market", markets),
+        ]
         for name, limit in limits:
             rows = getattr(self, name)
+            if rows is None:
+                continue
             if rows.size and rows.dtype.kind not in "iu":
                 raise ValueError(f"{name} holds {rows.dtype}; it must hold whole numbers")
             refuse(name, rows, (rows < 0) | (rows >= limit), f"there are {limit} of them, counted from 0")
@@ -205,6 +228,8 @@ class TrackRecord:
         refuse("bet_decision", self.bet_decision, ~answered, "a refused or failed decision has no bets")
         staked = (status == _ABSTAINED) & ((self.bet_usd != 0.0) | ~np.isnan(self.bet_probability))
         refuse("bet_decision", self.bet_decision, staked, "one that abstained has neither bets nor forecasts")
+        if self.market_exclusive is not None and self.market_exclusive.dtype.kind != "i":
+            raise ValueError(f"market_exclusive holds {self.market_exclusive.dtype}; it must hold whole numbers")
 
     def _check_values(self) -> None:
         for name in ("decided_at", "decision_cost_known_usd", "bet_usd", "observation_at"):
@@ -234,3 +259,12 @@ _OF_DECISION = tuple(
     name for name in TrackRecord.__slots__ if name.startswith(("decision_", "decided_at", "event_settled"))
 )
 _OF_BET = tuple(name for name in TrackRecord.__slots__ if name.startswith("bet_"))
+_OF_ASKED = ("asked_decision", "asked_market")
+_TABLES = (
+    ("decision", "decided"),
+    ("bet_",),
+    ("asked_",),
+    ("payout", "settled_at", "market_exclusive"),
+    ("observation",),
+)
+"""What the names of the arrays begin with that have equally many rows."""

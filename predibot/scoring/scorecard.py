@@ -8,20 +8,23 @@ from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
 from predibot.scoring.arguments import Floats, instance_of
+from predibot.scoring.averages import Book
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.conventions import CONVENTIONS, Convention
+from predibot.scoring.edge import edges
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import settled_forecasts
-from predibot.scoring.horizon import HorizonReturns, horizon_returns, observed_prices, payouts_as_of
+from predibot.scoring.horizon import HorizonReturns, horizon_returns, observed_prices, payouts_as_of, stakes_open
 from predibot.scoring.knowledge import KNOWLEDGE
 from predibot.scoring.prices import MAX_GAP_SECONDS
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.risk import sharpe_ratio
-from predibot.scoring.series import horizon_series
+from predibot.scoring.series import edge_average, horizon_averages, horizon_series
 from predibot.scoring.sharpe_interval import sharpe_interval
-from predibot.scoring.uncertainty import Uncertainty, intervals_of_each, mean_of
+from predibot.scoring.uncertainty import Uncertainty
 
 HORIZONS_DAYS = (1, 2, 7)
+_DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,9 @@ class HorizonScore:
     """
 
     days: float | None
-    """None for `settled`."""
+    """None for `now` and `settled`."""
     mean_return: float | None
-    """The mean over its decisions that have a value."""
+    """The mean over its decisions that have a value, at the mid."""
     n: int
     """How many those are."""
     coverage: float | None
@@ -43,19 +46,19 @@ class HorizonScore:
     Only decisions that are scored are in any number here: the clean ones, or, of a card apart, the unknown ones.
     """
     sharpe: float | None
-    """Annual, by the convention in use; None for `settled`."""
+    """Annual, by the convention in use; None for `now` and `settled`."""
     market_mean_return: float | None
     """The mean of `market_price` on the same decisions."""
     n_market: int
     """Those of the n on which it has a value too."""
     n_passed: int
-    """Its decisions whose horizon has passed; all of them, for `settled`."""
+    """Its decisions whose horizon has passed; all of them, for `now` and `settled`."""
     n_unpriced: int
     """Those of them that were not refused and did not fail, and have no value."""
     clusters: int = 0
     """How many events the n are about."""
     quote_mean_return: float | None = None
-    """The mean had the bets been carried out against the book, fees included."""
+    """The mean had the bets been carried out against the book, fees included: the headline."""
     n_quote: int = 0
     """Those of the n whose book is known."""
     friction: float | None = None
@@ -68,8 +71,50 @@ class HorizonScore:
     """How far prices moved toward the forecasts on average, in [-1, 1]: above zero, the market came to agree."""
     n_drift: int = 0
     """Forecasts that were not the price itself and whose later price is known."""
+    mean_return_by_event: float | None = None
+    """The mean over events of the mean over their decisions, at the mid: every event counts once."""
+    quote_mean_return_by_event: float | None = None
+    """The same at the quote."""
+    open_stakes: float | None = None
+    """The share of the dollars decided on that is on markets not settled yet, in [0, 1]; None without a bet."""
     intervals: Mapping[str, Estimate] = field(default_factory=dict)
     """Of each mean here, by its name; empty where none were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeScore:
+    """How much closer to what happened a bot was than the prices; above zero, it knew more than they did."""
+
+    edge: float | None = None
+    """The mean over all events and slots it was asked about, in [-1, 1]; None where none has a price."""
+    n: int = 0
+    """How many events and slots."""
+    clusters: int = 0
+    """How many events."""
+    settled_part: float | None = None
+    """What of the edge is of settled markets; the rest is of open ones at their last prices."""
+    by_event: float | None = None
+    """The mean over events of the mean over their slots: every event counts once."""
+    asked: int = 0
+    """Markets it was asked about, those of every decision that is scored."""
+    answered: int = 0
+    """Those of them it stated a probability of."""
+    counted: int = 0
+    """Those of them that have paid or have a price: the edge is over these."""
+    settled: int = 0
+    """Those of these that have paid."""
+    interval: Estimate | None = None
+    """None where none was asked for."""
+
+    @property
+    def answered_share(self) -> float | None:
+        """Return the share of what was asked that was answered, in [0, 1]; None where nothing was asked."""
+        return self.answered / self.asked if self.asked else None
+
+    @property
+    def unpriced(self) -> int:
+        """Return how many markets were left out of what was asked, because they have no price."""
+        return self.asked - self.counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +149,8 @@ class Scorecard:
     """Those whose models' cutoff lies between decision and settlement: in no score."""
     contaminated: int
     """Those whose event had ended before the models' cutoff: in no score."""
+    edge: EdgeScore = field(default_factory=EdgeScore)
+    """Over the price, on everything it was asked: by this bots are ranked."""
 
     @property
     def settled(self) -> int:
@@ -165,7 +212,9 @@ def scorecards(
     scores = forecast_scores(settled_forecasts(record), uncertainty=uncertainty)
     if returns is None:
         returns = horizon_returns(record, horizons_days, max_gap_seconds=max_gap_seconds)
-    horizons = [(each.label, _score_horizon(record, each, convention, uncertainty)) for each in returns]
+    book = None if uncertainty is None else Book.of(record)
+    horizons = [(each.label, _score_horizon(record, each, convention, uncertainty, book)) for each in returns]
+    ahead_of_price = _score_edges(record, max_gap_seconds, uncertainty, book)
     return tuple(
         Scorecard(
             bot=bot,
@@ -185,6 +234,7 @@ def scorecards(
             unknown=counts.of_knowledge["unknown"][row],
             ahead=counts.of_knowledge["ahead"][row],
             contaminated=counts.of_knowledge["contaminated"][row],
+            edge=ahead_of_price[row],
         )
         for row, bot in enumerate(record.bots)
     )
@@ -259,8 +309,38 @@ def _count_forecasts(record: TrackRecord, gap: float) -> _Told:
     )
 
 
+def _score_edges(
+    record: TrackRecord, gap: float, uncertainty: Uncertainty | None, book: Book | None
+) -> list[EdgeScore]:
+    bots, found = len(record.bots), edges(record, max_gap_seconds=gap)
+    mean, settled = _means(found.bot, found.value, bots), _means(found.bot, found.settled_value, bots)
+    by_event, clusters = _means_by_event(found.bot, found.event, found.value, bots)
+    intervals: Sequence[Estimate | None] = [None] * bots
+    if uncertainty is not None and book is not None:
+        intervals = edge_average(record, found, book).of_each(bots, uncertainty.confidence)
+    return [
+        EdgeScore(
+            edge=mean[row].mean,
+            n=mean[row].n,
+            clusters=clusters[row],
+            settled_part=settled[row].mean,
+            by_event=by_event[row],
+            asked=int(found.asked[row]),
+            answered=int(found.answered[row]),
+            counted=int(found.counted[row]),
+            settled=int(found.settled[row]),
+            interval=intervals[row],
+        )
+        for row in range(bots)
+    ]
+
+
 def _score_horizon(
-    record: TrackRecord, returns: HorizonReturns, convention: Convention, uncertainty: Uncertainty | None
+    record: TrackRecord,
+    returns: HorizonReturns,
+    convention: Convention,
+    uncertainty: Uncertainty | None,
+    book: Book | None,
 ) -> list[HorizonScore]:
     bots, bot = len(record.bots), record.decision_bot
     has_value = ~np.isnan(returns.value)
@@ -269,12 +349,13 @@ def _score_horizon(
     unpriced = np.bincount(bot[returns.passed & answered & ~has_value], minlength=bots).tolist()
     series = horizon_series(record, returns)
     mean = {name: _means(each.bot, each.values, bots) for name, each in series.items()}
-    of_each = {name: tuple(each.of_each(bots)) for name, each in series.items()}
-    intervals = intervals_of_each(
-        [{name: mean_of(*each[row]) for name, each in of_each.items()} for row in range(bots)], uncertainty
-    )
+    by_event = {
+        name: _means_by_event(series[name].bot, series[name].cluster, series[name].values, bots)
+        for name in ("mean_return", "quote_mean_return")
+    }
     sharpe = _sharpe(record, returns, convention)
-    around = _sharpe_intervals(record, returns, convention, sharpe, uncertainty)
+    intervals = _intervals(record, returns, convention, uncertainty, book)
+    open_stakes = stakes_open(record)
     return [
         HorizonScore(
             days=returns.days,
@@ -286,7 +367,7 @@ def _score_horizon(
             n_market=mean["market_mean_return"][row].n,
             n_passed=passed[row],
             n_unpriced=unpriced[row],
-            clusters=np.unique(of_each["mean_return"][row][1]).size,
+            clusters=by_event["mean_return"][1][row],
             quote_mean_return=mean["quote_mean_return"][row].mean,
             n_quote=mean["quote_mean_return"][row].n,
             friction=mean["friction"][row].mean,
@@ -294,9 +375,33 @@ def _score_horizon(
             n_net=mean["net_mean_return"][row].n,
             drift=mean["drift"][row].mean,
             n_drift=mean["drift"][row].n,
-            intervals={**intervals[row], **around[row]},
+            mean_return_by_event=by_event["mean_return"][0][row],
+            quote_mean_return_by_event=by_event["quote_mean_return"][0][row],
+            open_stakes=_or_none(float(open_stakes[row])),
+            intervals=intervals[row],
         )
         for row in range(bots)
+    ]
+
+
+def _intervals(
+    record: TrackRecord,
+    returns: HorizonReturns,
+    convention: Convention,
+    uncertainty: Uncertainty | None,
+    book: Book | None,
+) -> list[Mapping[str, Estimate]]:
+    """Return the intervals of each bot by name; nothing where none were asked for."""
+    bots = len(record.bots)
+    if uncertainty is None or book is None:
+        return [{} for _ in range(bots)]
+    found: dict[str, Sequence[Estimate | None]] = {
+        name: average.of_each(bots, uncertainty.confidence)
+        for name, average in horizon_averages(record, returns, book).items()
+    }
+    found["sharpe"] = _sharpe_intervals(record, returns, convention, uncertainty.confidence)
+    return [
+        {name: each for name, of_bots in found.items() if (each := of_bots[row]) is not None} for row in range(bots)
     ]
 
 
@@ -307,55 +412,49 @@ def _sharpe(record: TrackRecord, returns: HorizonReturns, convention: Convention
         return [None] * len(record.bots)
     return [
         _or_none(sharpe_ratio(series, periods, convention.ddof, convention.risk_free_rate)) if series.size else None
-        for series in return_series(record, returns, convention)
+        for series, _ in return_series(record, returns, convention)
     ]
 
 
 def _sharpe_intervals(
-    record: TrackRecord,
-    returns: HorizonReturns,
-    convention: Convention,
-    sharpe: Sequence[float | None],
-    uncertainty: Uncertainty | None,
-) -> list[Mapping[str, Estimate]]:
-    """Return the interval of each bot's Sharpe ratio under its name; nothing where there is no ratio."""
-    periods = None if returns.days is None else convention.periods_per_year(returns.days)
-    found: list[Mapping[str, Estimate]] = [{} for _ in sharpe]
-    if uncertainty is None or periods is None:
-        return found
-    for row, ratio in enumerate(sharpe):
-        rows = np.flatnonzero((record.decision_bot == row) & ~np.isnan(returns.value))
-        if ratio is None:
-            continue
-        # Alone on its date, a decision is its own return.
-        dates = record.decision_day[rows] if convention.returns_per == "date" else np.arange(rows.size)
-        found[row] = {
-            "sharpe": sharpe_interval(
-                returns.value[rows],
-                dates,
-                record.decision_event[rows],
-                sharpe=ratio,
-                periods_per_year=periods,
-                ddof=convention.ddof,
-                risk_free_rate=convention.risk_free_rate,
-                uncertainty=uncertainty,
-            )
-        }
-    return found
+    record: TrackRecord, returns: HorizonReturns, convention: Convention, confidence: float
+) -> list[Estimate | None]:
+    days = returns.days
+    if days is None or convention.periods_per_year(days) is None:
+        return [None] * len(record.bots)
+    return [
+        sharpe_interval(series, at, horizon_days=days, convention=convention, confidence=confidence)
+        if series.size
+        else None
+        for series, at in return_series(record, returns, convention)
+    ]
 
 
-def return_series(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[Floats]:
-    """Return each bot's returns in order of time: one a date, their mean, or one a decision."""
+def return_series(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[tuple[Floats, Floats]]:
+    """Return each bot's returns and their days in order of time: one a date, their mean, or one a decision."""
     rows = np.flatnonzero(~np.isnan(returns.value))
     bots, bot, value = len(record.bots), record.decision_bot[rows], returns.value[rows]
     if convention.returns_per == "decision":
         order = np.argsort(record.decided_at[rows], kind="stable")
-        return [value[order][bot[order] == row] for row in range(bots)]
+        ordered, at, whose = value[order], record.decided_at[rows][order] / _DAY_SECONDS, bot[order]
+        return [(ordered[whose == row], at[whose == row]) for row in range(bots)]
     days, day = np.unique(record.decision_day[rows], return_inverse=True)
     cell = bot * days.size + day
     sums = np.bincount(cell, value, bots * days.size).reshape(bots, days.size)
     n = np.bincount(cell, minlength=bots * days.size).reshape(bots, days.size)
-    return [sums[row, n[row] > 0] / n[row, n[row] > 0] for row in range(bots)]
+    at = days.astype(np.float64)
+    return [(sums[row, n[row] > 0] / n[row, n[row] > 0], at[n[row] > 0]) for row in range(bots)]
+
+
+def _means_by_event(
+    bot: NDArray[np.int64], event: NDArray[np.int64], values: Floats, bots: int
+) -> tuple[list[float | None], list[int]]:
+    """Return the mean of each bot over events, each the mean of its values, and how many events that are."""
+    _, code = np.unique(event, return_inverse=True)
+    cells, cell = np.unique(bot * (code.max(initial=0) + 1) + code, return_inverse=True)
+    means = np.bincount(cell, values, cells.size) / np.maximum(np.bincount(cell, minlength=cells.size), 1)
+    found = _means(cells // (code.max(initial=0) + 1), means, bots)
+    return [each.mean for each in found], [each.n for each in found]
 
 
 def _means(bot: NDArray[np.int64], values: Floats, bots: int) -> list[_Mean]:

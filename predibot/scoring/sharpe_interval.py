@@ -1,81 +1,108 @@
-"""The interval of a Sharpe ratio: how annual figures would have come out, had other events been played."""
+"""The interval of a Sharpe ratio: how the returns of its dates scatter, and how long they hang together."""
 
 import math
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.bootstrap import MAX_WITHOUT_VALUE, PERCENTILE, Estimate
-from predibot.scoring.clusters import cluster_codes
-from predibot.scoring.draws import generator, resampled_sums
-from predibot.scoring.uncertainty import Uncertainty
+from predibot.scoring.arguments import Floats, instance_of, numbers, same_length, scalar, within_floats
+from predibot.scoring.bootstrap import Estimate
+from predibot.scoring.conventions import Convention
+from predibot.scoring.draws import between_0_and_1
+from predibot.scoring.risk import sharpe_ratio
+from predibot.scoring.student_t import t_quantile
 
-_WORK = 200_000_000
-"""Multiplications that one interval may cost: where there are many events and dates there are fewer draws."""
-_FEWEST_DRAWS = 400
+MERTENS = "delta method over dates"
+NEWEY_WEST = "delta method over dates, Newey-West"
 
 
+@within_floats
 def sharpe_interval(
-    values: Floats,
-    dates: Ints,
-    clusters: Ints,
-    *,
-    sharpe: float,
-    periods_per_year: float,
-    ddof: int,
-    risk_free_rate: float,
-    uncertainty: Uncertainty,
-) -> Estimate:
-    """Return a Sharpe ratio of one return a date with its percentile interval under resampling of clusters.
+    returns: Floats, days: Floats, *, horizon_days: float, convention: Convention, confidence: float = 0.95
+) -> Estimate | None:
+    """Return a Sharpe ratio with its interval by the delta method.
 
-    Whole events are drawn with replacement; a date's return is the mean of what
-    was drawn of it, a date of which nothing was drawn has none, and the ratio
-    is made of the dates that are left.
+    The influence of a date on the ratio is u = z - SR / 2 (z^2 - 1), with z the
+    standardised return. Where the horizon is longer than the median gap between
+    the dates, returns overlap, h times as long: then the variance of u is its
+    long-run variance with Bartlett's weights up to ceil(1.3 h) dates, and t has
+    as many degrees of freedom as there are horizons, less one.
 
     Args:
-        values: Returns of decisions, (n,).
-        dates: The date of each, (n,); a number of its own for each decision
-            makes it the ratio of decisions.
-        clusters: The event of each, (n,).
-        sharpe: The ratio itself.
-        periods_per_year: How many dates a year has.
-        ddof: What the deviation divides by: dates - ddof.
-        risk_free_rate: A year's.
-        uncertainty: How intervals are made; there may be fewer draws, as the
-            result says.
+        returns: One a date, shape (n,).
+        days: The date of each, in units of 24 hours, shape (n,), in any order.
+        horizon_days: Over how long each return is, above zero.
+        convention: How the ratio is made annual.
+        confidence: The share of such intervals that should hold the truth.
+
+    Returns:
+        None where the ratio or its convention has no value: fewer than two
+        returns, or all alike. Its rows and its clusters are the dates.
+
+    Raises:
+        ValueError: If lengths differ, nothing is given, or an argument is out of range.
 
     Source:
-        Efron (1979), with clusters as in Field and Welsh (2007).
+        Mertens (2002), Opdyke (2007) for independent returns; Newey and West (1987) for overlapping ones.
+
+    Examples:
+        >>> from predibot.scoring import CONVENTIONS
+        >>> ours = CONVENTIONS["predibot"]
+        >>> daily = sharpe_interval([0.1, -0.1, 0.2, 0.1], [1, 2, 3, 4], horizon_days=1, convention=ours)
+        >>> round(daily.estimate, 2), daily.method
+        (11.39, 'delta method over dates')
     """
-    codes = cluster_codes(clusters)
-    days, day = np.unique(dates, return_inverse=True)
-    k, d = int(codes.max()) + 1, days.size
-    cell = codes * d + day
-    # Adding in the order of the values makes the order of the rows irrelevant to the last digit.
-    order = np.lexsort((values, cell))
-    sums = np.bincount(cell[order], values[order], k * d).reshape(k, d)
-    counts = np.bincount(cell, minlength=k * d).reshape(k, d).astype(np.float64)
-    table: Floats = np.hstack([sums, counts])
-    draws = min(uncertainty.resamples, max(_FEWEST_DRAWS, _WORK // table.size))
-    (drawn,) = resampled_sums([table], draws, generator(uncertainty.seed))
-    ratios = _ratios(drawn[:, :d], drawn[:, d:], periods_per_year, ddof, risk_free_rate)
-    known = np.isfinite(ratios)
-    low = high = None
-    if k > 1 and np.mean(~known) <= MAX_WITHOUT_VALUE:
-        half = (1.0 - uncertainty.confidence) / 2.0
-        low, high = (float(end) for end in np.quantile(ratios[known], [half, 1.0 - half]))
-    without = int(np.count_nonzero(~known))
-    return Estimate(sharpe, low, high, uncertainty.confidence, values.size, k, PERCENTILE, draws, without)
+    instance_of("convention", convention, Convention)
+    series, at = numbers("returns", returns), numbers("days", days)
+    same_length(returns=series, days=at)
+    confidence, horizon = between_0_and_1("confidence", confidence), scalar("horizon_days", horizon_days)
+    periods = convention.periods_per_year(horizon)
+    if periods is None or series.size < 2:
+        return None
+    annual = sharpe_ratio(series, periods, convention.ddof, convention.risk_free_rate)
+    if math.isnan(annual):
+        return None
+    order = np.argsort(at, kind="stable")
+    influence = _influence(series[order], annual / math.sqrt(periods))
+    overlap = horizon / _gap_days(at[order])
+    dates = series.size
+    lags = min(math.ceil(min(1.3 * overlap, dates)), dates - 1) if overlap > 1.0 else 0
+    error = math.sqrt(_long_run_variance(influence, lags) / (dates - 1) * periods)
+    freedom = max(1.0, dates / overlap - 1.0) if overlap > 1.0 else dates - 1.0
+    half = t_quantile((1.0 + confidence) / 2.0, freedom) * error
+    return Estimate(
+        estimate=annual,
+        low=annual - half if error > 0.0 else None,
+        high=annual + half if error > 0.0 else None,
+        confidence=confidence,
+        n=dates,
+        clusters=dates,
+        method=MERTENS if lags == 0 else NEWEY_WEST,
+        resamples=0,
+        resamples_without_value=0,
+        cluster_standard_error=error,
+    )
 
 
-def _ratios(sums: Floats, counts: Floats, periods: float, ddof: int, risk_free_rate: float) -> Floats:
-    """Return the ratio of each resample, (resamples,), NaN where it has none."""
-    spoken = counts > 0.0
-    series = np.where(spoken, sums / np.where(spoken, counts, 1.0), 0.0)
-    n = spoken.sum(axis=1)
-    mean = series.sum(axis=1) / np.maximum(n, 1)
-    squares = np.where(spoken, (series - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
-    has_value = (n >= 2) & (n > ddof) & (squares > 1e-24)
-    deviation = np.sqrt(np.where(has_value, squares, 1.0) / np.where(has_value, n - ddof, 1))
-    ratios = (mean * periods - risk_free_rate) / (deviation * math.sqrt(periods))
-    return np.where(has_value, ratios, np.nan)
+def _influence(series: Floats, ratio: float) -> Floats:
+    """Return how much each return moves the ratio, centred."""
+    z = (series - series.mean()) / series.std(ddof=1)
+    u = z - ratio / 2.0 * (z**2 - 1.0)
+    centred: Floats = u - u.mean()
+    return centred
+
+
+def _gap_days(at: Floats) -> float:
+    """Return the median gap between dates; where most share one, the mean gap."""
+    median = float(np.median(np.diff(at)))
+    mean = float(at[-1] - at[0]) / (at.size - 1)
+    # All at one instant they overlap wholly.
+    return median or mean or math.ulp(0.0)
+
+
+def _long_run_variance(influence: Floats, lags: int) -> float:
+    """Return the mean square, and twice the covariances over so many dates with Bartlett's falling weights."""
+    # By a Fourier transform, twice as long so that the end does not meet the beginning.
+    transformed = np.abs(np.fft.rfft(influence, 2 * influence.size)) ** 2
+    covariances = np.fft.irfft(transformed)[: lags + 1] / influence.size
+    weights = 1.0 - np.arange(lags + 1) / (lags + 1.0)
+    return max(float(covariances[0] + 2.0 * np.sum(weights[1:] * covariances[1:])), 0.0)

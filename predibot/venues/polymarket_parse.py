@@ -28,6 +28,8 @@ MAX_MARKETS = 5_000
 SETTLED_TOLERANCE = 1e-4
 """Markets of the AMM years settled at 0.0000008 and 0.999999."""
 UNKNOWN_ID = "?"
+_EXCLUSIVE = "negRisk"
+"""The group of mutually exclusive markets to which the venue gives no id."""
 VENUE_BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
 
 RESULT_FIELDS = frozenset(
@@ -83,6 +85,8 @@ class _MarketWire(_Wire):
     fee_schedule: Annotated[_FeeWire | None, BeforeValidator(wire.json_object)] = Field(
         default=None, alias="feeSchedule"
     )
+    exclusive: wire.OptionalFlag = Field(default=None, alias="negRisk")
+    exclusive_id: wire.ShortText = Field(default="", alias="negRiskMarketID")
 
     @model_validator(mode="after")
     def _check_lists(self) -> Self:
@@ -108,6 +112,7 @@ class _MarketWire(_Wire):
             volume_1wk_usd=self.volume_1wk_usd,
             quote=self._quote(quoted_at),
             fees=self._fees(),
+            exclusive_group=(self.exclusive_id or _EXCLUSIVE) if self.exclusive else "",
         )
 
     def _quote(self, at: datetime) -> Quote | None:

@@ -59,6 +59,23 @@ def test_what_has_no_value_is_an_empty_cell() -> None:
     assert rows_of(replace(evaluation(), cards=(odd,)))[0]["brier"] == ""
 
 
+def test_a_row_has_the_evidence_of_its_bot_and_what_chance_makes_of_its_calibration(
+    by: dict[str | None, Evaluation],
+) -> None:
+    whole = by[None]
+    for row, card_, found in zip(rows_of(whole), whole.cards, whole.evidence, strict=True):
+        assert row["bot"] == card_.bot == found.bot
+        better, worse = found.forecasts.better, found.forecasts.worse
+        assert [float(row[name]) for name in ("e_value", "e_value_largest", "p_value_any_day")] == [
+            better.now, better.largest, 1 / better.largest,
+        ]  # fmt: skip
+        assert [float(row[name]) for name in ("e_value_worse", "e_value_worse_largest")] == [worse.now, worse.largest]
+        assert better.now * worse.now != 1.0
+        chance = card_.forecast.calibration_error_by_chance
+        assert float(row["calibration_error_by_chance"]) == chance
+        assert float(row["calibration_error_by_chance_high"]) >= float(row["calibration_error_by_chance"]) > 0.0
+
+
 def test_every_row_has_every_column() -> None:
     text = evaluation_csv(evaluation("a", "b"))
     assert {len(row) for row in csv.reader(io.StringIO(text))} == {len(text.splitlines()[0].split(","))}

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.calibration import calibration_curve
 
 from predibot.scoring.calibration import (
     BinScheme,
     calibration_bins,
+    calibration_error_by_chance,
     expected_calibration_error,
     murphy_decomposition,
+    wilson_interval,
 )
 from predibot.scoring.probability import brier_score
 
@@ -120,6 +123,82 @@ def test_bins_agree_with_scikit_learn(bins: int) -> None:
         found = calibration_bins(p, y, bins=bins, scheme=scheme)  # type: ignore[arg-type]  # both are schemes
         assert found.mean_outcome == pytest.approx(happened)
         assert found.mean_probability == pytest.approx(said)
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=1, max_size=20), st.floats(0.5, 0.99))
+def test_wilson_intervals_agree_with_scipy(tries: list[tuple[int, int]], confidence: float) -> None:
+    seen = [(min(k, n), n) for k, n in tries]
+    low, high = wilson_interval([k / n for k, n in seen], [n for _, n in seen], confidence=confidence)
+    for (k, n), *ends in zip(seen, low, high, strict=True):
+        theirs = stats.binomtest(k, n).proportion_ci(confidence, method="wilson")
+        assert ends == pytest.approx([theirs.low, theirs.high], abs=1e-12)
+        assert 0.0 <= ends[0] <= k / n <= ends[1] <= 1.0
+
+
+def test_forecasts_on_one_event_count_as_one_answer_by_hand() -> None:
+    # In the lower bin three of event 1 and one of event 2: (3 + 1)^2 / (9 + 1) = 1.6; in the upper, one of each: 2.
+    found = calibration_bins([0.1] * 4 + [0.9] * 2, [0, 0, 0, 1, 1, 1], clusters=[1, 1, 1, 2, 1, 2], bins=3)
+    assert found.effective_count.tolist() == [1.6, 0.0, 2.0]
+    low, high = wilson_interval([0.25, 1.0], [1.6, 2.0])
+    assert found.outcome_low[[0, 2]].tolist() == low.tolist()
+    assert found.outcome_high[[0, 2]].tolist() == high.tolist()
+    assert np.isnan([found.outcome_low[1], found.outcome_high[1]]).all()
+
+
+@given(PAIRS, SCHEMES)
+def test_alone_each_forecast_is_an_answer_and_all_on_one_event_are_one(pairs: Pairs, scheme: BinScheme) -> None:
+    alone = calibration_bins(*columns(pairs), scheme=scheme)
+    assert alone.effective_count.tolist() == alone.count.tolist()
+    together = calibration_bins(*columns(pairs), scheme=scheme, clusters=[7] * len(pairs))
+    assert together.effective_count.tolist() == (alone.count > 0).tolist()
+
+
+def test_wilson_intervals_hold_the_chance_as_often_as_they_say() -> None:
+    n = 12
+    for chance in (0.1, 0.3, 0.5):
+        low, high = wilson_interval(np.arange(n + 1) / n, [n] * (n + 1))
+        inside = (low <= chance) & (chance <= high)
+        assert stats.binom.pmf(np.arange(n + 1), n, chance)[inside].sum() > 0.91
+
+
+def test_the_error_by_chance_by_hand() -> None:
+    # Two forecasts of .5: both come out alike half the time, an error of .5, else it is 0.
+    found = calibration_error_by_chance([0.5, 0.5], seed=1, draws=10_000)
+    assert (found.mean, found.high) == (pytest.approx(0.25, abs=0.015), 0.5)
+    # Who only says 0 and 1, and is right, errs by nothing.
+    found = calibration_error_by_chance([0.0, 1.0, 1.0], seed=1)
+    assert (found.mean, found.high) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("n", [61, 700, 5_000])
+def test_the_error_by_chance_is_that_of_outcomes_drawn_from_the_forecasts(n: int) -> None:
+    rng = np.random.default_rng(n)
+    p = rng.beta(0.5, 1.5, n)
+    errors = [expected_calibration_error(p, (rng.random(n) < p).astype(int)) for _ in range(600)]
+    found = calibration_error_by_chance(p, seed=3)
+    assert found.mean == pytest.approx(np.mean(errors), rel=0.05)
+    assert found.high == pytest.approx(np.quantile(errors, 0.95), rel=0.08)
+
+
+def test_61_forecasts_err_by_an_eighth_by_chance_alone() -> None:
+    # Spread evenly over [0, 1]: E|S - E S| of ten bins of six, about sqrt(2 / pi * 6 / 6.1 * mean p (1 - p) / 6.1).
+    assert calibration_error_by_chance((np.arange(61) + 0.5) / 61, seed=0).mean == pytest.approx(0.128, abs=0.004)
+
+
+def test_the_error_by_chance_depends_on_the_seed_and_not_on_the_order() -> None:
+    p = np.random.default_rng(2).random(80)
+    found = calibration_error_by_chance(p, seed=1)
+    assert calibration_error_by_chance(p[::-1], seed=1) == found
+    assert calibration_error_by_chance(p, seed=2) != found
+
+
+def test_the_error_by_chance_needs_draws_and_forecasts() -> None:
+    with pytest.raises(ValueError, match="probabilities is empty"):
+        calibration_error_by_chance([], seed=1)
+    with pytest.raises(ValueError, match="draws is 19"):
+        calibration_error_by_chance([0.5], seed=1, draws=19)
+    with pytest.raises(ValueError, match=r"counts\[0\] is 0"):
+        wilson_interval([0.5], [0])
 
 
 @given(PAIRS, BIN_COUNTS)

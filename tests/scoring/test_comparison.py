@@ -16,7 +16,6 @@ from predibot.scoring.comparison import (
     SYMMETRIC,
     Comparison,
     benjamini_hochberg,
-    minimum_detectable_difference,
     paired_difference,
     probability_of_being_best,
 )
@@ -134,34 +133,6 @@ def test_adjusted_p_values_by_hand() -> None:
     assert benjamini_hochberg([0.2]).tolist() == [0.2]
 
 
-@pytest.mark.parametrize("clusters", [10, 30, 200])
-@pytest.mark.parametrize("power", [0.8, 0.9])
-def test_the_detectable_difference_is_found_with_the_power_asked_for(clusters: int, power: float) -> None:
-    values = np.random.default_rng(clusters).normal(size=clusters)
-    error = values.std(ddof=1) / math.sqrt(clusters)
-    difference = minimum_detectable_difference(values, range(clusters), power=power)
-    critical = stats.t.ppf(0.975, clusters - 1)
-    assert stats.nct.sf(critical, clusters - 1, difference / error) == pytest.approx(power, abs=0.01)
-
-
-def test_the_detectable_difference_by_hand() -> None:
-    # Cluster means 1 and 3 about 2: standard error 1; one degree of freedom: t(0.975) = 12.706, t(0.8) = 1.376.
-    assert minimum_detectable_difference([1.0, 1.0, 3.0, 3.0], [1, 1, 2, 2]) == pytest.approx(
-        12.7062 + 1.3764, abs=1e-3
-    )
-
-
-def test_the_difference_that_was_seen_does_not_change_what_could_be_detected() -> None:
-    values = np.random.default_rng(1).normal(size=40)
-    shifted = minimum_detectable_difference(values + 3.0, range(40))
-    assert shifted == pytest.approx(minimum_detectable_difference(values, range(40)))
-
-
-@pytest.mark.parametrize(("values", "of"), [([0.1, 0.2], [1, 1]), ([0.0, 0.0], [1, 2])])
-def test_clusters_that_tell_nothing_have_no_detectable_difference(values: list[float], of: list[int]) -> None:
-    assert math.isnan(minimum_detectable_difference(values, of))
-
-
 @settings(max_examples=20)
 @given(SEEDS, st.permutations(range(4)))
 def test_chances_of_being_best_add_up_to_one_and_follow_their_columns(seed: int, order: list[int]) -> None:
@@ -204,10 +175,6 @@ def test_who_is_silent_in_a_draw_is_not_best_there() -> None:
         (lambda: benjamini_hochberg([]), "p_values is empty"),
         (lambda: benjamini_hochberg([0.1, math.nan]), "p_values.* is nan"),
         (lambda: benjamini_hochberg([1.1]), "p_values.* is 1.1"),
-        (lambda: minimum_detectable_difference([1, 2], [1, 2], power=1.0), "power is 1.0"),
-        (lambda: minimum_detectable_difference([1, 2], [1, 2], alpha=0.0), "alpha is 0.0"),
-        (lambda: minimum_detectable_difference([1, math.nan], [1, 2]), "values.* is nan"),
-        (lambda: minimum_detectable_difference([1, 2], [1]), "lengths differ: values 2, clusters 1"),
         (lambda: probability_of_being_best([0.1, 0.2], [1, 2], seed=1), r"scores have shape \(2,\)"),
         (lambda: probability_of_being_best([[0.1, math.inf]], [1], seed=1), r"scores\[0, 1\] is inf"),
         (lambda: probability_of_being_best([[0.1, math.nan]], [1], seed=1), r"scores\[:, 1\] are all NaN"),

@@ -20,6 +20,7 @@ from predibot.scoring import (
     evaluation_of_forecasts,
     forecast_scores,
     notes,
+    record_evidence,
     return_pairs,
     scorecards,
     settled_forecasts,
@@ -85,6 +86,7 @@ def test_its_parts_are_those_made_alone(record: TrackRecord, found: Evaluation) 
     for each in returns:
         pairs += return_pairs(record, each, FEW)
     assert list(found.pairs) == pairs
+    assert found.evidence == record_evidence(record)
     assert found.notes == notes(record, found.cards)
     assert (found.as_of, found.question) == (AS_OF, ASKED)
     assert {(each.change, each.horizon) for each in found.delays} == {

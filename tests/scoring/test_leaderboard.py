@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from predibot.scoring import (
     Forecasts,
@@ -15,10 +16,10 @@ from predibot.scoring import (
     Uncertainty,
     benjamini_hochberg,
     brier_pairs,
-    minimum_detectable_difference,
     paired_difference,
     return_pairs,
     settled_forecasts,
+    smallest_detectable,
 )
 from predibot.scoring.horizon import horizon_returns
 from predibot.scoring.leaderboard import MOST_IN_PAIRS
@@ -50,7 +51,8 @@ def test_every_pair_is_what_the_tests_alone_say_of_it() -> None:
         )  # fmt: skip
         assert (pair.n, pair.clusters, pair.metric) == (80, 40, "brier")
         assert pair.p_adjusted == p_adjusted
-        assert pair.detectable == minimum_detectable_difference(first - second, clusters)
+        spread = stats.sem(np.bincount(clusters, first - second) / np.bincount(clusters))
+        assert pair.detectable == pytest.approx(smallest_detectable(float(spread), 40))
 
 
 @settings(max_examples=50)

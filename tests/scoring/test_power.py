@@ -1,0 +1,76 @@
+"""Power: how many events it takes to see a difference, and how large a one so many events would show."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from predibot.scoring import EventsNeeded, events_needed, smallest_detectable
+
+ERRORS = st.floats(1e-6, 1e3)
+CLUSTERS = st.integers(2, 5_000)
+
+
+@given(ERRORS, CLUSTERS)
+def test_the_smallest_detectable_is_its_formula(error: float, clusters: int) -> None:
+    expected = (stats.t.ppf(0.975, clusters - 1) + 0.842) * error
+    assert smallest_detectable(error, clusters) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("clusters", [10, 30, 200])
+def test_the_smallest_detectable_is_seen_four_times_in_five(clusters: int) -> None:
+    detectable = smallest_detectable(1.0, clusters)
+    critical = stats.t.ppf(0.975, clusters - 1)
+    assert stats.nct.sf(critical, clusters - 1, detectable) == pytest.approx(0.8, abs=0.02)
+
+
+def test_both_by_hand() -> None:
+    # t(.975, 24) = 2.0639; (2.0639 + .842) / 2 = 1.45295; squared 2.11106; less 1, times 25: 27.78.
+    assert smallest_detectable(0.5, 25) == pytest.approx(1.45295, abs=1e-5)
+    assert events_needed(-1.0, 0.5, 25) == EventsNeeded(28, more_than=False)
+    # 2.9059^2 = 8.4443; less 1, times 25: 186.1.
+    assert events_needed(0.49, 0.5, 25) == EventsNeeded(187, more_than=True)
+
+
+@given(st.floats(-10, 10), ERRORS, CLUSTERS)
+def test_what_is_detectable_already_needs_none_and_anything_smaller_some(
+    mean: float, error: float, clusters: int
+) -> None:
+    found, detectable = events_needed(mean, error, clusters), smallest_detectable(error, clusters)
+    assert found is not None
+    assert detectable is not None
+    assert (found.events == 0) == (abs(mean) >= detectable) or abs(mean) == pytest.approx(detectable)
+    assert found.more_than == (abs(mean) <= error)
+
+
+@given(st.floats(0.001, 1.0), ERRORS, CLUSTERS)
+def test_with_so_many_events_more_the_mean_would_be_detectable(mean: float, error: float, clusters: int) -> None:
+    found = events_needed(mean, error, clusters)
+    assert found is not None
+    if found.events and not found.more_than:
+        then = smallest_detectable(error * math.sqrt(clusters / (clusters + found.events)), clusters + found.events)
+        assert then is not None
+        assert then <= mean * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("error", "clusters"), [(0.1, 1), (0.1, 0), (0.0, 30), (math.nan, 30)])
+def test_what_tells_nothing_of_its_spread_has_neither(error: float, clusters: int) -> None:
+    assert smallest_detectable(error, clusters) is None
+    assert events_needed(0.1, error, clusters) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "seen"),
+    [
+        (lambda: smallest_detectable(-0.1, 30), "standard_error is -0.1; it must be NaN or in"),
+        (lambda: smallest_detectable(math.inf, 30), "standard_error is inf"),
+        (lambda: smallest_detectable(0.1, -1), "clusters is -1"),
+        (lambda: events_needed(math.nan, 0.1, 30), "mean is nan; it must be a finite number"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call: Callable[[], object], seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        call()

@@ -1,0 +1,110 @@
+"""Verdict: what may be said of a bot beside the price, and of two bots beside each other."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.scoring import (
+    BettingEvidence,
+    EventsNeeded,
+    Evidence,
+    Finding,
+    Verdict,
+    events_needed,
+    pair_verdict,
+    verdict,
+)
+
+NO_EVIDENCE = BettingEvidence()
+
+
+def evidence(better: float = 1.0, worse: float = 1.0) -> BettingEvidence:
+    """Return evidence that once was so large, and is no longer."""
+    return BettingEvidence(better=Evidence(0.5, better), worse=Evidence(0.5, worse))
+
+
+def test_an_e_value_of_20_on_any_day_beats_the_price() -> None:
+    found = verdict(evidence(20.0), edge=0.001, standard_error=0.01, events=30)
+    assert found == Verdict(Finding.BEATS_THE_PRICE, 30, 20.0)
+    assert verdict(evidence(19.99), edge=0.001, standard_error=0.01, events=30).finding == Finding.CANNOT_BE_TOLD
+
+
+def test_an_interval_alone_proves_nothing_either_way() -> None:
+    for edge in (0.5, -0.5):
+        found = verdict(evidence(3.0, 3.0), edge=edge, standard_error=0.01, events=400)
+        assert (found.finding, found.e_value) == (Finding.CANNOT_BE_TOLD, 3.0)
+        assert found.needed == EventsNeeded(0, more_than=False)
+
+
+def test_worse_than_the_price_has_its_own_evidence() -> None:
+    found = verdict(evidence(1.0, 55.0), edge=-0.02, standard_error=0.01, events=100)
+    assert found == Verdict(Finding.WORSE_THAN_THE_PRICE, 100, 55.0)
+
+
+def test_evidence_needs_an_edge_of_the_same_sign() -> None:
+    # Who goes too far on the right side of the price wins money and has no edge.
+    assert verdict(evidence(99.0), edge=-0.01, standard_error=0.01, events=90).finding == Finding.CANNOT_BE_TOLD
+    assert verdict(evidence(1.0, 99.0), edge=0.01, standard_error=0.01, events=90).finding == Finding.CANNOT_BE_TOLD
+    assert verdict(evidence(99.0, 99.0), edge=0.01, standard_error=0.01, events=90).finding == Finding.BEATS_THE_PRICE
+
+
+@given(st.floats(1, 1e9), st.floats(1, 1e9), st.floats(-1, 1), st.integers(1, 29))
+def test_below_30_events_nothing_is_claimed(better: float, worse: float, edge: float, events: int) -> None:
+    found = verdict(evidence(better, worse), edge=edge, standard_error=0.1, events=events)
+    assert (found.finding, found.needed) == (Finding.TOO_FEW_EVENTS, events_needed(edge, 0.1, events))
+
+
+def test_what_cannot_be_told_says_how_many_more_events_it_would_take() -> None:
+    found = verdict(NO_EVIDENCE, edge=0.015, standard_error=0.01, events=60)
+    assert (found.finding, found.needed) == (Finding.CANNOT_BE_TOLD, events_needed(0.015, 0.01, 60))
+    found = verdict(NO_EVIDENCE, edge=0.005, standard_error=0.01, events=60)
+    assert found.needed is not None
+    assert found.needed.more_than
+
+
+def test_before_there_is_anything_there_is_nothing_to_say() -> None:
+    assert verdict(NO_EVIDENCE, edge=None, standard_error=None, events=0) == Verdict(Finding.NOTHING_YET, 0)
+    assert verdict(NO_EVIDENCE, edge=float("nan"), standard_error=None, events=0).finding == Finding.NOTHING_YET
+    assert pair_verdict(None, None, None, events=0) == Verdict(Finding.NOTHING_YET, 0)
+
+
+@pytest.mark.parametrize("error", [None, 0.0, float("nan")])
+def test_who_always_says_the_price_is_said_never_to_differ(error: float | None) -> None:
+    assert verdict(NO_EVIDENCE, edge=0.0, standard_error=error, events=40).finding == Finding.NEVER_DIFFERED
+    assert pair_verdict(0.0, error, 1.0, events=40).finding == Finding.NEVER_DIFFERED
+
+
+@pytest.mark.parametrize(
+    ("difference", "lower_is_better", "finding"),
+    [
+        (0.1, False, Finding.FIRST_IS_BETTER),
+        (-0.1, False, Finding.SECOND_IS_BETTER),
+        (0.1, True, Finding.SECOND_IS_BETTER),
+        (-0.1, True, Finding.FIRST_IS_BETTER),
+    ],
+)
+def test_of_two_the_better_is_named_where_p_is_small_on_events_enough(
+    difference: float, lower_is_better: bool, finding: Finding
+) -> None:
+    def found(p_adjusted: float | None, events: int) -> Finding:
+        return pair_verdict(difference, 0.03, p_adjusted, events=events, lower_is_better=lower_is_better).finding
+
+    assert found(0.05, 30) == finding
+    assert found(0.051, 30) == found(None, 30) == Finding.CANNOT_BE_TOLD
+    assert found(0.0001, 29) == Finding.TOO_FEW_EVENTS
+
+
+@pytest.mark.parametrize(
+    ("call", "seen"),
+    [
+        (lambda: verdict(None, edge=0.1, standard_error=0.1, events=1), "evidence is None; give a BettingEvidence"),  # type: ignore[arg-type]
+        (lambda: verdict(NO_EVIDENCE, edge=0.1, standard_error=0.1, events=-1), "events is -1"),
+        (lambda: verdict(NO_EVIDENCE, edge=0.1, standard_error=-0.1, events=50), "standard_error is -0.1"),
+        (lambda: pair_verdict(0.1, 0.1, 2.0, events=50), r"p_adjusted is 2.0; it must be in \[0, 1\]"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(call: Callable[[], object], seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        call()
