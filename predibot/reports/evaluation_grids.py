@@ -146,13 +146,16 @@ def _scores_grid(cards: Sequence[Scorecard]) -> Grid:
         "Forecasts on settled markets, beside the price at that time",
         (_BOT, *_SCORE_COLUMNS),
         rows,
-        ("skill: 1 less the Brier score over that of the price on the same forecasts; above 0 it knew something.",),
-        ("95% of skill", "events", "n", "95% of Brier"),
+        (
+            "skill: 1 less the Brier score over that of the price on the same forecasts; above 0 it knew something. "
+            "ECE: how far stated probabilities lie from how often it happened.",
+        ),
+        ("95% of skill", "ECE", "events", "n", "95% of Brier"),
     )
 
 
 _SCORE_COLUMNS = tuple(
-    Column(header) for header in ("n", "events", "Brier", "95% of Brier", "price", "skill", "95% of skill")
+    Column(header) for header in ("n", "events", "Brier", "95% of Brier", "price", "skill", "95% of skill", "ECE")
 )
 
 
@@ -165,6 +168,7 @@ def _score_cells(score: ForecastScore) -> tuple[str, ...]:
         figures.score(score.market_brier),
         figures.ratio(score.skill_vs_market),
         figures.interval(*_ends(score.intervals.get("skill_vs_market")), decimals=2),
+        figures.probability(score.calibration_error),
     )
 
 

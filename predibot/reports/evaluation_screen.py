@@ -79,6 +79,14 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
         print_notes(console, all_notes(evaluation))
 
 
+def print_scored(console: Console, evaluation: Evaluation, *, every_row: bool) -> None:
+    """Print the tables of forecasts that come from no ledger, and all that is missing in sentences."""
+    print_line(console, _how(evaluation))
+    grids = [grid for name in ("forecasts", "pairs") for grid in table_grids(evaluation, name)]
+    _print_grids(console, grids, Shown(every_row=every_row))
+    print_notes(console, all_notes(evaluation))
+
+
 def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> None:
     at = "" if evaluation.as_of is None else f" as of {format_instant(evaluation.as_of)}"
     boards = [(each, leaderboard(each)) for each in evaluation.rankings.values()]

@@ -18,10 +18,11 @@ from predibot.scoring.verdict import Finding, Verdict, verdict
 from predibot.spelling import first_of
 
 BASELINES = ("market_price", "random_bet", "favourite", "underdog", "always_half")
-"""Strategies that know nothing, by which the others are measured; a bot has its strategy's name unless it is given one."""
+"""Names of the strategies that know nothing, by which the others are measured."""
 HEADLINE_DAYS = 7
 """The horizon whose return the leaderboard shows; where it was not asked for, the longest."""
 _MOST_NAMED = 3
+_Says = Callable[[Sequence[Scorecard]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,8 @@ def _row(
 
 
 def _quote_return(card: Scorecard, label: str | None) -> float | None:
-    return card.horizons[label].quote_mean_return if label in card.horizons else None
+    score = None if label is None else card.horizons.get(label)
+    return None if score is None else score.quote_mean_return
 
 
 def _differs(card: Scorecard) -> bool:
@@ -229,7 +231,7 @@ def missing(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(text for text in (say(cards) for say in _MISSING) if text)
 
 
-def _counted(what: str, of: Callable[[Scorecard], int]) -> Callable[[Sequence[Scorecard]], str]:
+def _counted(what: str, of: Callable[[Scorecard], int]) -> _Says:
     def say(cards: Sequence[Scorecard]) -> str:
         total = sum(map(of, cards))
         return f"{total:,} {what}" if total else ""
@@ -237,13 +239,9 @@ def _counted(what: str, of: Callable[[Scorecard], int]) -> Callable[[Sequence[Sc
     return say
 
 
-def _of_horizon(
-    what: str, label: str | None, of: Callable[[HorizonScore], int]
-) -> Callable[[Sequence[Scorecard]], str]:
-    """Return who says something of a horizon, of the headline's where none is named."""
-
+def _of_horizon(what: str, label: str, of: Callable[[HorizonScore], int]) -> _Says:
     def count(card: Scorecard) -> int:
-        score = card.horizons.get(label or headline_horizon(tuple(card.horizons)) or "")
+        score = card.horizons.get(label)
         return 0 if score is None else of(score)
 
     return _counted(what, count)
