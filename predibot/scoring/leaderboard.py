@@ -123,6 +123,8 @@ def edge_pairs(record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | 
     """
     instance_of("record", record, TrackRecord)
     instance_of("uncertainty", uncertainty, Uncertainty)
+    if found is not None:
+        instance_of("found", found, Edges)
     average = edge_average(record, edges(record) if found is None else found, Book.of(record))
     return _adjusted(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
 
