@@ -62,11 +62,9 @@ def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool 
     """Return the question without what is not shown in the end; a document has everything."""
     from dataclasses import replace
 
-    from predibot.reports.evaluation_screen import Shown, wanted
+    from predibot.reports.evaluation_screen import wanted
 
-    if json:
-        return question
-    return replace(question, wanted=wanted(Shown() if csv else shown, question.grouping))
+    return question if json or csv else replace(question, wanted=wanted(shown, question.grouping))
 
 
 def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False, shown: "Shown | None" = None) -> None:

@@ -45,10 +45,15 @@ def wanted(shown: Shown, grouping: str | None = None) -> tuple[str, ...]:
     """
     if shown.full:
         return WANTED
-    computed = {None: ("evidence", "curves"), "forecasts": ("evidence", "curves"), "pairs": ("pairs",)}
+    computed = {
+        None: ("evidence", "curves"),
+        "forecasts": ("evidence", "curves", "intervals", "adjusted"),
+        "pairs": ("pairs",),
+        "decisions": (),
+    }
     of_parts = f"by_{grouping}"
     asked = (of_parts,) if shown.table is None and of_parts in WANTED and grouping != "category" else ()
-    return (*computed.get(shown.table, ()), *asked)
+    return (*computed.get(shown.table, ("intervals",)), *asked)
 
 
 def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | None = None) -> None:

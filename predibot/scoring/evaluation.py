@@ -30,8 +30,12 @@ from predibot.scoring.uncertainty import Uncertainty
 
 PARTINGS = (*GROUPINGS, "lead_time", "confidence")
 """By what decisions, or forecasts, can be told apart."""
-WANTED = ("evidence", "curves", "pairs", "by_category", "by_lead_time", "by_confidence")
-"""What of an evaluation takes time and can be left out, by its name there."""
+WANTED = ("evidence", "curves", "intervals", "adjusted", "pairs", "by_category", "by_lead_time", "by_confidence")
+"""What of an evaluation takes time and can be left out: most by its name there.
+
+`intervals` are those of scores and returns, the edge always has one; `adjusted` are Brier scores adjusted for
+difficulty.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,14 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     others = None if apart is None else evaluation_of(apart, as_of, asked)
     whole, record = record, record if apart is None else record.without_apart()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
-    cards = scorecards(record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty)
+    cards = scorecards(
+        record,
+        returns=returns,
+        convention=asked.convention,
+        uncertainty=asked.uncertainty,
+        intervals="intervals" in asked.wanted,
+        adjust="adjusted" in asked.wanted,
+    )
     return Evaluation(
         as_of=as_of,
         cards=cards,
