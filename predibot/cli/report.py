@@ -24,6 +24,7 @@ def report(
     ledger: options.Ledger = None,
     full: options.Full = False,
     table: options.Table = None,
+    worst: options.Worst = None,
     every: options.AllRows = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -55,12 +56,12 @@ def report(
         evaluation = evaluate(
             store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
         )
+        lost = output.worst_of(evaluation, store, venue_name(spec), worst, recipe=name, bots=bot_names)
     if json:
-        output.print_document(
-            {"runs": [row.document() for row in rows], **evaluation_document(evaluation)}, exit_code=DONE
-        )
+        document = {"runs": [row.document() for row in rows], **evaluation_document(evaluation)}
+        output.print_document({**document, **output.worst_document(lost)}, exit_code=DONE)
         return
-    output.print_evaluation(evaluation, json=False, shown=shown)
+    output.print_evaluation(evaluation, json=False, shown=shown, worst=lost)
     if shown.table is None:
         console = output.report_console()
         console.print()
