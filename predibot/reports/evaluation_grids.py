@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from predibot.reports import figures
 from predibot.reports.grid import Column, Grid
-from predibot.reports.leaderboard import VERDICTS, LeaderboardRow, far_apart, leaderboard, more_events
+from predibot.reports.leaderboard import PAIR_VERDICTS, VERDICTS, LeaderboardRow, far_apart, leaderboard, more_events
 from predibot.reports.text import plain
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.counterfactual import Counterfactual
@@ -332,7 +332,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
             scaled(pair.difference),
             figures.interval(pair.low, pair.high) if lower_is_better else _scaled_ends(pair.low, pair.high),
             figures.p_value(pair.p_adjusted),
-            VERDICTS[_of_pair(pair, lower_is_better=lower_is_better).finding],
+            PAIR_VERDICTS[_of_pair(pair, lower_is_better=lower_is_better).finding],
             _more_events(_of_pair(pair, lower_is_better=lower_is_better)),
             figures.count(pair.n),
             figures.count(pair.clusters),
