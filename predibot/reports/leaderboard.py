@@ -273,6 +273,6 @@ _MISSING = (
     _of_horizon("not settled", SETTLED, lambda score: score.n_unpriced),
     _counted("markets unpriced", lambda card: card.edge.unpriced),
     _counted("void forecasts", lambda card: card.void),
-    _of_horizon("without a quote", NOW, lambda score: score.n - score.n_quote),
+    _of_horizon("returns without a quote", NOW, lambda score: score.n - score.n_quote),
     _unknown_costs,
 )

@@ -134,9 +134,9 @@ def test_the_first_day_says_when_there_will_be_results(predibot: Predibot) -> No
     at = predibot("decide", *world, "--as-of", "2026-01-05T12:00Z", "--json").document["run"]["as_of"]
     assert at == "2026-01-05T12:00Z"
     early = predibot("evaluate", *world, "--as-of", "2026-01-05T13:00Z", "--horizons", "2,7").out
-    assert "nothing has settled yet; first results about 2026-01-07T12:00Z" in early
+    assert "Nothing has settled yet; first results about 2026-01-07T12:00Z" in early
     later = predibot("evaluate", *world, "--as-of", "2026-02-05T13:00Z")
-    assert "nothing has settled" not in later.out
+    assert "Nothing has settled" not in later.out
 
 
 @pytest.mark.parametrize("command", [("evaluate",), ("evaluate", "--no-track"), ("report",), ("track",)])
