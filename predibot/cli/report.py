@@ -29,7 +29,7 @@ def report(
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Print each bot's place on the leaderboard, then every run."""
+    """Print each bot's place on the leaderboard, and of how many runs."""
     from predibot.jobs.evaluate import evaluate, spec_of_ledger
     from predibot.jobs.recipes import asked_about
     from predibot.jobs.venues import look_back_at, venue_name
@@ -38,7 +38,7 @@ def report(
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.decided import run_row
     from predibot.reports.evaluation import evaluation_document
-    from predibot.reports.terminal import print_runs
+    from predibot.reports.terminal import print_line, print_runs
     from predibot.scoring.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
@@ -65,4 +65,7 @@ def report(
     if shown.table is None:
         console = output.report_console()
         console.print()
-        print_runs(console, rows)
+        if shown.full:
+            print_runs(console, rows)
+        else:
+            print_line(console, f"Runs: {len(rows):,}; --full lists them.")
