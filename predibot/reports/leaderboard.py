@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from predibot.reports import figures
 from predibot.scoring.bootstrap import FEW_CLUSTERS
-from predibot.scoring.e_values import BEATS_FROM, BettingEvidence
+from predibot.scoring.e_values import BEATS_FROM
 from predibot.scoring.edge import EdgeCurve
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.horizon import NOW, SETTLED
 from predibot.scoring.leaderboard import ranked
 from predibot.scoring.scorecard import HorizonScore, Scorecard
-from predibot.scoring.verdict import Finding, Verdict, verdict
+from predibot.scoring.verdict import Finding, Verdict
 from predibot.spelling import first_of
 
 BASELINES = ("market_price", "random_bet", "favourite", "underdog", "always_half")
@@ -67,11 +67,11 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
     """
     if evaluation.as_of is None:
         return ()
-    evidence = {each.bot: each.forecasts for each in evaluation.evidence}
+    verdicts = dict(zip((each.bot for each in evaluation.evidence), evaluation.verdicts, strict=True))
     curves = {each.bot: each for each in evaluation.curves}
     ordered = ranked(evaluation.cards)
     ranks = _ranks(ordered)
-    return tuple(_row(card, ranks.get(card.bot), evidence.get(card.bot), curves.get(card.bot)) for card in ordered)
+    return tuple(_row(card, ranks.get(card.bot), verdicts.get(card.bot), curves.get(card.bot)) for card in ordered)
 
 
 def headline_horizon(labels: Sequence[str]) -> str | None:
@@ -95,9 +95,7 @@ def _ranks(ordered: Sequence[Scorecard]) -> Mapping[str, int]:
     return {bot: 1 + sum(other > low for other in ends.values()) for bot, low in ends.items()}
 
 
-def _row(
-    card: Scorecard, rank: int | None, evidence: BettingEvidence | None, curve: EdgeCurve | None
-) -> LeaderboardRow:
+def _row(card: Scorecard, rank: int | None, said: Verdict | None, curve: EdgeCurve | None) -> LeaderboardRow:
     interval = card.edge.interval
     horizon = headline_horizon(tuple(card.horizons))
     return LeaderboardRow(
@@ -109,12 +107,8 @@ def _row(
         edge_high=None if interval is None else interval.high,
         edge_by_event=card.edge.by_event if _differs(card) else None,
         events=card.edge.clusters,
-        verdict=verdict(
-            evidence or BettingEvidence(),
-            edge=card.edge.edge,
-            standard_error=None if interval is None else interval.standard_error,
-            events=card.edge.clusters,
-        ),
+        # Without evidence there is nothing to go by.
+        verdict=said or Verdict(Finding.NOTHING_YET, card.edge.clusters),
         brier=card.brier,
         market_brier=card.forecast.market_brier,
         horizon=horizon,
@@ -216,9 +210,9 @@ def more_events(found: Verdict) -> str:
 
     On fewer than 30 it is at least what is missing to them.
     """
-    if found.needed is None:
+    to_claim = 0 if found.needed is None else max(found.needed.events, FEW_CLUSTERS - found.events)
+    if found.needed is None or to_claim == 0:
         return figures.MISSING
-    to_claim = max(found.needed.events, FEW_CLUSTERS - found.events)
     return f"{'more than' if found.needed.more_than else 'about'} {figures.about(to_claim)}"
 
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot import scoring
-from predibot.scoring import BettingEvidence, Question, Uncertainty, scorecards, settled_forecasts
+from predibot.scoring import BettingEvidence, Pair, Question, Uncertainty, scorecards, settled_forecasts
 from predibot.scoring.horizon import horizon_returns
 from tests.scoring.records import Bet, Made, Paid, record_of
 
@@ -90,9 +90,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
         "values_a": [1.0, 2.0], "values_b": [2.0, 4.0], "clusters": [0, 1], "seed": 1, "resamples": 50,
         "confidence": 0.9,
     },
-    "pair_verdict": {
-        "difference": 0.5, "standard_error": 0.25, "p_adjusted": 0.25, "events": 40, "lower_is_better": True,
-    },
+    "pair_verdict": {"pair": Pair("a", "b", "edge", 40, 40, 0.5, 0.25, 0.75, 0.25, 0.25, 0.25)},
     "pool_probabilities": {"matrix": [[0.5, 0.25], [0.5, 0.75]], "method": "log_odds", "extremize": 2.0},
     "price_implied_variance": {
         "shares_yes": [1.0, -2.0], "prices_yes": [0.5, 0.25], "prices_yes_later": [0.5, 0.0], "markets": [0, 0],

@@ -74,13 +74,16 @@ def test_evidence_is_that_of_forecasts_and_of_dollars() -> None:
     found = replace(evaluation("a"), evidence=(BotEvidence("a", strong, BettingEvidence()),))
     (row,) = written(found)["evidence"]
     nothing = {"now": 1.0, "largest": 1.0, "largest_at": None, "p_value": 1.0}
-    better = {"now": 9.0, "largest": 40.0, "largest_at": "1970-01-02T00:00:00Z", "p_value": 0.025}
+    better = {"now": 9.0, "largest": 40.0, "largest_at": "1970-01-02T00:00Z", "p_value": 0.025}
     assert row == {
         "bot": "a",
+        "verdict": {
+            "finding": "nothing yet", "events": 0, "e_value": None, "events_needed": None, "more_than": None,
+        },
         "forecasts": {"better": better, "worse": nothing, "book": nothing, "dependence": 1.5, "days": 7, "events": 3},
         "dollars": {"better": nothing, "worse": nothing, "book": nothing, "dependence": None, "days": 0, "events": 0},
         "knowledge": "clean",
-    }
+    }  # fmt: skip
 
 
 def test_bins_carry_how_often_it_may_really_happen() -> None:

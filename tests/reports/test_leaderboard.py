@@ -98,9 +98,11 @@ def test_the_edge_by_event_stands_there_where_it_is_half_an_interval_off(
     assert row.edge_by_event == shown
 
 
-def test_without_evidence_nobody_beats_the_price_whatever_the_interval_says() -> None:
-    (row,) = leaderboard(replace(evaluated(SHARP), evidence=()))
+def test_nobody_beats_the_price_whatever_the_interval_says_without_evidence() -> None:
+    (row,) = leaderboard(evaluated(SHARP, sharp=19.9))
     assert row.verdict.finding == Finding.CANNOT_BE_TOLD
+    (unknown,) = leaderboard(replace(evaluated(SHARP), evidence=()))
+    assert unknown.verdict.finding == Finding.NOTHING_YET
 
 
 def test_forecasts_of_no_ledger_have_no_row() -> None:
@@ -148,6 +150,7 @@ def test_nothing_is_said_of_nothing() -> None:
     ("needed", "written"),
     [
         (None, "–"),
+        (EventsNeeded(0, more_than=False), "–"),
         (EventsNeeded(893, more_than=False), "about 890"),
         (EventsNeeded(1234, more_than=True), "more than 1,200"),
     ],
