@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
-from predibot.reports.leaderboard import LeaderboardRow, conclusions, leaderboard, missing
+from predibot.reports.leaderboard import LeaderboardRow, beside_market, conclusions, leaderboard, missing
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.calibration import CalibrationBins, MurphyDecomposition
@@ -34,7 +34,9 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
         "leaderboard": _rows(ranked, lambda each: map(_place, leaderboard(each))),
-        "conclusions": list(conclusions(leaderboard(evaluation))),
+        "conclusions": list(
+            beside_market(evaluation) if evaluation.as_of is None else conclusions(leaderboard(evaluation))
+        ),
         "missing": list(missing(evaluation)),
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
         "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),

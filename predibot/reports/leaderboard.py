@@ -13,6 +13,7 @@ from predibot.scoring.edge import EdgeCurve
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.horizon import NOW, SETTLED
 from predibot.scoring.leaderboard import ranked
+from predibot.scoring.references import MARKET
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 from predibot.scoring.verdict import Finding, Verdict
 from predibot.spelling import first_of
@@ -186,7 +187,7 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
         evidence = f"its evidence is E = {_evidence_said(closest)}, and a claim takes {BEATS_FROM:.0f}"
         yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{f'; it {more}' if more else ''}."
     if behind:
-        yield f"{_list([row.bot for row in behind])} {'is' if len(behind) == 1 else 'are'} worse than the price."
+        yield f"{_list([row.bot for row in behind])} {_be([row.bot for row in behind])} worse than the price."
     if few := found[Finding.TOO_FEW_EVENTS]:
         yield f"Of {_list([row.bot for row in few])} nothing is claimed below {FEW_CLUSTERS} events."
 
@@ -231,6 +232,32 @@ def _list(names: Sequence[str]) -> str:
     if len(names) > _MOST_NAMED + 1:
         return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} others"
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def beside_market(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return who is better than the market by Brier score, and who worse, of forecasts that come from no ledger.
+
+    Nothing is said where no price is stated.
+    """
+    pairs = [pair for pair in evaluation.pairs if pair.metric == "brier" and MARKET in (pair.first, pair.second)]
+    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    for pair in pairs:
+        other = pair.first if pair.second == MARKET else pair.second
+        found[None if pair.better is None else pair.better == other].append(other)
+    said = []
+    if found[True]:
+        said.append(f"{_list(found[True])} {_be(found[True])} better than the market.")
+    if found[False]:
+        said.append(f"{_list(found[False])} {_be(found[False])} worse than the market.")
+    if found[None]:
+        few = max(pair.clusters for pair in pairs) < FEW_CLUSTERS
+        why = f": fewer than {FEW_CLUSTERS} events" if few else ""
+        said.append(f"{_list(found[None])} cannot be told from the market{why}.")
+    return tuple(said)
+
+
+def _be(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def missing(evaluation: Evaluation) -> tuple[str, ...]:
