@@ -26,6 +26,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
     """
     asked, ranked = evaluation.question, evaluation.rankings
     first_at = evaluation.first_results_at
+    said = beside_market(evaluation) if evaluation.as_of is None else conclusions(leaderboard(evaluation))
     return {
         "as_of": None if evaluation.as_of is None else format_instant(evaluation.as_of),
         "first_results_at": None if first_at is None else format_instant(first_at),
@@ -34,9 +35,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
         "leaderboard": _rows(ranked, lambda each: map(_place, leaderboard(each))),
-        "conclusions": list(
-            beside_market(evaluation) if evaluation.as_of is None else conclusions(leaderboard(evaluation))
-        ),
+        "conclusions": list(said),
         "missing": list(missing(evaluation)),
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
         "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),
