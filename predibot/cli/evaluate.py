@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         "evaluate",
         cls=Command,
-        help="score each bot beside the market, with intervals and comparisons",
+        help="rank the bots beside the price, with verdicts, intervals and comparisons",
     )(evaluate)
 
 
@@ -52,6 +52,9 @@ def evaluate(
     seed: options.Seed = 0,
     no_track: Annotated[bool, typer.Option("--no-track", help="use what is stored, ask the venue nothing")] = False,
     ledger: options.Ledger = None,
+    full: options.Full = False,
+    table: options.Table = None,
+    worst: options.Worst = None,
     every: options.AllRows = False,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -69,10 +72,13 @@ def evaluate(
 
     output.set_up_logs(verbose=verbose)
     output.one_format(json=json, csv=csv)
+    if csv and worst is not None:
+        raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
     settings = load_settings()
     bot_names = options.names(bots)
-    known = options.convention_of(convention)
-    asked = _question(horizons, by, delay, sizing, known, resamples, seed, in_full=json)
+    shown = options.shown(full=full, table=table, every=every)
+    asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
+    asked = output.question_for(asked, shown, json=json, csv=csv)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         specs = specs_of_ledger(store, venue)
@@ -92,7 +98,8 @@ def evaluate(
         found = evaluate_all(
             store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
         )
-    output.print_evaluation(replace(found, notes=(*remarks, *found.notes)), json=json, csv=csv, every=every)
+        lost = output.worst_of(found, store, venue_name(spec), worst, recipe=name, bots=bot_names)
+    output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown, worst=lost)
 
 
 def _question(
@@ -103,8 +110,6 @@ def _question(
     convention: "Convention",
     resamples: int,
     seed: int,
-    *,
-    in_full: bool,
 ) -> "Question":
     from predibot.scoring.evaluation import PARTINGS, Question
     from predibot.scoring.sizing import SIZINGS
@@ -117,7 +122,6 @@ def _question(
         uncertainty=Uncertainty(seed=seed, resamples=resamples),
         grouping=None if by == "bot" else options.one_of("--by", by, ("bot", *PARTINGS)),
         delays_days=() if delay is None else _days("--delay", delay),
-        in_full=in_full,
         sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in rules),
     )
 

@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     from predibot.contracts import Progress, ProgressListener
     from predibot.jobs.watch import Activity, Watch
+    from predibot.jobs.worst import WorstDecision
+    from predibot.ledger.store import Store
     from predibot.recipe import Recipe
-    from predibot.scoring.evaluation import Evaluation
+    from predibot.reports.evaluation_screen import Shown
+    from predibot.scoring.evaluation import Evaluation, Question
 
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -57,27 +60,79 @@ def one_format(*, json: bool, csv: bool) -> None:
         raise typer.BadParameter("--json and --csv are two answers; ask for one")
 
 
-def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False, every: bool = True) -> None:
+def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool = False) -> "Question":
+    """Return the question without what is not shown in the end; a document has everything."""
+    from dataclasses import replace
+
+    from predibot.reports.evaluation_screen import wanted
+
+    return question if json or csv else replace(question, wanted=wanted(shown, question.grouping))
+
+
+def worst_of(
+    evaluation: "Evaluation",
+    store: "Store",
+    venue_name: str,
+    most: int | None,
+    *,
+    recipe: str | None,
+    bots: Sequence[str],
+) -> "tuple[WorstDecision, ...] | None":
+    """Return the decisions that cost most; None where nobody asked.
+
+    Those of baselines are among them only where they are named, or there are no others: they have no reasons.
+    """
+    from predibot.jobs.worst import worst_decisions
+    from predibot.reports.leaderboard import BASELINES
+
+    if most is None or evaluation.as_of is None:
+        return None
+    cards = [card for each in evaluation.rankings.values() for card in each.cards]
+    others = dict.fromkeys(card.bot for card in cards if card.bot not in BASELINES)
+    return worst_decisions(store, venue_name, evaluation.as_of, most, recipe=recipe, bots=tuple(bots) or tuple(others))
+
+
+def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:
+    """Return what a document has of them; nothing where nobody asked."""
+    from predibot.reports.worst import worst_documents
+
+    return {} if worst is None else {"worst": worst_documents(worst)}
+
+
+def print_evaluation(
+    evaluation: "Evaluation",
+    *,
+    json: bool,
+    csv: bool = False,
+    shown: "Shown | None" = None,
+    worst: "tuple[WorstDecision, ...] | None" = None,
+) -> None:
     """Print an evaluation on stdout: as a document, as one table for programs, or for a person.
 
     Args:
         evaluation: What is printed.
         json: Whether as a document.
         csv: Whether as a table for programs.
-        every: Whether a person is shown every row of long tables.
+        shown: How much a person is shown; left out, the summary.
+        worst: The decisions that cost most, where they were asked for.
     """
     if json:
         from predibot.reports.evaluation import evaluation_document
 
-        print_document(evaluation_document(evaluation), exit_code=DONE)
+        print_document({**evaluation_document(evaluation), **worst_document(worst)}, exit_code=DONE)
     elif csv:
         from predibot.reports.evaluation_csv import evaluation_csv
 
         typer.echo(evaluation_csv(evaluation), nl=False)
     else:
-        from predibot.reports import evaluation_grids
+        from predibot.reports import evaluation_screen
 
-        evaluation_grids.print_evaluation(report_console(), evaluation, every=every)
+        console = report_console()
+        evaluation_screen.print_evaluation(console, evaluation, shown)
+        if worst is not None:
+            from predibot.reports.worst import print_worst
+
+            print_worst(console, worst)
 
 
 def set_up_logs(*, verbose: bool) -> None:

@@ -75,7 +75,8 @@ def score(
     from predibot.jobs.forecast_file import Layout
     from predibot.jobs.score import FileRefused, HowAnnual, compare_forecasters, score_equity, score_forecasts
     from predibot.jobs.table_file import TABLE_FORMATS, read_table_file
-    from predibot.scoring.evaluation import Question
+    from predibot.reports.evaluation_screen import SCORED
+    from predibot.scoring.evaluation import WANTED, Question
     from predibot.scoring.uncertainty import Uncertainty
 
     output.set_up_logs(verbose=verbose)
@@ -103,7 +104,11 @@ def score(
             how = HowAnnual(known, periods_per_year, risk_free_rate)
             _print_equity(score_equity(table, how, strict=strict), json=json)
             return
-        asked = Question(convention=known, uncertainty=Uncertainty(seed=seed, resamples=resamples), in_full=json)
+        asked = Question(
+            convention=known,
+            uncertainty=Uncertainty(seed=seed, resamples=resamples),
+            wanted=WANTED if json or compare is not None else SCORED,
+        )
         if compare is not None:
             compared = compare_forecasters(table, compare, asked, pools, strict=strict, layout=layout)
             _print_comparison(compared, json=json)
@@ -161,16 +166,18 @@ def _pools(pool: str | None, extremize: float | None) -> "Pools":
 def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool, every: bool) -> None:
     from predibot.reports.bad_rows import bad_row_lines, bad_rows_document, print_bad_rows
     from predibot.reports.evaluation import evaluation_document
+    from predibot.reports.evaluation_screen import print_scored
 
     file = found.file
     if json:
         counted = {"rows": file.rows, "open": found.n_open}
         output.print_document({**evaluation_document(found.evaluation), **counted, **bad_rows_document(file)})
         return
-    output.print_evaluation(found.evaluation, json=False, csv=csv, every=every)
     if not csv:
+        print_scored(output.report_console(), found.evaluation, every_row=every)
         print_bad_rows(output.report_console(), file)
         return
+    output.print_evaluation(found.evaluation, json=False, csv=True)
     for line in bad_row_lines(file):
         output.say(line)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
+from predibot.reports.leaderboard import LeaderboardRow, beside_market, conclusions, leaderboard, missing
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.calibration import CalibrationBins, MurphyDecomposition
@@ -25,6 +26,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
     """
     asked, ranked = evaluation.question, evaluation.rankings
     first_at = evaluation.first_results_at
+    said = beside_market(evaluation) if evaluation.as_of is None else conclusions(leaderboard(evaluation))
     return {
         "as_of": None if evaluation.as_of is None else format_instant(evaluation.as_of),
         "first_results_at": None if first_at is None else format_instant(first_at),
@@ -32,6 +34,9 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "confidence": asked.uncertainty.confidence,
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
+        "leaderboard": _rows(ranked, lambda each: map(_place, leaderboard(each))),
+        "conclusions": list(said),
+        "missing": list(missing(evaluation)),
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
         "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),
         "comparisons": _rows(ranked, lambda each: map(_pair, each.pairs)),
@@ -50,13 +55,36 @@ def evaluation_document(evaluation: Evaluation) -> Document:
 
 def all_notes(evaluation: Evaluation) -> list[str]:
     """Return what a reader must know of all rankings, each sentence once."""
-    return list(dict.fromkeys(note for each in evaluation.rankings.values() for note in each.notes))
+    notes = (note for each in evaluation.rankings.values() for note in each.notes)
+    return list(dict.fromkeys((*evaluation.remarks, *notes)))
 
 
 def _rows(
     rankings: Mapping[Knowledge, Evaluation], rows_of: Callable[[Evaluation], Iterable[Document]]
 ) -> list[Document]:
     return [{**row, "knowledge": knowledge} for knowledge, each in rankings.items() for row in rows_of(each)]
+
+
+def _place(row: LeaderboardRow) -> Document:
+    return {
+        "rank": row.rank,
+        "bot": row.bot,
+        "baseline": row.baseline,
+        "edge": number(row.edge),
+        "edge_low": number(row.edge_low),
+        "edge_high": number(row.edge_high),
+        "edge_by_event": number(row.edge_by_event),
+        "events": row.events,
+        "verdict": _verdict(row.verdict),
+        "brier": number(row.brier),
+        "market_brier": number(row.market_brier),
+        "horizon": row.horizon,
+        "quote_return": number(row.quote_return),
+        "quote_return_now": number(row.quote_return_now),
+        "answered_share": number(row.answered_share),
+        "cost_usd": number(row.cost_usd),
+        "curve": list(row.curve),
+    }
 
 
 def _card(card: Scorecard) -> Document:

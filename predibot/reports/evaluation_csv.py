@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator, Sequence
 
 from predibot.domain.untrusted_text import spreadsheet_cell
+from predibot.reports.leaderboard import LeaderboardRow, leaderboard
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.e_values import BettingEvidence
@@ -104,7 +105,9 @@ def _rows(evaluation: Evaluation) -> Iterator[Document]:
     by = evaluation.question.grouping
     if by is None:
         found = {each.bot: each.forecasts for each in evaluation.evidence}
-        yield from ({**_card(card), **_evidence(found.get(card.bot))} for card in evaluation.cards)
+        places = {row.bot: row for row in leaderboard(evaluation)}
+        for card in evaluation.cards:
+            yield {**_card(card), **_evidence(found.get(card.bot)), **_place(places.get(card.bot))}
     elif scores := {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by):
         yield from ({by: spreadsheet_cell(part.group), **_part(part)} for part in scores)
     else:
@@ -121,6 +124,12 @@ def _evidence(evidence: BettingEvidence | None) -> Document:
         "e_value_worse": evidence.worse.now,
         "e_value_worse_largest": evidence.worse.largest,
     }
+
+
+def _place(row: LeaderboardRow | None) -> Document:
+    if row is None:
+        return {}
+    return {"rank": row.rank, "baseline": row.baseline, "verdict": row.verdict.finding.value}
 
 
 def _part(part: PartScore) -> Document:

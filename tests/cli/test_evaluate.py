@@ -28,8 +28,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predibot]:
 def test_the_document_has_the_keys_of_the_contract_in_their_order(decided: Predibot) -> None:
     document = decided("evaluate", "--json").document
     assert " ".join(document) == (
-        "as_of first_results_at convention confidence resamples seed bots evidence comparisons by parts "
-        "by_category by_lead_time_days by_confidence delays sizings notes exit_code"
+        "as_of first_results_at convention confidence resamples seed leaderboard conclusions missing bots evidence "
+        "comparisons by parts by_category by_lead_time_days by_confidence delays sizings notes exit_code"
     )
     assert [card["bot"] for card in document["bots"]] == ["market_price", "random_bet"]
     assert list(document["bots"][0]["horizons"]) == ["1", "2", "7", "now", "settled"]
@@ -136,9 +136,9 @@ def test_the_first_day_says_when_there_will_be_results(predibot: Predibot) -> No
     at = predibot("decide", *world, "--as-of", "2026-01-05T12:00Z", "--json").document["run"]["as_of"]
     assert at == "2026-01-05T12:00Z"
     early = predibot("evaluate", *world, "--as-of", "2026-01-05T13:00Z", "--horizons", "2,7").out
-    assert "nothing has settled yet; first results about 2026-01-07T12:00Z" in early
+    assert "Nothing has settled yet; first results about 2026-01-07T12:00Z" in early
     later = predibot("evaluate", *world, "--as-of", "2026-02-05T13:00Z")
-    assert "nothing has settled" not in later.out
+    assert "Nothing has settled" not in later.out
 
 
 @pytest.mark.parametrize("command", [("evaluate",), ("evaluate", "--no-track"), ("report",), ("track",)])
