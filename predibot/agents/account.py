@@ -47,6 +47,10 @@ class Account(Protocol):
         """Take back what was set aside before and settle the truth instead, whatever the limits say."""
         ...
 
+    def take_kept(self, amount: Spending) -> None:
+        """Count an amount that was kept as set aside for what is under way: what it was kept for begins."""
+        ...
+
     def standing(self) -> "Standing":
         """Return what is settled, set aside and kept."""
         ...
@@ -184,6 +188,12 @@ class MemoryAccount:
         before, after = Exact.of(added), Exact.of(by)
         with self._lock:
             self._standing = self._standing.settling(before, after, kept=kept)
+
+    def take_kept(self, amount: Spending) -> None:
+        """Count an amount that was kept as set aside for what is under way."""
+        taken = Exact.of(amount)
+        with self._lock:
+            self._standing = self._standing.adding(taken, kept=False).settling(taken, Exact(), kept=True)
 
     def standing(self) -> Standing:
         """Return what is settled, set aside and kept."""

@@ -163,7 +163,10 @@ class Budget:
                 rest = aside if offer is None else Exact.of(aside).minus(Exact.of(offer.aside)).spending()
                 full = self._first_without_room(rest, kept=kept)
                 if full is None:
-                    return self._noted(Reserved(self, self._accounts, rest, kept, offer))
+                    self._take(offer, kept=kept)
+                    made = Reserved(self, self._accounts, aside, kept)
+                    self._open.add(made)
+                    return made
                 if ends is None:
                     raise BudgetSpent(_complaint(full, worst))
                 refusing = self._refusing(rest, full)
@@ -182,11 +185,14 @@ class Budget:
         left_seconds = self._ends - now
         return now + WAITING_SHARE * (left_seconds if wait_seconds is None else min(left_seconds, wait_seconds))
 
-    def _noted(self, made: "Reserved") -> "Reserved":
-        if made.replaces is not None:
-            self._open.discard(made.replaces)
-        self._open.add(made)
-        return made
+    def _take(self, offer: "Reserved | None", *, kept: bool) -> None:
+        """Count what was kept for the step that begins now as a part of what is set aside for it."""
+        if offer is None:
+            return
+        self._open.discard(offer)
+        if not kept:
+            for account in self._accounts:
+                account.take_kept(offer.aside)
 
     def _first_without_room(self, aside: Spending, *, kept: bool) -> Account | None:
         """Set an amount aside at every level, or at none and return the first that has no room for it."""
@@ -232,8 +238,6 @@ class Budget:
             self._open.discard(made)
             for account in made.accounts:
                 account.replace(made.aside, actual, kept=made.kept)
-                if made.replaces is not None:
-                    account.replace(made.replaces.aside, Spending(), kept=True)
             self._changed.notify_all()
 
 
@@ -245,8 +249,6 @@ class Reserved:
     accounts: tuple[Account, ...]
     aside: Spending
     kept: bool
-    replaces: "Reserved | None" = None
-    """What was kept for this, and is a part of it."""
 
     def release(self) -> None:
         """Give back what is still set aside, if anything is."""

@@ -6,7 +6,7 @@ either becomes an `Answer` or is refused as unreadable.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -22,6 +22,9 @@ MAX_CALL_USD = 1_000.0
 """What a provider says beyond it is not believed; the dearest call there is costs a twentieth."""
 MAX_DEPTH = 50
 """Of what an answer holds; the deepest known has about ten levels."""
+_MOST_DIGITS = 400
+"""Of a whole number; Python itself refuses to read 4,301, and nothing that is counted has 20."""
+_COUNTS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens", "cost")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",
@@ -247,18 +250,45 @@ def error_of(value: object) -> tuple[int | None, str] | None:
 
 
 def has_usage(value: object) -> bool:
-    """Return whether an answer, or its error, comes with choices or a usage of more than nothing: the model worked."""
+    """Return whether an answer, or its error, comes with choices or a usage of more than nothing: the model worked.
+
+    A usage counts wherever it stands, such as in the `metadata` of an error.
+    """
     if isinstance(value, dict) and value.get("choices"):
         return True
-    usage = value.get("usage") if isinstance(value, dict) else None
-    counts = ("prompt_tokens", "completion_tokens", "total_tokens", "cost")
-    return isinstance(usage, dict) and any(usage.get(name) for name in counts)
+    return any(usage.get(name) for usage in _usages_in(value) for name in _COUNTS)
+
+
+def _usages_in(value: object) -> Iterator[Mapping[str, object]]:
+    if isinstance(value, dict):
+        if isinstance(value.get("usage"), dict):
+            yield value["usage"]
+        for each in value.values():
+            yield from _usages_in(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _usages_in(each)
+
+
+def loaded_json(body: bytes | str) -> object:
+    """Return what is decoded of JSON, in which nothing is nested too deep and no number is too long to be read.
+
+    Raises:
+        ValueError: If it is no JSON.
+        RecursionError: If even the decoder cannot follow it.
+    """
+    return shallow(json.loads(body, parse_int=_number))
+
+
+def _number(digits: str) -> int:
+    """Return a whole number; the beginning of one that is longer is as far beyond all counts."""
+    return int(digits[:_MOST_DIGITS])
 
 
 def json_or_none(body: bytes) -> object:
     """Return what bytes say as JSON, or None where they say nothing."""
     try:
-        return json.loads(body)
+        return loaded_json(body)
     except (ValueError, RecursionError):
         return None
 

@@ -1,6 +1,5 @@
 """An endpoint: one base URL that answers JSON, asked with one key, within bounds of size and time."""
 
-import json
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +10,7 @@ from datetime import UTC, datetime
 import httpx
 
 from predibot.agents.deadline import in_time
-from predibot.agents.dialect import has_usage, json_or_none, shallow
+from predibot.agents.dialect import has_usage, json_or_none, loaded_json
 from predibot.agents.failure import (
     MAX_CONNECT_TRIES,
     AnswerLost,
@@ -150,7 +149,7 @@ class Endpoint:
             AnswerUnusable: If it is something else.
         """
         try:
-            value = masked(shallow(json.loads(received.body)), self._key)
+            value = masked(loaded_json(received.body), self._key)
         except (ValueError, RecursionError) as error:
             value = None
             if not received.body.strip() or received.body.lstrip()[:1] == b"{":

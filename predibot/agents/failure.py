@@ -11,7 +11,7 @@ MAX_LOST_TRIES = 3
 """A try whose answer was lost may have been paid for."""
 SEEN_CHARACTERS = 300
 _RETRIED_BELOW_500 = frozenset({409, 425, 429})
-_LOST = frozenset({408, 504, 520, 522, 524, 598, 599})
+_LOST = frozenset({408, 499, 504, 520, 522, 524, 598, 599})
 """Somebody on the way waited no longer: the model may have been at work."""
 _FINAL_ABOVE_500 = frozenset({501, 505})
 _NO_CREDIT = ("insufficient_quota", "insufficient credits", "credit balance is too low")

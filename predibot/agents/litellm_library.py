@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from predibot.agents.background import works_in_background
+from predibot.agents.dialect import loaded_json
 from predibot.agents.price import Price
 from predibot.domain.chat import Usage
 from predibot.trust import LateTrust
@@ -162,11 +163,12 @@ class _BoundedStream(httpx.SyncByteStream):
 
 
 def _bound(response: httpx.Response) -> None:
-    """Bound a body before it is read, and take none that could be a bomb."""
+    """Bound a body before it is read, take none that could be a bomb, and have it decoded as ours are."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise _TooLong("compressed, which was not asked for")
     if isinstance(response.stream, httpx.SyncByteStream):
         response.stream = _BoundedStream(response.stream)
+    response.json = lambda **_: loaded_json(response.content)  # type: ignore[method-assign]
 
 
 def _bounded_client() -> httpx.Client:

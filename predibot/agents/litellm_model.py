@@ -1,6 +1,5 @@
 """A client for every provider litellm knows; litellm itself is imported when the first call is made."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -15,9 +14,9 @@ from predibot.agents.dialect import (
     has_usage,
     json_or_none,
     known_usd,
+    loaded_json,
     read_answer,
     request_body,
-    shallow,
 )
 from predibot.agents.failure import (
     MAX_CONNECT_TRIES,
@@ -247,7 +246,7 @@ def _arguments_for(request: ChatRequest, name: str, seconds: float) -> dict[str,
 
 def _decoded(response: Any, key: Key | None) -> object:
     """Return litellm's response as the JSON it was made from, without the key."""
-    value = masked(shallow(json.loads(response.model_dump_json(exclude_none=True, warnings=False))), key)
+    value = masked(loaded_json(response.model_dump_json(exclude_none=True, warnings=False)), key)
     if isinstance(value, dict):
         usage = value.get("usage")
         if isinstance(usage, dict) and not usage.get("prompt_tokens") and not usage.get("completion_tokens"):

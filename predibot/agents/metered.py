@@ -9,18 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 
 from predibot.agents.failure import AnswerLost, AnswerUnusable, GivenUp, TryAgain
+from predibot.agents.plausible import least_usage, plausible_usage
 from predibot.agents.price import Price, cost_of, next_to_nothing
 from predibot.agents.retry import paid_by
-from predibot.agents.worst_case import Counted, counted, input_tokens_bound, worst_case
+from predibot.agents.worst_case import Counted, counted, worst_case
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
 from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import BudgetSpent, ModelError
 
 _log = logging.getLogger(__name__)
-
-MOST_OUTPUT_TIMES = 4
-"""Of what was asked for: some servers stop late, or leave a model's thoughts out of what they bound."""
 
 
 class MeteredModel:
@@ -83,7 +81,8 @@ class MeteredModel:
             call.again()
             with paid_by(call):
                 came = self._model.chat(request, deadline_seconds=call.left_seconds())
-            reply = self._priced(self._believed(came, request))
+            believed, doubt = self._believed(came, request)
+            reply = self._priced(believed, request)
             call.answered(reply)
             self._before = counted(request, reply.usage) or self._before
         except BudgetSpent as error:
@@ -102,7 +101,8 @@ class MeteredModel:
         if reply.cost.known_usd > worst.usd and self._price is not None:
             cost_usd = reply.cost.known_usd
             _log.warning("%s cost $%.6f, more than the $%.6f set aside for it", self.name, cost_usd, worst.usd)
-        self._record(request, "model", {**reply_fields(reply), **self._estimate(call)})
+        doubts = {"doubt": doubt} if doubt else {}
+        self._record(request, "model", {**reply_fields(reply), **doubts, **self._estimate(call)})
         return reply
 
     def _estimate(self, call: "_Call") -> Mapping[str, object]:
@@ -116,24 +116,23 @@ class MeteredModel:
         failed |= {"lost_tries": call.lost_tries, "price_known": self._price is not None}
         self._record(request, "model_failed", {**failed, **self._estimate(call)})
 
-    def _believed(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
-        """Return the reply without counts that cannot be, and without a cost that was reckoned from them."""
-        usage = reply.usage
+    def _believed(self, reply: ChatReply, request: ChatRequest) -> tuple[ChatReply, str]:
+        """Return the reply without counts that cannot be, or a cost that was reckoned from them; and why, if so."""
         reads_more = self._searches_itself or request.max_searches is not None
-        if not reads_more and (usage.input_tokens or 0) > input_tokens_bound(request):
-            usage = replace(usage, input_tokens=None)
-        if (usage.output_tokens or 0) > MOST_OUTPUT_TIMES * request.max_output_tokens:
-            usage = replace(usage, output_tokens=None)
+        usage, doubt = plausible_usage(reply, request, reads_more=reads_more)
         if usage == reply.usage:
-            return reply
-        _log.warning("%s counted more tokens than the call can have; what it cost is unknown", self.name)
+            return reply, ""
+        if doubt:
+            _log.warning("%s: %s What the call cost is unknown", self.name, doubt)
         is_reckoned = reply.cost.source != "provider" and reply.cost.usd != 0.0
-        return replace(reply, usage=usage, cost=Cost(None, "unknown") if is_reckoned else reply.cost)
+        return replace(reply, usage=usage, cost=Cost(None, "unknown") if is_reckoned else reply.cost), doubt
 
-    def _priced(self, reply: ChatReply) -> ChatReply:
+    def _priced(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
         """Return the reply with a cost where ours is the only price known, or theirs is next to nothing."""
-        cost_usd = reply.cost.usd
-        if cost_usd is not None and not next_to_nothing(cost_usd, reply.usage, self._price):
+        cost_usd, usage = reply.cost.usd, reply.usage
+        if None in (usage.input_tokens, usage.output_tokens):
+            usage = least_usage(reply, request)
+        if cost_usd is not None and not next_to_nothing(cost_usd, usage, self._price):
             return reply
         return replace(reply, cost=cost_of(reply.usage, price=self._price))
 

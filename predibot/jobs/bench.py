@@ -50,7 +50,13 @@ class Processes:
 
 
 def make_bench(
-    run: StoredRun, events: Sequence[Event], workplace: Workplace, *, store: Store, began_at: datetime
+    run: StoredRun,
+    events: Sequence[Event],
+    workplace: Workplace,
+    *,
+    store: Store,
+    began_at: datetime,
+    holder: str | None = None,
 ) -> Bench:
     """Return what this process works with, under an owner's name of its own.
 
@@ -60,13 +66,14 @@ def make_bench(
         workplace: What there is.
         store: The ledger.
         began_at: What failed after this is not tried again.
+        holder: Under whose name amounts of limits are set aside; left out, the owner's.
     """
     opened, recipe, clock = workplace.opened, workplace.recipe, workplace.clock
     lease = timedelta(seconds=workplace.settings.lease_seconds)
     claimant = Claimant(new_owner(), lease, began_at, is_gone, workplace.retry)
     if workplace.equipment is not None:
         workplace.equipment.run_key = run.key
-        workplace.equipment.holder = Holder(claimant.owner, lease, clock)
+        workplace.equipment.holder = Holder(holder or claimant.owner, lease, clock)
     known = store.run_read(lambda connection: catalogue(connection, run.id))
     return Bench(
         store=store,

@@ -26,6 +26,7 @@ from predibot.jobs.work import Bench, DecideJob, seed_parts
 from predibot.ledger.claims import release
 from predibot.ledger.decisions import StoredDecision, stored_decisions
 from predibot.ledger.runs import BotPlan, RunPlan, StoredRun, add_bots
+from predibot.ledger.spending import book_reservations
 from predibot.ledger.store import Store
 from predibot.ledger.traces import TraceFolder
 from predibot.recipe import BotSpec, Recipe
@@ -133,8 +134,7 @@ def decide(
         except KeyboardInterrupt:
             _give_back(bench, crew.owners(), equipment)
             raise
-        if equipment is not None:
-            equipment.write_off()
+        _write_off(bench, equipment)
     stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
     reports = _reports(stored, made, bots, run.events)
     undecided = len(jobs) - len(reports)
@@ -232,12 +232,19 @@ def _give_back(bench: Bench, owners: Sequence[str], equipment: "Equipment | None
         with bench.store.write() as connection:
             for owner in owners:
                 release(connection, owner, now=bench.clock())
-        if equipment is not None:
-            equipment.write_off()
+        _write_off(bench, equipment)
 
     future = DaemonThreadExecutor(1).submit(release_all)
     with suppress(LedgerError, TimeoutError):
         future.result(timeout=_GIVE_BACK_SECONDS)
+
+
+def _write_off(bench: Bench, equipment: "Equipment | None") -> None:
+    """Book what is under way at its worst case, here and in processes that worked for this one and are gone."""
+    if equipment is None:
+        return
+    equipment.write_off()
+    bench.store.run_write(lambda connection: book_reservations(connection, bench.claimant.owner), durable=True)
 
 
 def _remarks(reports: Sequence[DecisionReport]) -> list[str]:

@@ -20,10 +20,28 @@ _BEATS_A_LEASE = 3
 class Heartbeat:
     """Renews the leases of an owner until it is left."""
 
-    def __init__(self, store: Store, owner: str, lease: timedelta, clock: Callable[[], datetime]) -> None:
-        """Prepare to renew three times in the length of a lease."""
+    def __init__(
+        self,
+        store: Store,
+        owner: str,
+        lease: timedelta,
+        clock: Callable[[], datetime],
+        *,
+        holder: str | None = None,
+    ) -> None:
+        """Prepare to renew three times in the length of a lease.
+
+        Args:
+            store: The ledger.
+            owner: Whose claims they are.
+            lease: Its length.
+            clock: The instant it is.
+            holder: Under whose name amounts are set aside; left out, the owner's. Those of
+                the processes that work for it are renewed too.
+        """
         self._store = store
         self._owner = owner
+        self._holder = holder or owner
         self._lease = lease
         self._clock = clock
         self._stopped = threading.Event()
@@ -48,4 +66,4 @@ class Heartbeat:
     def _renew(self, connection: Connection) -> None:
         now = self._clock()
         renew(connection, self._owner, lease=self._lease, now=now)
-        renew_reservations(connection, self._owner, lease=self._lease, now=now)
+        renew_reservations(connection, self._holder, lease=self._lease, now=now)

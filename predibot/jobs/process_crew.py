@@ -13,11 +13,13 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
-from predibot.errors import LedgerUnusable, PredibotError
+from predibot.errors import LedgerError, LedgerUnusable, PredibotError
 from predibot.jobs.crew import no_answer
 from predibot.jobs.process_worker import Began, Broken, Ended, Logged, Order, ProcessPlan, Ready, Report, run_process
 from predibot.jobs.watch import Activity
 from predibot.jobs.work import Bench, DecideJob, WorkResult, give_up
+from predibot.ledger.owner import helper_owner
+from predibot.ledger.spending import book_reservations
 
 _log = logging.getLogger(__name__)
 
@@ -45,6 +47,8 @@ class _Child:
 
     process: SpawnProcess
     connection: Connection
+    holder: str
+    """The name it sets amounts of limits aside under."""
     owner: str | None = None
     tasks: dict[int, _Task] = field(default_factory=dict)
 
@@ -66,6 +70,7 @@ class ProcessCrew:
         self._lock = threading.RLock()
         self._waiting: deque[_Task] = deque()
         self._numbers = 0
+        self._spawns = 0
         self._stillborn = 0
         self._owners: list[str] = []
         self._broken: PredibotError | None = None
@@ -101,21 +106,25 @@ class ProcessCrew:
         return (self._bench.claimant.owner, *self._owners)
 
     def close(self) -> None:
-        """Kill all processes: what they hold is free as soon as they are gone."""
+        """Kill all processes: what they claimed is free, and what they had set aside stays as it is."""
         with self._lock:
             self._closed = True
             for child in self._children:
                 child.process.kill()
                 with suppress(OSError):
                     child.connection.close()
+            for child in self._children:
+                child.process.join(_TICK_SECONDS)
 
     def _spawned(self) -> _Child:
         ours, theirs = pipes.Pipe()
-        process = get_context("spawn").Process(target=run_process, args=(theirs, self._plan), daemon=True)
+        self._spawns += 1
+        holder = helper_owner(self._bench.claimant.owner, self._spawns)
+        process = get_context("spawn").Process(target=run_process, args=(theirs, self._plan, holder), daemon=True)
         process.start()
         # Else our own copy of its end would keep us from seeing that it is gone.
         theirs.close()
-        return _Child(process, ours)
+        return _Child(process, ours, holder)
 
     def _hand_out(self) -> None:
         """Give what waits to the processes with the least to do; a call inside the lock."""
@@ -184,7 +193,10 @@ class ProcessCrew:
 
     def _replace(self, child: _Child) -> None:
         """Record what a process that is gone had begun too long ago, and let others do the rest."""
+        # It may have closed its pipe and hang all the same; what it had set aside is booked once it cannot change it.
+        child.process.kill()
         child.process.join(1.0)
+        self._book(child)
         if child.owner is None:
             self._stillborn += 1
         if self._stillborn >= _MOST_STILLBORN and self._broken is None:
@@ -201,6 +213,18 @@ class ProcessCrew:
             if not self._closed and self._broken is None:
                 self._children.append(self._spawned())
             self._hand_out()
+
+    def _book(self, child: _Child) -> None:
+        """Book what a process had under way, at its worst case: nobody is there to hear how its calls end."""
+        try:
+            usd = self._bench.store.run_write(
+                lambda connection: book_reservations(connection, child.holder), durable=True
+            )
+        except LedgerError as error:
+            self._broken = error
+            return
+        if usd:
+            _log.warning("a process ended while calls were under way: $%.6f booked for them, their worst case", usd)
 
     def _record_lost(self, child: _Child, task: _Task) -> None:
         job, seconds = task.order.job, time.monotonic() - (task.began or 0.0)

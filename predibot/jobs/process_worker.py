@@ -95,8 +95,14 @@ class Order:
 Report = Ready | Began | Ended | Broken | Logged | Activity
 
 
-def run_process(connection: Connection, plan: ProcessPlan) -> None:
-    """Do jobs until the other end of the connection is closed; the body of a process."""
+def run_process(connection: Connection, plan: ProcessPlan, holder: str) -> None:
+    """Do jobs until the other end of the connection is closed; the body of a process.
+
+    Args:
+        connection: Where orders come from, and reports go.
+        plan: What it needs to know.
+        holder: Under whose name it sets amounts aside: who started it settles them when it has ended.
+    """
     # Ctrl-C reaches every process of the terminal; the first one decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -104,19 +110,17 @@ def run_process(connection: Connection, plan: ProcessPlan) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[_Forwarded(desk)], force=True)
     try:
         with ExitStack() as closing:
-            bench = _set_up(plan, desk, closing)
+            bench = _set_up(plan, holder, desk, closing)
             desk.report(Ready(bench.claimant.owner))
             desk.serve(bench, plan.settings)
     except PredibotError as error:
         desk.report(Broken(error))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass
     finally:
         # Threads that hang must not keep the process.
         os._exit(0)
 
 
-def _set_up(plan: ProcessPlan, desk: "_Desk", closing: ExitStack) -> Bench:
+def _set_up(plan: ProcessPlan, holder: str, desk: "_Desk", closing: ExitStack) -> Bench:
     store = closing.enter_context(Store.open(plan.ledger, create=False))
     opened = closing.enter_context(
         open_venue(plan.venue, plan.settings, as_of=plan.as_of, purpose="decide", clock=plan.clock)
@@ -128,8 +132,9 @@ def _set_up(plan: ProcessPlan, desk: "_Desk", closing: ExitStack) -> Bench:
             raise PredibotError(f"run {plan.run_key} was voided meanwhile")
         events = frozen_events(connection, run.id)
     place = Workplace(plan.recipe, opened, plan.settings, plan.clock, equipment, desk.watched, retry=plan.retry)
-    bench = make_bench(run, events, place, store=store, began_at=plan.began_at)
-    closing.enter_context(Heartbeat(store, bench.claimant.owner, bench.claimant.lease, plan.clock))
+    bench = make_bench(run, events, place, store=store, began_at=plan.began_at, holder=holder)
+    claimant = bench.claimant
+    closing.enter_context(Heartbeat(store, claimant.owner, claimant.lease, plan.clock, holder=holder))
     return bench
 
 
@@ -157,17 +162,16 @@ class _Desk:
         self.report(activity)
 
     def serve(self, bench: Bench, settings: Settings) -> None:
-        """Do what is ordered.
+        """Do what is ordered, until nobody orders any more: the process ends then, where it stands.
 
         Raises:
-            EOFError: If nobody orders any more.
             LedgerError: If a late decision could not be recorded.
         """
         crew = ThreadCrew(bench, settings.workers, settings.decision_deadline_seconds)
         pending: dict[Future[WorkResult], Order] = {}
         while True:
-            if self.connection.poll(_TICK_SECONDS):
-                order: Order = self.connection.recv()
+            order = self._next_order()
+            if order is not None:
                 self.numbers[order.job.bot, order.job.subject.id] = order.number
                 future = crew.submit(order.job, after_seconds=order.after_seconds)
                 pending[future] = order
@@ -177,6 +181,17 @@ class _Desk:
                 self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))
             for done in [future for future in pending if future.done()]:
                 del pending[done]
+
+    def _next_order(self) -> Order | None:
+        """Return the next order, None where there is none yet."""
+        try:
+            if self.connection.poll(_TICK_SECONDS):
+                order: Order = self.connection.recv()
+                return order
+        except (EOFError, OSError):
+            # At once, nothing is closed first: what threads began meanwhile, nobody would book.
+            os._exit(0)
+        return None
 
     def _ended(self, order: Order, future: "Future[WorkResult]") -> None:
         error = future.exception()

@@ -366,6 +366,7 @@ def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
 def _store(job: DecideJob, bench: Bench, held: Claim, finished: Finished) -> WorkResult:
     now = bench.clock()
     finished = _without_secrets(finished, bench.secrets)
+    finished = replace(finished, could_cost=bool(job.strategy.needs.models or job.strategy.needs.tools))
 
     def store(connection: Connection) -> None:
         store_decision(

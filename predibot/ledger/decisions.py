@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from predibot.domain.event import Event, Market
 from predibot.domain.price import Quote
 from predibot.domain.source import Source
 from predibot.ledger.catalogue import Catalogue
-from predibot.ledger.claims import MAX_RETRIES, Claim, finish, tasks
+from predibot.ledger.claims import MAX_RETRIES, Claim, attempts, finish, tasks
 from predibot.ledger.rows import insert_new, table_of
 from predibot.ledger.tables import (
     BetRow,
@@ -45,7 +46,7 @@ class Finished:
     shown: Mapping[str, Quote] = field(default_factory=dict)
     booked: Mapping[str, Quote] = field(default_factory=dict)
     cost_usd: float | None = 0.0
-    """None where a part of it is unknown."""
+    """Of this try; None where a part of it is unknown."""
     cost_known_usd: float = 0.0
     seconds: float = 0.0
     trace_sha256: str | None = None
@@ -56,6 +57,8 @@ class Finished:
     """The models that were opened for it; None where nobody knows."""
     reason_kind: ReasonKind | None = None
     """Of an abstention."""
+    could_cost: bool = False
+    """Whether a try of which nothing is stored may have cost something."""
 
     @property
     def was_paid(self) -> bool:
@@ -84,6 +87,7 @@ class StoredDecision:
     message: str
     unallocated_usd: float | None
     cost_usd: float | None
+    """Of all its tries; None where a part of it is unknown."""
     cost_known_usd: float
     bets: tuple[StoredBet, ...]
     notes: tuple[str, ...] = ()
@@ -122,6 +126,7 @@ def store_decision(
     if not finish(connection, held, finished.status, message=finished.message, now=now):
         return
     if held.attempt > 1:
+        finished = _with_earlier_tries(connection, held, finished)
         _forget_attempt(connection, held)
     row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id, subject=subject)
     row["event_row"] = catalogue.event_rows.get(subject.id) if subject.kind == "event" else None
@@ -213,6 +218,24 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int, 
         "models_json": None if finished.models is None else json.dumps(finished.models),
         "reason_kind": finished.reason_kind,
     }
+
+
+def _with_earlier_tries(connection: Connection, held: Claim, finished: Finished) -> Finished:
+    """Return how a piece of work ended with what all its tries cost; of one that was broken off that is unknown."""
+    stored = select(decisions.c.cost_usd, decisions.c.cost_known_usd).where(decisions.c.task_id == held.task_id)
+    costs = [(finished.cost_usd, finished.cost_known_usd)]
+    costs += [(usd, known_usd) for usd, known_usd in connection.execute(stored)]
+    broken_off = select(attempts.c.number).where(
+        attempts.c.task_id == held.task_id, attempts.c.outcome.in_(("interrupted", "lost"))
+    )
+    if finished.could_cost and connection.execute(broken_off).first() is not None:
+        costs.append((None, 0.0))
+    known = [usd for usd, _ in costs if usd is not None]
+    return replace(
+        finished,
+        cost_usd=math.fsum(known) if len(known) == len(costs) else None,
+        cost_known_usd=math.fsum(known_usd for _, known_usd in costs),
+    )
 
 
 def _forget_attempt(connection: Connection, held: Claim) -> None:

@@ -17,6 +17,16 @@ def new_owner() -> str:
     return f"{_machine()}/{process.pid}/{process.create_time():.2f}/{secrets.token_hex(4)}"
 
 
+def helper_owner(owner: str, number: int | str) -> str:
+    """Return the name of a process that works for an owner, and is counted as living as long as the owner does."""
+    return f"{owner}+{number}"
+
+
+def is_same_program(owner: str, other: str) -> bool:
+    """Return whether two owners are one, or work for one."""
+    return owner.partition("+")[0] == other.partition("+")[0]
+
+
 def is_gone(owner: str) -> bool:
     """Return whether an owner is a process of this machine that runs no more.
 

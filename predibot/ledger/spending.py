@@ -5,6 +5,10 @@ and process: it counts while the process lives, and is given up like a claim onc
 the process is gone, at once where it ran on this machine, after its lease
 anywhere else. Nothing is settled for it then: nobody knows whether its calls
 were charged, so a warning names the amount.
+
+A process that works for another sets aside under a name that the other made for
+it, and lives on in it: who ends it, or finds it gone, settles what it had under
+way at its worst case.
 """
 
 import logging
@@ -12,11 +16,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import ColumnElement, Connection, delete, or_, select, update
 
 from predibot.agents.account import Exact, Standing
 from predibot.domain.budget import LimitLevel, Limits, Spending
-from predibot.ledger.owner import is_gone, new_owner
+from predibot.ledger.owner import helper_owner, is_gone, is_same_program, new_owner
 from predibot.ledger.rows import insert_new, table_of
 from predibot.ledger.store import Store
 from predibot.ledger.tables import ReservationRow, SpendingRow
@@ -41,8 +45,47 @@ class Holder:
 
 
 def renew_reservations(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
-    """Give every reservation of an owner a new lease: its sign of life."""
-    connection.execute(update(reservations).where(reservations.c.owner == owner).values(lease_until=now + lease))
+    """Give every reservation of an owner, and of those that work for it, a new lease: its sign of life."""
+    connection.execute(update(reservations).where(_is_of(owner)).values(lease_until=now + lease))
+
+
+def book_reservations(connection: Connection, owner: str) -> float:
+    """Settle at its worst case what an owner that is no longer at work, and those that worked for it, had under way.
+
+    What was kept for a later step is given back: that step was never begun.
+
+    Returns:
+        Dollars that were settled, in the account that has the most of them.
+    """
+    # In the order of accounts, as everybody locks who locks several.
+    query = select(reservations.c.account, reservations.c.kept, *_SET_ASIDE).where(_is_of(owner))
+    booked: dict[str, Exact] = {}
+    for account in sorted({row.account for row in connection.execute(query)}):
+        settled = _locked(connection, account)
+        rows = connection.execute(query.where(reservations.c.account == account))
+        booked[account] = Exact()
+        for _, kept, *amounts in rows:
+            booked[account] = booked[account] if kept else booked[account].plus(Exact(*amounts))
+        _settle(connection, account, settled.plus(booked[account]))
+        connection.execute(delete(reservations).where(_is_of(owner), reservations.c.account == account))
+    return max((amount.spending().usd for amount in booked.values()), default=0.0)
+
+
+def _is_of(owner: str) -> ColumnElement[bool]:
+    """Return whether a reservation is an owner's, or of one that works for it."""
+    return or_(reservations.c.owner == owner, reservations.c.owner.startswith(helper_owner(owner, ""), autoescape=True))
+
+
+def _locked(connection: Connection, account: str) -> Exact:
+    """Return what is settled; nobody else can change the account until the transaction ends."""
+    insert_new(connection, SpendingRow, [{"account": account, **asdict(Exact())}])
+    # SQLite lets one transaction write at a time anyway; PostgreSQL is told which row.
+    query = select(*_SETTLED).where(spending.c.account == account).with_for_update()
+    return Exact(**connection.execute(query).mappings().one())
+
+
+def _settle(connection: Connection, account: str, total: Exact) -> None:
+    connection.execute(update(spending).where(spending.c.account == account).values(asdict(total)))
 
 
 class LedgerAccount:
@@ -88,7 +131,7 @@ class LedgerAccount:
         added = Exact.of(amount)
 
         def add(connection: Connection) -> bool:
-            settled = self._locked(connection)
+            settled = _locked(connection, self._key)
             held = self._held(connection)
             if not self._has_room(settled, held, added):
                 held = self._without_the_gone(connection, held)
@@ -110,15 +153,34 @@ class LedgerAccount:
         before, after = Exact.of(added), Exact.of(by)
 
         def settle(connection: Connection) -> None:
-            settled = self._locked(connection)
+            settled = _locked(connection, self._key)
             mine = (self._holder.owner, kept)
             # It may have been given up meanwhile, as where this machine slept.
             self._put(connection, mine, self._held(connection).get(mine, Exact()).minus(before))
-            total = asdict(settled.plus(after))
-            connection.execute(update(spending).where(spending.c.account == self._key).values(total))
+            _settle(connection, self._key, settled.plus(after))
 
         # Where a commit was not answered, this may settle a call twice, and never not at all.
         self._store.run_write(settle, durable=True)
+
+    def take_kept(self, amount: Spending) -> None:
+        """Count an amount that was kept as set aside for what is under way.
+
+        Raises:
+            ValueError: If a part of it is below zero or no number.
+            LedgerUnusable: If the ledger cannot be written.
+        """
+        taken = Exact.of(amount)
+
+        def take(connection: Connection) -> None:
+            _locked(connection, self._key)
+            held, owner = self._held(connection), self._holder.owner
+            kept = held.get((owner, True), Exact())
+            left = kept.minus(taken)
+            self._put(connection, (owner, True), left)
+            # No more than is there: it may have been given up meanwhile, or taken and not answered.
+            self._put(connection, (owner, False), held.get((owner, False), Exact()).plus(kept.minus(left)))
+
+        self._store.run_write(take, durable=True)
 
     def standing(self) -> Standing:
         """Return what is settled, set aside and kept, by everybody.
@@ -143,13 +205,6 @@ class LedgerAccount:
             LedgerUnusable: If the ledger cannot be read.
         """
         return self.standing().total.spending()
-
-    def _locked(self, connection: Connection) -> Exact:
-        """Return what is settled; nobody else can change the account until the transaction ends."""
-        insert_new(connection, SpendingRow, [{"account": self._key, **asdict(Exact())}])
-        # SQLite lets one transaction write at a time anyway; PostgreSQL is told which row.
-        query = select(*_SETTLED).where(spending.c.account == self._key).with_for_update()
-        return Exact(**connection.execute(query).mappings().one())
 
     def _held(self, connection: Connection) -> Mapping[_Mine, Exact]:
         """Return what is set aside, by whose it is."""
@@ -181,8 +236,8 @@ class LedgerAccount:
         now = self._holder.clock()
         query = select(reservations.c.owner, reservations.c.lease_until).where(reservations.c.account == self._key)
         rows = connection.execute(query.order_by(reservations.c.lease_until))
-        # Of an owner's two rows the later lease counts.
-        owners = {owner: until for owner, until in rows if owner != self._holder.owner}
+        # Of an owner's two rows the later lease counts. Within a program who started a process settles for it.
+        owners = {owner: until for owner, until in rows if not is_same_program(owner, self._holder.owner)}
         gone = {owner for owner, until in owners.items() if until <= now or is_gone(owner)}
         if not gone:
             return held

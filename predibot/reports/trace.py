@@ -127,6 +127,7 @@ def _texts(step: Step) -> Iterator[tuple[str, str]]:
         for call in step["message"]["tool_calls"]:
             yield "calls", f"{call['name']} {call['arguments_json']}"
         yield "refuses", step["refusal"]
+        yield "doubt", step.get("doubt", "")
         return
     if "arguments" in step:
         yield "with", json.dumps(step["arguments"], ensure_ascii=False)

@@ -112,10 +112,14 @@ def test_lost_answers_are_shown_as_estimates(predibot: Predibot, tmp_path: Path)
     assert re.search(r"unknown, \$0\.006 of it known, \$0\.0\d\d estimated", predibot("trace", "--cost").out)
 
 
-def test_what_a_killed_process_had_set_aside_is_free_for_the_next(predibot: Predibot, tmp_path: Path) -> None:
+@pytest.mark.parametrize("executor", ["threads:8", "processes:2"])
+def test_what_a_killed_process_had_set_aside_is_free_for_the_next(
+    predibot: Predibot, tmp_path: Path, executor: str
+) -> None:
     with forecaster(repeat(Said(act=hang), 6)) as server:
         name = recipe(tmp_path, server, "[limits.run]\nusd = 0.30\n[limits.day]\nusd = 0.30", bots=1)
-        process = Program(tmp_path).start("decide", name, *WORLD, "--events", str(EVENTS), "--json")
+        command = ("decide", name, *WORLD, "--events", str(EVENTS), "--executor", executor, "--json")
+        process = Program(tmp_path).start(*command)
         wait_until(lambda: len(server.asked) == 6)
         process.send_signal(signal.SIGKILL)
         process.communicate()

@@ -204,6 +204,9 @@ class Shared:
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
         self.kept.replace(added, by, kept=kept)
 
+    def take_kept(self, amount: Spending) -> None:
+        self.kept.take_kept(amount)
+
     def standing(self) -> Standing:
         return self.kept.standing()
 

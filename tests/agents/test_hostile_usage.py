@@ -13,9 +13,10 @@ from predibot.agents.metered import MeteredModel
 from predibot.agents.price import Price
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
+from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import ModelError
 from predibot.ledger.traces import Trace, cost_of_steps, estimated_usd_of_steps
-from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, error, said_json
+from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, error, said_json, tool_call
 from tests.agents.clients import CLIENTS, HELLO, Clock, retry_of
 from tests.agents.responses import completed, model_of
 
@@ -55,12 +56,12 @@ HOSTILE: Mapping[str, object] = {
 }
 
 
-def booked(model: ChatModel) -> tuple[Budget, list[dict[str, Any]]]:
+def booked(model: ChatModel, request: ChatRequest = HELLO) -> tuple[Budget, list[dict[str, Any]]]:
     """Ask a model once, whatever becomes of it, and return its budget and its trace."""
     budget, trace = Budget.of("decision", Limits(usd=1e6, tokens=10**12)), Trace()
     metered = MeteredModel(model, budget, PRICE, trace)
     try:
-        metered.chat(HELLO, deadline_seconds=60.0)
+        metered.chat(request, deadline_seconds=60.0)
     except ModelError as error:
         assert "Traceback" not in str(error).partition(":")[0]
     return budget, trace.steps
@@ -96,13 +97,84 @@ def test_a_hostile_usage_of_a_report_is_booked_and_never_as_nothing(usage: objec
     check(budget, steps, true_usd=TRUE_USD + 0.01)
 
 
-def test_a_count_that_no_python_reads_loses_the_answer_and_is_booked() -> None:
-    body = completion(usage={"prompt_tokens": 77_777}).body.replace(b"77777", b"9" * 5_000)
-    for client in CLIENTS.values():
-        with chat_server(Said(body)) as server:
-            _, steps = booked(client(server, retry_of(Clock()), price=PRICE))
-        assert steps[-1]["lost_tries"] >= 1
-        assert steps[-1]["estimated_usd"] == pytest.approx(steps[-1]["lost_tries"] * steps[-1]["worst"]["usd"])
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_a_count_that_no_python_reads_leaves_the_answer_and_is_booked_once(client: str) -> None:
+    body = completion(usage={"prompt_tokens": 77_777, "completion_tokens": 5}).body.replace(b"77777", b"9" * 5_000)
+    with chat_server(Said(body)) as server:
+        budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
+    assert (len(server.asked), steps[-1]["kind"], steps[-1]["message"]["text"]) == (1, "model", "yes")
+    assert budget.spent().usd == pytest.approx(steps[-1]["worst"]["usd"])
+    assert cost_of_steps(steps) == (None, 0.0)
+
+
+PROMPT = "Will it rain in Paris on the first of May, and how sure are you of that? " * 14
+ANSWER = "It will not, because the season has been dry so far and the wind comes from the east. " * 20
+CHINESE = "巴黎五月一日会下雨吗?请给出概率并说明理由。"
+
+
+def asked_of_it(
+    client: str, usage: object, *, text: str = ANSWER, prompt: str = PROMPT
+) -> tuple[Budget, list[dict[str, Any]]]:
+    """Ask for a long answer to a long question, and return the budget and the trace."""
+    with chat_server(completion(text, usage=usage)) as server:
+        model = CLIENTS[client](server, retry_of(Clock()), price=PRICE)
+        return booked(model, ChatRequest((Message("user", prompt),)))
+
+
+@pytest.mark.parametrize(
+    ("usage", "which"),
+    [
+        ({"prompt_tokens": 1, "completion_tokens": 0}, ("fewer than 31", "fewer than 52")),
+        ({"prompt_tokens": 30, "completion_tokens": 400}, ("30 input tokens is not believed: fewer than 31",)),
+        ({"prompt_tokens": 250, "completion_tokens": 51}, ("51 output tokens is not believed: fewer than 52",)),
+        ({"prompt_tokens": 1, "completion_tokens": 1, "cost": 1e-7}, ("fewer than 31", "fewer than 52")),
+        ({"prompt_tokens": 1, "completion_tokens": 400, "cache_read_input_tokens": 29}, ("fewer than 31",)),
+    ],
+)
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_a_usage_far_below_what_was_sent_and_came_is_unknown_and_booked_at_the_worst_case(
+    client: str, usage: object, which: tuple[str, ...]
+) -> None:
+    budget, steps = asked_of_it(client, usage)
+    assert budget.spent().usd == pytest.approx(steps[-1]["worst"]["usd"])
+    assert budget.spent().tokens == steps[-1]["worst"]["tokens"]
+    assert cost_of_steps(steps) == (None, 0.0)
+    assert steps[-1]["message"]["text"] == ANSWER
+    assert all(each in steps[-1]["doubt"] for each in which)
+
+
+@pytest.mark.parametrize(
+    ("usage", "more"),
+    [
+        ({"prompt_tokens": 31, "completion_tokens": 52}, {}),
+        ({"prompt_tokens": 12, "completion_tokens": 6}, {"prompt": CHINESE, "text": CHINESE}),
+        ({"prompt_tokens": 8, "completion_tokens": 8}, {"prompt": " " * 1_000 + "?", "text": "=" * 1_000 + "!"}),
+        ({"prompt_tokens": 1, "completion_tokens": 1}, {"prompt": "internationalisation", "text": "yes"}),
+        ({"prompt_tokens": 250, "completion_tokens": 1}, {"text": ""}),
+    ],
+)
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_a_usage_that_a_thrifty_tokenizer_may_count_is_believed(
+    client: str, usage: dict[str, int], more: dict[str, str]
+) -> None:
+    budget, steps = asked_of_it(client, usage, **more)
+    true_usd = usage["prompt_tokens"] * 10e-6 + usage["completion_tokens"] * 100e-6
+    assert budget.spent().usd == pytest.approx(true_usd)
+    assert "doubt" not in steps[-1]
+
+
+def test_what_was_read_from_a_cache_beside_the_input_is_counted_with_it() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 400, "cache_read_input_tokens": 240}
+    budget, steps = asked_of_it("light", usage)
+    assert steps[-1]["usage"]["input_tokens"] == 250
+    assert budget.spent().usd == pytest.approx(250 * 10e-6 + 400 * 100e-6)
+
+
+def test_a_call_of_a_tool_takes_a_token_at_least() -> None:
+    said = json.loads(tool_call().body) | {"usage": {"prompt_tokens": 20, "completion_tokens": 0, "total_tokens": 20}}
+    with chat_server(said_json(said)) as server:
+        budget, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    assert budget.spent().usd == pytest.approx(steps[-1]["worst"]["usd"])
 
 
 @pytest.mark.parametrize(
@@ -158,7 +230,19 @@ PERHAPS_CHARGED: Mapping[str, Said] = {
     "a server's error with a usage": said_json({"error": {"message": "late"}, "usage": USAGE}, 500),
     "408": error(408),
     "504": error(504),
+    "499": error(499),
     "524": Said(b"timeout", 524),
+    "a server's error that is a completion": said_json(json.loads(completion().body), 500),
+    "a server's error that is a completion without a usage": said_json(
+        {name: each for name, each in json.loads(completion().body).items() if name != "usage"}, 500
+    ),
+    "a refusal that is a completion": said_json(json.loads(completion().body), 400),
+    "an error with a usage in its metadata": said_json(
+        {"error": {"code": 429, "message": "slow down", "metadata": {"usage": USAGE}}}
+    ),
+    "a rate limit with a usage in its metadata": said_json(
+        {"error": {"message": "slow down", "metadata": {"attempts": [{"usage": {"cost": 0.2}}]}}}, 429
+    ),
     "compressed": Said(gzip.compress(completion().body), headers={"Content-Encoding": "gzip"}),
     "a list": Said(b"[" + completion().body + b"]"),
     "a stream of events": Said(b"data: " + completion().body + b"\n\ndata: [DONE]\n\n"),

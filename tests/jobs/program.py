@@ -88,7 +88,7 @@ def document_of(process: "subprocess.Popen[str]", *, seconds: float = 60.0, code
     return document
 
 
-def wait_until(true: Callable[[], bool], *, seconds: float = 30.0) -> None:
+def wait_until(true: Callable[[], bool], *, seconds: float = 120.0) -> None:
     """Wait until something is true."""
     until = time.monotonic() + seconds
     while not true():

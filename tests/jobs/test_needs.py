@@ -214,13 +214,16 @@ GIVEN_UP = '''
 '''
 
 
-def test_a_decision_given_up_keeps_trace_and_known_cost_and_what_is_in_flight_is_booked(probes: Program) -> None:
+@pytest.mark.parametrize("executor", ["threads:2", "processes:2"])
+def test_a_decision_given_up_keeps_trace_and_known_cost_and_what_is_in_flight_is_booked(
+    probes: Program, executor: str
+) -> None:
     probes.strategy("endless", HEAD.replace("{name}", "Endless") + GIVEN_UP.replace("{needs}", BY_PROPERTY))
     probes.settings = {"PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
     with chat_server(completion(), Said(act=hang)) as server:
         more = served(server, "price_usd_per_million_tokens = 1000")
         path = recipe(probes, "endless", more, limits="[limits.run]\nusd = 9")
-        document_of(probes.decide(path, "--events", "1"), code=4)
+        document_of(probes.decide(path, "--events", "1", "--executor", executor), code=4)
         assert len(server.asked) == 2
     with Store.open(probes.ledger, create=False) as store, store.read() as connection:
         row = connection.execute(text("SELECT status, cost_usd, cost_known_usd, trace_sha256 FROM decisions")).one()

@@ -13,7 +13,9 @@ from tests.jobs.test_interrupted import outcomes_so_far
 from tests.jobs.test_killed import claimed, outcomes
 from tests.jobs.tiny import canonical_at
 
-HANGS = SLOW.replace("time.sleep(self.seconds)", "{}").replace("import time", "import os, signal, time")
+HANGS = SLOW.replace("time.sleep(self.seconds)", "{}").replace("import time", "import os, signal, threading, time")
+STOPS = "signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)"
+"""Sent to the thread itself it does not come back from the call; sent to the process it may yet run on for a while."""
 CROSS = ("--executor", "processes:2")
 
 
@@ -32,7 +34,7 @@ def test_processes_come_to_the_ledger_of_threads(program: Program) -> None:
 
 
 def test_a_process_that_hangs_as_a_whole_is_killed_and_its_decision_failed(one_thread: Program) -> None:
-    one_thread.strategy("hangs", HANGS.format("os.kill(os.getpid(), signal.SIGSTOP)").replace("Slow", "Hangs"))
+    one_thread.strategy("hangs", HANGS.format(STOPS).replace("Slow", "Hangs"))
     document = document_of(one_thread.decide("--bots", "hangs,market_price", *CROSS), code=3)
     found = {(each["bot"], each["status"], each["message"]) for each in document["decisions"]}
     assert found == {("hangs", "failed", "gave no answer within 3 s"), ("market_price", "recorded", "")}

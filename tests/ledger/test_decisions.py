@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.source import Source
-from predibot.ledger.claims import Claim
+from predibot.ledger.claims import Claim, release
 from predibot.ledger.decisions import Finished, StoredBet, question_sha256, stored_decisions
 from predibot.ledger.export import export_rows
 from predibot.ledger.store import Store
@@ -75,6 +75,42 @@ def test_a_clarified_question_has_another_hash() -> None:
     assert question_sha256(replace(EVENT, payload="x", volume_24h_usd=3.0), market) == same
     assert question_sha256(EVENT, replace(market, description="by noon")) != same
     assert question_sha256(replace(EVENT, description="by noon"), market) != same
+
+
+@pytest.mark.parametrize(
+    ("costs", "total_usd", "known_usd"),
+    [
+        ([(0.25, 0.25), (0.5, 0.5), (0.125, 0.125)], 0.875, 0.875),
+        ([(None, 0.25), (0.5, 0.5)], None, 0.75),
+        ([(0.25, 0.25), (None, 0.5)], None, 0.75),
+    ],
+)
+def test_the_cost_of_a_decision_is_the_sum_over_its_tries(
+    store: Store, costs: list[tuple[float | None, float]], total_usd: float | None, known_usd: float
+) -> None:
+    run = a_run(store, EVENT)
+    for number, (usd, known) in enumerate(costs):
+        end = failed(EVENT, at=NOW - (len(costs) - number) * DAY)
+        end = finished_with(EVENT, SAID) if number == len(costs) - 1 else end
+        decide(store, run, "a", replace(end, cost_usd=usd, cost_known_usd=known))
+    with store.read() as connection:
+        (found,) = stored_decisions(connection, run.id)
+    assert (found.status, found.cost_usd, found.cost_known_usd) == ("recorded", total_usd, known_usd)
+
+
+@pytest.mark.parametrize(("could_cost", "usd"), [(True, None), (False, 0.5)])
+def test_of_a_try_that_was_broken_off_nobody_knows_what_it_cost(
+    store: Store, could_cost: bool, usd: float | None
+) -> None:
+    run = a_run(store, EVENT)
+    assert isinstance(take(store, run, "a", EVENT, claimant(owner="gone")), Claim)
+    with store.write() as connection:
+        release(connection, "gone", now=NOW)
+    end = finished_with(EVENT, SAID)
+    decide(store, run, "a", replace(end, cost_usd=0.5, cost_known_usd=0.5, could_cost=could_cost))
+    with store.read() as connection:
+        (found,) = stored_decisions(connection, run.id)
+    assert (found.cost_usd, found.cost_known_usd) == (usd, 0.5)
 
 
 READ = (

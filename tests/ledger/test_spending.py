@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from predibot.agents.account import Account, Exact
+from predibot.agents.account import Account, Exact, Standing
 from predibot.agents.budget import Budget
 from predibot.domain.budget import Limits, Spending
 from predibot.errors import BudgetSpent
-from predibot.ledger.owner import new_owner
-from predibot.ledger.spending import Holder, LedgerAccount, renew_reservations
+from predibot.ledger.owner import helper_owner, new_owner
+from predibot.ledger.spending import Holder, LedgerAccount, book_reservations, renew_reservations
 from predibot.ledger.store import Store
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -136,6 +136,45 @@ def test_what_a_dead_process_had_set_aside_is_given_up_at_once_and_said(
     assert account.try_add(Spending(usd=0.26))
     assert account.spent().usd == pytest.approx(0.3)
     assert "run 1: $0.260000 that a process had set aside is free again" in caplog.text
+
+
+def test_what_a_helper_has_set_aside_lasts_as_long_as_who_it_works_for_and_is_booked_by_it(store: Store) -> None:
+    limits, owner = Limits(usd=1.0), new_owner()
+    helpers = [elsewhere(store, limits=limits, owner=helper_owner(owner, number)) for number in (1, 2, 11)]
+    mine, other = (elsewhere(store, limits=limits, owner=each) for each in (owner, new_owner()))
+    assert helpers[0].try_add(Spending(usd=0.25, tokens=3)) and helpers[0].try_add(Spending(usd=0.125), kept=True)
+    assert helpers[2].try_add(Spending(usd=0.25)) and mine.try_add(Spending(usd=0.125))
+    assert not other.try_add(Spending(usd=0.5))
+    with store.write() as connection:
+        assert book_reservations(connection, helper_owner(owner, 1)) == 0.25
+        assert book_reservations(connection, helper_owner(owner, 1)) == 0.0
+    now = other.standing()
+    assert (now.settled, now.kept) == (Exact.of(Spending(usd=0.25, tokens=3)), Exact())
+    assert now.reserved == Exact.of(Spending(usd=0.375))
+    with store.write() as connection:
+        assert book_reservations(connection, owner) == 0.375
+    assert other.standing().total == other.standing().settled == Exact.of(Spending(usd=0.625, tokens=3))
+    # One that had been taken for gone settles its call after all, and takes nothing of anybody.
+    helpers[0].replace(Spending(usd=0.25), Spending(usd=0.0625))
+    assert other.spent().usd == 0.6875
+
+
+def test_what_a_dead_process_and_its_helpers_had_set_aside_is_free(store: Store) -> None:
+    limits, dead = Limits(usd=0.3), dead_owner()
+    assert elsewhere(store, limits=limits, owner=helper_owner(dead, 1)).try_add(Spending(usd=0.3))
+    assert elsewhere(store, limits=limits, owner=new_owner()).try_add(Spending(usd=0.3))
+
+
+def test_a_step_that_was_kept_for_is_booked_whole_when_it_is_under_way(store: Store) -> None:
+    owner = new_owner()
+    account = elsewhere(store, limits=Limits(usd=1.0), owner=owner)
+    budget = Budget(account)
+    budget.keep(Spending(usd=0.25)).offer()
+    budget.reserve(Spending(usd=0.375))
+    assert account.standing() == Standing(reserved=Exact.of(Spending(usd=0.375)))
+    with store.write() as connection:
+        book_reservations(connection, owner)
+    assert account.standing() == Standing(settled=Exact.of(Spending(usd=0.375)))
 
 
 def test_of_another_machine_a_reservation_lasts_as_long_as_its_lease(store: Store) -> None:
