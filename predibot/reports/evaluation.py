@@ -15,6 +15,7 @@ from predibot.scoring.knowledge import Knowledge
 from predibot.scoring.leaderboard import Pair
 from predibot.scoring.parts import PartScore
 from predibot.scoring.scorecard import EdgeScore, HorizonScore, Scorecard
+from predibot.scoring.verdict import Verdict, pair_verdict
 
 
 def evaluation_document(evaluation: Evaluation) -> Document:
@@ -32,7 +33,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
-        "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence)),
+        "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),
         "comparisons": _rows(ranked, lambda each: map(_pair, each.pairs)),
         "by": asked.grouping,
         "parts": _rows(ranked, lambda each: ({"group": part.group, **_card(part.card)} for part in each.parts)),
@@ -101,11 +102,23 @@ def _edge(score: EdgeScore) -> Document:
     }
 
 
-def _evidence(evidence: BotEvidence) -> Document:
+def _evidence(evidence: BotEvidence, verdict: Verdict) -> Document:
     return {
         "bot": evidence.bot,
+        "verdict": _verdict(verdict),
         "forecasts": _betting(evidence.forecasts),
         "dollars": _betting(evidence.dollars),
+    }
+
+
+def _verdict(verdict: Verdict) -> Document:
+    needed = verdict.needed
+    return {
+        "finding": verdict.finding.value,
+        "events": verdict.events,
+        "e_value": number(verdict.e_value),
+        "events_needed": None if needed is None else needed.events,
+        "more_than": None if needed is None else needed.more_than,
     }
 
 
@@ -227,6 +240,7 @@ def _pair(pair: Pair) -> Document:
         "without_best": number(pair.without_best),
         "open_stakes": number(pair.open_stakes),
         "better": pair.better,
+        "verdict": _verdict(pair_verdict(pair)),
     }
 
 

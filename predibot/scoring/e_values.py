@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,7 +71,10 @@ class BettingEvidence:
     better: Evidence = field(default_factory=Evidence)
     """Against: the prices are right. It grows where the stakes know more."""
     worse: Evidence = field(default_factory=Evidence)
-    """Against: the truth is at least halfway from price to forecast, which is to say that the edge is not negative."""
+    """Against: the truth is at least halfway from the price to the first forecast on each event.
+
+    Which is to say that the edge of those is not negative.
+    """
     book: Evidence = field(default_factory=Evidence)
     """As `better`, of the whole open book against the capital at stake: weaker, whatever moves together."""
     dependence: float | None = None
@@ -118,10 +121,13 @@ def betting_evidence(
     however often it is looked at: docs/coverage.md has how often it did, also
     where events move together.
 
-    `worse` is the product of 1 / W_e with lambda = 1/2, under the same G. Staked
-    as `kelly_fraction` says, W_e with lambda is the likelihood ratio of the
-    forecast moved by 1 - lambda toward the price; the edge in squared error is
-    zero where the truth is halfway, and negative where it is nearer the price.
+    `worse` is the product of 1 / W_e with lambda = 1/2, of what was staked first
+    on each event alone, under the same G. Staked as `kelly_fraction` says, W_e
+    with lambda is the likelihood ratio of the forecast moved by 1 - lambda toward
+    the price; the edge in squared error is zero where the truth is halfway, and
+    negative where it is nearer the price. Later stakes on the event are left out:
+    held beside the first they bet more than any forecast said, and would call
+    "worse" whoever is right and says so daily.
 
     `book` compounds 1 + lambda R over the days, averaged over the lambdas, R
     being the day's gain of all positions open over their value when it began,
@@ -182,7 +188,8 @@ def betting_evidence(
     instant = scalar("as_of", as_of)
     if not abs(instant) < _LATEST:
         raise ValueError(f"as_of is {as_of!r}; give seconds since 1970")
-    return _evidence(positions, _daily_marks(payouts, paid_at, observed, seen_at, seen, instant))
+    marks = _daily_marks(payouts, paid_at, observed, seen_at, seen, instant)
+    return _evidence(positions, marks, _moves(positions, marks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,15 +223,17 @@ def record_evidence(record: TrackRecord) -> tuple[BotEvidence, ...]:
         record.observation_price_yes,
         record.as_of,
     )
-    scored = record.scored()[record.bet_decision]
     said, staked = _forecast_stakes(record), _dollar_stakes(record)
+    counts = record.scored()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
     bot = record.decision_bot[record.bet_decision]
-    return tuple(
-        BotEvidence(
-            name, *(_evidence(_of_record(record, stakes, scored & (bot == row)), marks) for stakes in (said, staked))
-        )
-        for row, name in enumerate(record.bots)
-    )
+    found = []
+    for number, name in enumerate(record.bots):
+        rows = np.flatnonzero(counts & (bot == number))
+        positions = _of_record(record, rows, said)
+        moves = _moves(positions, marks)
+        dollars = replace(positions, stake=staked[rows])
+        found.append(BotEvidence(name, *(_evidence(each, marks, moves) for each in (positions, dollars))))
+    return tuple(found)
 
 
 def _forecast_stakes(record: TrackRecord) -> Floats:
@@ -243,8 +252,7 @@ def _dollar_stakes(record: TrackRecord) -> Floats:
     return stakes
 
 
-def _of_record(record: TrackRecord, stakes: Floats, kept: NDArray[np.bool_]) -> "_Positions":
-    rows = np.flatnonzero(kept & (stakes != 0.0))
+def _of_record(record: TrackRecord, rows: Ints, stakes: Floats) -> "_Positions":
     decision = record.bet_decision[rows]
     return _Positions(
         stakes[rows],
@@ -258,7 +266,7 @@ def _of_record(record: TrackRecord, stakes: Floats, kept: NDArray[np.bool_]) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Positions:
-    """What was staked, (n,) each, never nothing."""
+    """What was staked, (n,) each, nothing among it."""
 
     stake: Floats
     price: Floats
@@ -292,8 +300,7 @@ def _positions(
     refuse("stakes", staked, total[code] > _MOST_STAKED, "those of one decision add up to more than 1")
     for name, each in (("events", event), ("decided_at", at)):
         refuse(name, each, each != each[first][code], "a decision has one event and one instant")
-    rows = np.flatnonzero(staked)
-    return _Positions(staked[rows], price[rows], decision[rows], event[rows], market[rows], at[rows])
+    return _Positions(staked, price, decision, event, market, at)
 
 
 def _instants(name: str, values: ArrayLike) -> Floats:
@@ -323,6 +330,8 @@ class _Marks:
         day = np.clip(_midnights(at) - self.first, 0, self.span - 1).astype(np.int64)
         wanted = market * self.span + day
         row = np.searchsorted(self.key, wanted)
+        if self.key.size == 0:
+            return row
         inside = np.minimum(row, self.key.size - 1)
         # That day's mark may have been seen before the instant.
         row = row + ((self.key[inside] == wanted) & (self.at[inside] <= at))
@@ -379,22 +388,20 @@ def _in_time(key: Ints, at: Floats) -> Ints:
     return np.lexsort((at, key)).astype(np.int64)
 
 
-def _evidence(positions: _Positions, marks: _Marks) -> BettingEvidence:
+def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingEvidence:
     """Return all e-values of some positions."""
-    events = int(np.unique(positions.event).size)
-    if positions.stake.size == 0 or marks.key.size == 0:
-        return BettingEvidence(events=events)
-    moves = _moves(positions, marks)
-    gained = moves.gains(np.ones(positions.stake.size))
+    events = int(np.unique(positions.event[positions.stake != 0.0]).size)
+    shares_bought = positions.shares()
+    gained = moves.gains(shares_bought)
     gained = np.where(np.abs(gained) > _NOTHING, gained, 0.0)
     total, squares = moves.of_days(gained), moves.of_days(gained**2)
     moved = squares > 0.0
     if not moved.any():
         return BettingEvidence(events=events)
     dependence = _dependence(np.divide(total**2, squares, out=np.zeros_like(total), where=moved), np.cumsum(moved))
-    accounts = _accounts(positions)
+    accounts = _accounts(positions, shares_bought, gained)
     better = _log_mean([accounts.log_wealth(moves, share) for share in FRACTIONS])
-    worse = -accounts.log_wealth(moves, HALFWAY)
+    worse = -accounts.log_wealth_of_first(moves, HALFWAY)
     returns = _book_returns(positions, marks, moves.days, total)
     book = _log_mean([np.cumsum(np.log1p(share * returns)) for share in FRACTIONS])
     return BettingEvidence(
@@ -415,8 +422,6 @@ class _Moves:
     and then by day.
     """
 
-    shares: Floats
-    """Of each position, (n,)."""
     row: Ints
     """The positions that were ever marked, by event, market and first mark, (f,)."""
     change: Floats
@@ -436,9 +441,9 @@ class _Moves:
     days: Ints
     """The midnights, in days since 1970, rising."""
 
-    def gains(self, weights: Floats) -> Floats:
-        """Return what each cell gained, each stake being multiplied by a weight, (cells,)."""
-        bought = (self.shares * weights)[self.row]
+    def gains(self, shares_bought: Floats) -> Floats:
+        """Return what each cell gained with so many shares of each position, (cells,)."""
+        bought = shares_bought[self.row]
         total = np.concatenate([[0.0], np.cumsum(bought)])
         held = (total[self.held_to] - total[self.held_from]) * self.held_change
         return self._sums(self.cell, np.concatenate([bought * self.change, held]), self.cell_day.size)
@@ -453,6 +458,7 @@ class _Moves:
 
 
 def _moves(positions: _Positions, marks: _Marks) -> _Moves:
+    """Return what moved them."""
     mark = marks.first_after(positions.market, positions.decided_at)
     row = np.flatnonzero(mark < marks.key.size)
     row = row[np.lexsort((mark[row], positions.market[row], positions.event[row]))]
@@ -473,7 +479,6 @@ def _moves(positions: _Positions, marks: _Marks) -> _Moves:
     cells, cell = np.unique(of_event * marks.span + day, return_inverse=True)
     days, cell_day = np.unique(cells % marks.span, return_inverse=True)
     return _Moves(
-        shares=positions.shares(),
         row=row,
         change=marks.price[mark] - positions.price[row],
         held_from=start[held_group],
@@ -496,29 +501,52 @@ class _Accounts:
     """From zero, in the order of the numbers of events."""
     of_position: Ints
     """The decision of each position, (n,)."""
+    shares: Floats
+    """Of each position, (n,)."""
+    gained: Floats
+    """What each cell gained with all of each stake, (cells,)."""
 
     def log_wealth(self, moves: _Moves, share: float) -> Floats:
         """Return the logarithm of the product of all accounts by each day, (days,), a share of each stake being bet."""
         kept = np.log1p(-share * self.staked)
-        before = _within(kept, self.event) - kept
-        weights = share * np.exp(before)
-        wealth = 1.0 + _within(moves.gains(weights[self.of_position]), moves.cell_event)
+        starts = np.flatnonzero(np.diff(self.event, prepend=-1))
+        total = np.cumsum(kept) - kept
+        before = total - np.repeat(total[starts], np.diff(starts, append=kept.size))
+        # With one decision an event, nothing was staked before.
+        if before.any():
+            gained = moves.gains(self.shares * (share * np.exp(before))[self.of_position])
+        else:
+            gained = share * self.gained
+        return self._log_product(moves, gained, kept)
+
+    def log_wealth_of_first(self, moves: _Moves, share: float) -> Floats:
+        """Return the same with a share of what was staked first on each event, and nothing of what came later."""
+        staking = np.flatnonzero(self.staked)
+        firsts = staking[np.diff(self.event[staking], prepend=-1) != 0]
+        weights = np.zeros(self.staked.size)
+        weights[firsts] = share
+        gained = moves.gains(self.shares * weights[self.of_position])
+        return self._log_product(moves, gained, np.log1p(-weights * self.staked))
+
+    def _log_product(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
+        """Return the logarithm of the product of accounts that gained so much in each cell, and always keep some."""
+        wealth = 1.0 + _within(gained, moves.cell_event)
         # What is never lost: sums of rounded numbers may say less.
         least = np.bincount(self.event, kept)[moves.cell_event]
-        log_wealth = np.maximum(np.log(np.maximum(wealth, np.finfo(np.float64).tiny)), least)
+        log_wealth = np.maximum(np.log(np.maximum(wealth, _LEAST)), least)
         begins = np.diff(moves.cell_event, prepend=-1) != 0
         changes = np.diff(log_wealth, prepend=0.0)
         return np.cumsum(moves.of_days(np.where(begins, log_wealth, changes)))
 
 
-def _accounts(positions: _Positions) -> _Accounts:
+def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _Accounts:
     _, first, code = np.unique(positions.decision, return_index=True, return_inverse=True)
     staked = np.bincount(code, np.abs(positions.stake))
     event = np.unique(positions.event, return_inverse=True)[1][first]
     order = np.lexsort((positions.decided_at[first], event))
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    return _Accounts(np.minimum(staked, 1.0)[order], event[order], place[code])
+    return _Accounts(np.minimum(staked, 1.0)[order], event[order], place[code], shares_bought, gained)
 
 
 def _within(values: Floats, group: Ints) -> Floats:

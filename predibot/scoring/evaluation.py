@@ -26,6 +26,7 @@ from predibot.scoring.parts import (
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.scorecard import HORIZONS_DAYS, Scorecard, scorecards
 from predibot.scoring.uncertainty import Uncertainty
+from predibot.scoring.verdict import Verdict, verdict
 
 PARTINGS = (*GROUPINGS, "lead_time", "confidence")
 """By what decisions, or forecasts, can be told apart."""
@@ -77,6 +78,19 @@ class Evaluation:
     def leaderboard(self) -> tuple[Scorecard, ...]:
         """Return the cards by the lower end of the edge's interval, highest first; those without one last."""
         return ranked(self.cards)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return what may be said of each bot beside the price, in the order of the cards."""
+        return tuple(
+            verdict(
+                found.forecasts,
+                edge=card.edge.edge,
+                standard_error=None if card.edge.interval is None else card.edge.interval.standard_error,
+                events=card.edge.clusters,
+            )
+            for card, found in zip(self.cards, self.evidence, strict=False)
+        )
 
     @property
     def rankings(self) -> "Mapping[Knowledge, Evaluation]":

@@ -57,6 +57,12 @@ class Pair:
     """At settlement, the larger of both bots' shares of dollars that are on markets not settled yet."""
 
     @property
+    def standard_error(self) -> float | None:
+        """Return the larger of both standard errors; None where neither is known."""
+        known = [each for each in (self.cluster_standard_error, self.price_standard_error) if each is not None]
+        return max(known, default=None)
+
+    @property
     def settles_early(self) -> bool:
         """Return whether too much is open for what has settled to speak for the whole."""
         return self.open_stakes is not None and self.open_stakes > MOST_OPEN_STAKES
@@ -123,6 +129,8 @@ def edge_pairs(record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | 
     """
     instance_of("record", record, TrackRecord)
     instance_of("uncertainty", uncertainty, Uncertainty)
+    if found is not None:
+        instance_of("found", found, Edges)
     average = edge_average(record, edges(record) if found is None else found, Book.of(record))
     return _adjusted(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
 

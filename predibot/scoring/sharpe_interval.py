@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, instance_of, numbers, same_length, scalar, within_floats
 from predibot.scoring.bootstrap import Estimate
@@ -17,7 +18,7 @@ NEWEY_WEST = "delta method over dates, Newey-West"
 
 @within_floats
 def sharpe_interval(
-    returns: Floats, days: Floats, *, horizon_days: float, convention: Convention, confidence: float = 0.95
+    returns: ArrayLike, days: ArrayLike, *, horizon_days: float, convention: Convention, confidence: float = 0.95
 ) -> Estimate | None:
     """Return a Sharpe ratio with its interval by the delta method.
 
@@ -58,12 +59,13 @@ def sharpe_interval(
     periods = convention.periods_per_year(horizon)
     if periods is None or series.size < 2:
         return None
+    order = np.lexsort((series, at))
+    series, at = series[order], at[order]
     annual = sharpe_ratio(series, periods, convention.ddof, convention.risk_free_rate)
     if math.isnan(annual):
         return None
-    order = np.argsort(at, kind="stable")
-    influence = _influence(series[order], annual / math.sqrt(periods))
-    overlap = horizon / _gap_days(at[order])
+    influence = _influence(series, annual / math.sqrt(periods))
+    overlap = horizon / _gap_days(at)
     dates = series.size
     lags = min(math.ceil(min(1.3 * overlap, dates)), dates - 1) if overlap > 1.0 else 0
     error = math.sqrt(_long_run_variance(influence, lags) / (dates - 1) * periods)

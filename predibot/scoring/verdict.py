@@ -7,7 +7,7 @@ from predibot.scoring.arguments import instance_of, scalar
 from predibot.scoring.bootstrap import FEW_CLUSTERS
 from predibot.scoring.draws import at_least
 from predibot.scoring.e_values import BettingEvidence
-from predibot.scoring.leaderboard import SIGNIFICANCE
+from predibot.scoring.leaderboard import Pair
 from predibot.scoring.power import EventsNeeded, events_needed
 
 
@@ -19,7 +19,7 @@ class Finding(StrEnum):
     WORSE_THAN_THE_PRICE = "worse than the price"
     """The e-value against its edge being at least zero came to 20 on some day, and its edge is below zero."""
     FIRST_IS_BETTER = "the first is better"
-    """Of two: the corrected p-value is at most .05."""
+    """Of two: the corrected p-value is at most .05, and what it is of speaks for the whole."""
     SECOND_IS_BETTER = "the second is better"
     CANNOT_BE_TOLD = "cannot be told"
     """There are events enough for a claim, and none can be made."""
@@ -88,47 +88,31 @@ def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: fl
     return Verdict(Finding.CANNOT_BE_TOLD, events, evidence.better.largest, needed)
 
 
-def pair_verdict(
-    difference: float | None,
-    standard_error: float | None,
-    p_adjusted: float | None,
-    *,
-    events: int,
-    lower_is_better: bool = False,
-) -> Verdict:
+def pair_verdict(pair: Pair) -> Verdict:
     """Return what may be said of two bots beside each other, on a day fixed beforehand.
 
-    Args:
-        difference: The mean of the first less that of the second, on what both
-            have; None where they have nothing in common.
-        standard_error: Of that, over clusters; None where there is none.
-        p_adjusted: Its p-value, corrected for all pairs shown, in [0, 1].
-        events: How many clusters both have.
-        lower_is_better: Whether it is of a score such as Brier's.
-
     Raises:
-        ValueError: If an argument is out of range.
+        ValueError: If the argument is of another class.
 
     Examples:
-        >>> pair_verdict(-0.03, 0.01, 0.004, events=80, lower_is_better=True).finding.value
+        >>> from predibot.scoring import Pair
+        >>> pair = Pair("a", "b", "brier", 80, 80, -0.03, -0.05, -0.01, 0.004, 0.004, 0.03)
+        >>> pair_verdict(pair).finding.value
         'the first is better'
     """
-    at_least("events", events, 0)
-    mean, error = _or_nothing("difference", difference), _or_nothing("standard_error", standard_error)
-    chance = _or_nothing("p_adjusted", p_adjusted)
-    if chance is not None and not 0.0 <= chance <= 1.0:
-        raise ValueError(f"p_adjusted is {p_adjusted!r}; it must be in [0, 1]")
-    if events == 0 or mean is None:
-        return Verdict(Finding.NOTHING_YET, events)
-    needed = None if error is None else events_needed(mean, error, events)
-    if events < FEW_CLUSTERS:
-        return Verdict(Finding.TOO_FEW_EVENTS, events, needed=needed)
-    if chance is not None and chance <= SIGNIFICANCE and mean != 0.0:
-        first = (mean < 0.0) == lower_is_better
-        return Verdict(Finding.FIRST_IS_BETTER if first else Finding.SECOND_IS_BETTER, events)
+    instance_of("pair", pair, Pair)
+    mean, error = _or_nothing("difference", pair.difference), pair.standard_error
+    if pair.clusters == 0 or mean is None:
+        return Verdict(Finding.NOTHING_YET, pair.clusters)
+    needed = None if error is None else events_needed(mean, error, pair.clusters)
+    if pair.clusters < FEW_CLUSTERS:
+        return Verdict(Finding.TOO_FEW_EVENTS, pair.clusters, needed=needed)
+    if pair.better is not None:
+        first = pair.better == pair.first
+        return Verdict(Finding.FIRST_IS_BETTER if first else Finding.SECOND_IS_BETTER, pair.clusters)
     if mean == 0.0 and not error:
-        return Verdict(Finding.NEVER_DIFFERED, events)
-    return Verdict(Finding.CANNOT_BE_TOLD, events, needed=needed)
+        return Verdict(Finding.NEVER_DIFFERED, pair.clusters)
+    return Verdict(Finding.CANNOT_BE_TOLD, pair.clusters, needed=needed)
 
 
 def _or_nothing(name: str, value: float | None) -> float | None:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot import scoring
-from predibot.scoring import BettingEvidence, Question, Uncertainty, scorecards, settled_forecasts
+from predibot.scoring import BettingEvidence, Pair, Question, Uncertainty, scorecards, settled_forecasts
 from predibot.scoring.horizon import horizon_returns
 from tests.scoring.records import Bet, Made, Paid, record_of
 
@@ -38,7 +38,10 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "brier_pairs": {"forecasts": settled_forecasts(RECORD), "uncertainty": FEW},
     "brier_score": {"probabilities": [0.5, 0.25], "outcomes": [1, 0]},
     "brier_skill_score": {"probabilities": [0.5, 0.25], "reference_probabilities": [0.25, 0.5], "outcomes": [1, 0]},
-    "calibration_bins": {"probabilities": [0.5, 0.25], "outcomes": [1, 0], "clusters": [0, 1], "bins": 3, "scheme": "quantile", "confidence": 0.9},
+    "calibration_bins": {
+        "probabilities": [0.5, 0.25], "outcomes": [1, 0], "clusters": [0, 1], "bins": 3, "scheme": "quantile",
+        "confidence": 0.9,
+    },
     "calibration_error_by_chance": {"probabilities": [0.5, 0.25], "bins": 3, "seed": 1, "draws": 20},
     "calmar_ratio": {"values": [2.0, 1.0], "periods_per_year": 365},
     "cluster_bootstrap": {
@@ -58,6 +61,8 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "equity_score": {
         "values": [1.0, 2.0], "periods_per_year": 365, "ddof": 1, "risk_free_rate": 0.0, "value_at_risk_level": 0.05,
     },
+    "edge_pairs": {"record": RECORD, "uncertainty": FEW, "found": scoring.edges(RECORD)},
+    "edges": {"record": RECORD, "max_gap_seconds": 9.0},
     "evaluation_of": {"record": RECORD, "as_of": datetime(1970, 1, 9, tzinfo=UTC), "asked": Question(uncertainty=FEW)},
     "evaluation_of_forecasts": {
         "forecasts": settled_forecasts(RECORD), "asked": Question(uncertainty=FEW), "remarks": (),
@@ -85,10 +90,13 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
         "values_a": [1.0, 2.0], "values_b": [2.0, 4.0], "clusters": [0, 1], "seed": 1, "resamples": 50,
         "confidence": 0.9,
     },
-    "pair_verdict": {
-        "difference": 0.5, "standard_error": 0.25, "p_adjusted": 0.25, "events": 40, "lower_is_better": True,
-    },
+    "pair_verdict": {"pair": Pair("a", "b", "edge", 40, 40, 0.5, 0.25, 0.75, 0.25, 0.25, 0.25)},
     "pool_probabilities": {"matrix": [[0.5, 0.25], [0.5, 0.75]], "method": "log_odds", "extremize": 2.0},
+    "price_implied_variance": {
+        "shares_yes": [1.0, -2.0], "prices_yes": [0.5, 0.25], "prices_yes_later": [0.5, 0.0], "markets": [0, 0],
+        "clusters": [0, 0], "bought_at": [0.0, 1.0], "held_until": [2.0, 2.0], "settled": [False, True],
+        "exclusive": [0, -1],
+    },
     "probability_of_being_best": {"scores": [[0.5, 0.25], [0.5, 0.75]], "clusters": [0, 1], "seed": 1, "resamples": 50},
     "quadratic_weighted_kappa": {"a": [1, 2], "b": [2, 2]},
     "quote_gains": {
@@ -97,12 +105,17 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     },
     "rank_correlation": {"a": [1.0, 2.0], "b": [2.0, 1.0]},
     "record_evidence": {"record": RECORD},
+    "ranked": {"cards": scorecards(RECORD)},
     "return_pairs": {"record": RECORD, "returns": horizon_returns(RECORD, (1,))[0], "uncertainty": FEW},
     "scorecards": {
         "record": RECORD, "horizons_days": (1,), "max_gap_seconds": 9.0, "convention": scoring.CONVENTIONS["predibot"],
         "uncertainty": FEW,
     },
     "settled_forecasts": {"record": RECORD},
+    "sharpe_interval": {
+        "returns": [0.5, -0.25, 0.1], "days": [1.0, 2.0, 3.0], "horizon_days": 1.0,
+        "convention": scoring.CONVENTIONS["predibot"], "confidence": 0.9,
+    },
     "sharpe_ratio": {"returns": [0.5, -0.25], "periods_per_year": 365, "ddof": 1, "risk_free_rate": 0.0},
     "smallest_detectable": {"standard_error": 0.25, "clusters": 9},
     "sortino_ratio": {"returns": [0.5, -0.25], "periods_per_year": 365, "risk_free_rate": 0.0},

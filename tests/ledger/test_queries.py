@@ -293,3 +293,38 @@ def test_observations_of_another_venue_are_not_read(filled: Store) -> None:
     with filled.read() as connection:
         assert track_record(connection, "sandbox", NOW + 10 * DAY).observation_at.size == 0
     assert record_of(filled, 10).observation_at.size == 4
+
+
+def test_every_decision_was_asked_about_the_markets_its_run_froze(filled: Store) -> None:
+    record = record_of(filled, 10)
+    decision, market = record.asked()
+    assert record.bots[record.decision_bot[2]] == "b"
+    # Both markets of the first event, of who failed too, and the one of the second.
+    assert list(zip(decision.tolist(), market.tolist(), strict=True)) == [
+        (0, 0),
+        (0, 1),
+        (1, 2),
+        (2, 0),
+        (2, 1),
+        (3, 2),
+    ]
+    only = record_of(filled, 10, bot_names=["b"])
+    assert [each.tolist() for each in only.asked()] == [[0, 0, 1], [0, 1, 2]]
+
+
+def test_a_later_run_may_ask_about_fewer_markets(filled: Store) -> None:
+    later = a_run(
+        filled, replace(ONE, markets=ONE.markets[1:]), bots=("a",), key="daily@2026-03-02T00:00Z", as_of=NOW + DAY
+    )
+    decide(filled, later, "a", failed(ONE))
+    decision, market = record_of(filled, 10).asked()
+    assert market[decision == 4].tolist() == [1]
+
+
+def test_outcomes_that_exclude_each_other_are_read_event_by_event(store: Store) -> None:
+    events = [
+        replace(event, markets=tuple(replace(market, exclusive_group="negRisk") for market in event.markets))
+        for event in (ONE, TWO)
+    ]
+    a_run(store, *events, replace(event_of(3), description='{"ref":{"id":"m1a"},"exclusive_group":"x"}'))
+    assert record_of(store, 10).market_exclusive.tolist() == [0, 0, 1, -1]  # type: ignore[union-attr]

@@ -27,15 +27,16 @@ def test_an_evaluation_has_the_keys_of_its_contract_in_their_order() -> None:
         "by_category by_lead_time_days by_confidence delays sizings notes"
     )
     assert " ".join(document["bots"][0]) == (
-        "bot decisions forecasts settled void brier n_brier brier_open n_brier_open clusters log_score accuracy "
-        "calibration_error calibration_error_by_chance calibration_error_by_chance_high calibration murphy n_market "
-        "market_brier market_log_score skill_vs_market adjusted_brier n_confidence confidence_and_error intervals "
-        "horizons cost_usd cost_known_usd refused failed abstained clean unknown ahead contaminated knowledge"
+        "bot decisions forecasts settled void brier n_brier brier_open n_brier_open clusters brier_by_event log_score "
+        "accuracy calibration_error calibration_error_by_chance calibration_error_by_chance_high calibration murphy "
+        "n_market market_brier market_log_score skill_vs_market adjusted_brier n_confidence confidence_and_error "
+        "intervals edge horizons cost_usd cost_known_usd refused failed abstained clean unknown ahead contaminated "
+        "knowledge"
     )
     assert list(document["bots"][0]["horizons"]) == ["1", "7", "settled"]
     assert " ".join(document["bots"][0]["horizons"]["1"]) == (
         "mean_return n clusters coverage sharpe market_mean_return n_market quote_mean_return n_quote friction "
-        "net_mean_return n_net drift n_drift intervals"
+        "net_mean_return n_net drift n_drift mean_return_by_event quote_mean_return_by_event open_stakes intervals"
     )
 
 
@@ -60,6 +61,9 @@ def test_an_interval_says_how_it_was_made_and_on_what_it_rests() -> None:
         "n": 15,
         "clusters": 12,
         "few_clusters": True,
+        "cluster_standard_error": None,
+        "price_standard_error": None,
+        "without_best": None,
         "method": "studentised cluster bootstrap",
         "resamples_without_value": 0,
     }
@@ -70,13 +74,16 @@ def test_evidence_is_that_of_forecasts_and_of_dollars() -> None:
     found = replace(evaluation("a"), evidence=(BotEvidence("a", strong, BettingEvidence()),))
     (row,) = written(found)["evidence"]
     nothing = {"now": 1.0, "largest": 1.0, "largest_at": None, "p_value": 1.0}
-    better = {"now": 9.0, "largest": 40.0, "largest_at": "1970-01-02T00:00:00Z", "p_value": 0.025}
+    better = {"now": 9.0, "largest": 40.0, "largest_at": "1970-01-02T00:00Z", "p_value": 0.025}
     assert row == {
         "bot": "a",
+        "verdict": {
+            "finding": "nothing yet", "events": 0, "e_value": None, "events_needed": None, "more_than": None,
+        },
         "forecasts": {"better": better, "worse": nothing, "book": nothing, "dependence": 1.5, "days": 7, "events": 3},
         "dollars": {"better": nothing, "worse": nothing, "book": nothing, "dependence": None, "days": 0, "events": 0},
         "knowledge": "clean",
-    }
+    }  # fmt: skip
 
 
 def test_bins_carry_how_often_it_may_really_happen() -> None:

@@ -34,12 +34,16 @@ def rows_of(record: TrackRecord, decision: int) -> list[int]:
     return [row for row, owner in enumerate(record.bet_decision) if owner == decision]
 
 
+NOW = -1.0
+"""Stands for the horizon `now`, which is no number of days."""
+
+
 def value(record: TrackRecord, decision: int, days: float | None) -> float | None:
     """Return what a decision returned by a horizon, None for `settled`."""
     start = float(record.decided_at[decision])
     status = STATUSES[record.decision_status[decision]]
-    end = math.inf if days is None else start + days * DAY
-    if status in ("refused", "failed") or (days is not None and end > record.as_of):
+    end = start if days in (None, NOW) else start + (days or 0.0) * DAY
+    if status in ("refused", "failed") or end > record.as_of:
         return None
     rows = rows_of(record, decision)
     prices = {row: _worth(record, row, start, days) for row in rows}
@@ -80,6 +84,8 @@ def sharpe(record: TrackRecord, values: dict[int, float], days: float) -> float 
 
 def _worth(record: TrackRecord, row: int, start: float, days: float | None) -> float | None:
     market = int(record.bet_market[row])
+    if days == NOW:
+        return price_at(record, market, start, record.as_of)
     if days is not None:
         return price_at(record, market, start, start + days * DAY)
     return float(record.payout_yes[market]) if record.settled_at[market] <= record.as_of else None

@@ -57,7 +57,8 @@ def days(stakes: Sequence[Stake], prices: Prices, as_of: float) -> list[Day]:
     book = [1.0] * len(FRACTIONS)
     for day in range(int(min(one.at for one in stakes)) - 1, math.floor(as_of) + 1):
         made = [one for one in stakes if one.at <= day]
-        accounts = [math.prod(_wealth(made, prices, e, day, share) for e in before) for share in (*FRACTIONS, 0.5)]
+        accounts = [math.prod(_wealth(made, prices, e, day, share) for e in before) for share in FRACTIONS]
+        first = math.prod(_wealth(_first(made, e), prices, e, day, 0.5) for e in before)
         gains = {e: _gain([one for one in made if one.event == e], prices, day) for e in before}
         changes = [gains[e] - before[e] for e in before]
         before = gains
@@ -68,8 +69,8 @@ def days(stakes: Sequence[Stake], prices: Prices, as_of: float) -> list[Day]:
         book = [worth * (1 + share * max(back, -1.0)) for worth, share in zip(book, FRACTIONS, strict=True)]
         root = max(1.0, sum(ratios) / len(ratios) + 2 * math.sqrt(2 / len(ratios))) if ratios else None
         power = 0.0 if root is None else 1 / root
-        mean = sum(accounts[:-1]) / len(FRACTIONS)
-        found.append(Day(day, mean**power, accounts[-1] ** -power, sum(book) / len(book), root))
+        mean = sum(accounts) / len(FRACTIONS)
+        found.append(Day(day, mean**power, first**-power, sum(book) / len(book), root))
     return found
 
 
@@ -80,6 +81,13 @@ def _wealth(made: Sequence[Stake], prices: Prices, event: int, day: float, share
         wealth += account * _gain(own, prices, day)
         account *= 1 - share * sum(abs(one.usd) for one in own)
     return wealth
+
+
+def _first(made: Sequence[Stake], event: int) -> list[Stake]:
+    """Return what was staked first on an event."""
+    own = [one for one in made if one.event == event and one.usd]
+    decision = min(((one.at, one.decision) for one in own), default=(0.0, -1))[1]
+    return [one for one in own if one.decision == decision]
 
 
 def _gain(stakes: Sequence[Stake], prices: Prices, day: float) -> float:

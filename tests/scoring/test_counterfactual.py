@@ -101,5 +101,5 @@ def test_a_bot_that_bets_by_a_rule_is_not_changed_by_it() -> None:
 def test_every_bot_delay_and_horizon_has_a_row_in_that_order() -> None:
     record = record_of([Made("a"), Made("b")], as_of=9)
     assert list(late(record, 1, 2.5)) == [
-        (bot, days, horizon) for days in ("1", "2.5") for bot in ("a", "b") for horizon in ("1", "7", "settled")
+        (bot, days, horizon) for days in ("1", "2.5") for bot in ("a", "b") for horizon in ("1", "7", "now", "settled")
     ]

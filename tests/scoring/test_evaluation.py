@@ -16,6 +16,7 @@ from predibot.scoring import (
     Uncertainty,
     brier_pairs,
     cluster_bootstrap_mean,
+    edge_pairs,
     evaluation_of,
     evaluation_of_forecasts,
     forecast_scores,
@@ -82,7 +83,7 @@ def found(record: TrackRecord) -> Evaluation:
 def test_its_parts_are_those_made_alone(record: TrackRecord, found: Evaluation) -> None:
     returns = horizon_returns(record, (1, 7))
     assert found.cards == scorecards(record, horizons_days=(1, 7), uncertainty=FEW)
-    pairs = [*brier_pairs(settled_forecasts(record), FEW)]
+    pairs = [*edge_pairs(record, FEW), *brier_pairs(settled_forecasts(record), FEW)]
     for each in returns:
         pairs += return_pairs(record, each, FEW)
     assert list(found.pairs) == pairs
@@ -90,14 +91,14 @@ def test_its_parts_are_those_made_alone(record: TrackRecord, found: Evaluation) 
     assert found.notes == notes(record, found.cards)
     assert (found.as_of, found.question) == (AS_OF, ASKED)
     assert {(each.change, each.horizon) for each in found.delays} == {
-        (days, horizon) for days in ("1", "4") for horizon in ("1", "7", "settled")
+        (days, horizon) for days in ("1", "4") for horizon in ("1", "7", "now", "settled")
     }
     assert {each.change for each in found.sizings} == {"kelly", "flat"}
     assert {each.group for each in found.by_category} == {"sports", "weather"}
     assert [(each.card.bot, each.group) for each in found.parts[:2]] == [("alice", "sports"), ("alice", "weather")]
 
 
-def test_intervals_of_returns_are_those_of_each_mean_alone(record: TrackRecord, found: Evaluation) -> None:
+def test_intervals_of_returns_rest_on_each_mean_alone(record: TrackRecord, found: Evaluation) -> None:
     (day, *_) = horizon_returns(record, (1, 7))
     for bot, card in enumerate(found.cards):
         rows = (record.decision_bot == bot) & ~np.isnan(day.value)
@@ -109,9 +110,10 @@ def test_intervals_of_returns_are_those_of_each_mean_alone(record: TrackRecord, 
             ("quote_mean_return", day.quote_value[rows]),
             ("friction", day.value[rows] - day.quote_value[rows]),
         ):
-            alone = cluster_bootstrap_mean(values, clusters, seed=5, resamples=300)
-            assert score.intervals[name] == alone
-            assert getattr(score, name) == pytest.approx(alone.estimate)
+            alone, interval = cluster_bootstrap_mean(values, clusters, seed=5, resamples=300), score.intervals[name]
+            assert (interval.estimate, getattr(score, name)) == pytest.approx((alone.estimate, alone.estimate))
+            assert interval.cluster_standard_error == pytest.approx(alone.cluster_standard_error)
+            assert (interval.n, interval.clusters) == (rows.sum(), 39)
         assert (score.n, score.clusters) == (rows.sum(), 39)
 
 
@@ -157,7 +159,7 @@ def test_another_seed_gives_other_intervals_and_the_same_estimates(record: Track
             two.forecast.brier,
             two.horizons["1"].mean_return,
         )
-        assert one.forecast.intervals["brier"].low != two.forecast.intervals["brier"].low
+        assert one.forecast.intervals["log_score"].low != two.forecast.intervals["log_score"].low
 
 
 def test_nothing_known_later_changes_it(record: TrackRecord, found: Evaluation) -> None:

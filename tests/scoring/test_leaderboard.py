@@ -17,7 +17,9 @@ from predibot.scoring import (
     benjamini_hochberg,
     brier_pairs,
     paired_difference,
+    ranked,
     return_pairs,
+    scorecards,
     settled_forecasts,
     smallest_detectable,
 )
@@ -195,3 +197,55 @@ def test_of_very_many_only_those_with_the_most_answers_are_compared() -> None:
     assert len(found) == MOST_IN_PAIRS * (MOST_IN_PAIRS - 1) // 2
     assert {pair.first for pair in found} | {pair.second for pair in found} == {f"f{who}" for who in range(10, 70)}
     assert {pair.n for pair in found} == {2}
+
+
+def settled_record(open_events: int, events: int = 40) -> TrackRecord:
+    """Return two bots that bet against each other at even odds, of which the first always wins what has settled."""
+    made = [
+        Made(bot, event=event, bets=(Bet(event, usd, 0.5),))
+        for bot, usd in (("a", 1.0), ("b", -1.0))
+        for event in range(events)
+    ]
+    return record_of(made, paid={event: Paid(1, 1.0) for event in range(open_events, events)}, as_of=9)
+
+
+@pytest.mark.parametrize(("open_events", "better"), [(0, "a"), (4, "a"), (5, None), (9, None)])
+def test_nobody_is_better_at_settlement_while_more_than_a_tenth_of_the_dollars_is_open(
+    open_events: int, better: str | None
+) -> None:
+    record = settled_record(open_events)
+    (pair,) = return_pairs(record, horizon_returns(record, ())[-1], FEW)
+    assert pair.open_stakes == pytest.approx(open_events / 40)
+    assert pair.p_adjusted is not None and pair.p_adjusted <= 0.05
+    assert pair.better == better
+
+
+def test_pairs_of_returns_know_the_odds_of_what_one_holds_more_than_the_other() -> None:
+    record = settled_record(0)
+    (pair,) = return_pairs(record, horizon_returns(record, ())[-1], FEW)
+    # The first holds two shares of YES and owes two of NO: four in all, at 0.5.
+    assert (pair.difference, pair.price_standard_error) == (2.0, pytest.approx((40 * 16 * 0.25) ** 0.5 / 40))
+    assert (pair.cluster_standard_error, pair.high, pair.without_best) == (0.0, 2.0, 2.0)
+    same = record_of(
+        [Made(bot, event=e, bets=(Bet(e),)) for bot in "ab" for e in range(3)], paid={0: Paid(1, 1.0)}, as_of=9
+    )
+    (alike,) = return_pairs(same, horizon_returns(same, ())[-1], FEW)
+    assert (alike.p_value, alike.difference, alike.price_standard_error) == (1.0, 0.0, None)
+
+
+def test_the_leaderboard_is_ordered_by_the_lower_end_of_the_edge() -> None:
+    def said(bot: str, *probabilities: float) -> list[Made]:
+        return [Made(bot, event=event, bets=(Bet(event, 0.0, 0.5, p),)) for event, p in enumerate(probabilities)]
+
+    made = [
+        *said("one event", 0.9),
+        *said("noise", 0.9, 0.2, 0.6),
+        *said("price", 0.5, 0.5, 0.5),
+        *said("good", 0.6, 0.7, 0.6),
+    ]
+    cards = scorecards(record_of(made, paid={e: Paid(1, 1.0) for e in range(3)}, as_of=9), uncertainty=FEW)
+    lower = {card.bot: card.edge.interval.low for card in cards if card.edge.interval is not None}
+    assert lower["price"] == 0.0 and lower["one event"] is None
+    order = [card.bot for card in ranked(cards)]
+    assert order[-1] == "one event"
+    assert [lower[bot] for bot in order[:-1]] == sorted((lower[bot] for bot in order[:-1]), reverse=True)

@@ -24,8 +24,12 @@ def test_a_record_that_misses_nothing_has_no_notes() -> None:
 def test_a_horizon_that_has_not_passed_is_said() -> None:
     text = notes_of([Made(bets=(Bet(0),))], as_of=6, seen=[Seen(0, day, 0.5) for day in (1, 2)])
     assert text.splitlines() == [
+        "Markets asked that have neither paid nor a price: bot 1; no edge counts them.",
         "Decisions made less than 7 days ago: bot 1; this horizon has not passed for them.",
+        "Decisions without a price now: bot 1; they have no value there.",
         "Decisions with money on a market that is not settled: bot 1.",
+        "More than 10% of the dollars are on markets that are not settled: bot 100%; what settles early is no fair "
+        "sample, so nobody is called better by it.",
     ]
 
 

@@ -121,3 +121,41 @@ def test_what_belongs_to_a_decision_goes_with_it() -> None:
     ):  # fmt: skip
         assert getattr(some, name).tolist() == [value]
     assert some.event_names == {1: "One", 2: "Two"}
+
+
+def asked_of(record: TrackRecord, *questions: tuple[int, int]) -> TrackRecord:
+    decision, market = np.array(questions, dtype=np.int64).T
+    return replace(record, asked_decision=decision, asked_market=market)
+
+
+def test_what_was_asked_follows_its_decisions() -> None:
+    record = record_of([Made("a", bets=(Bet(0), Bet(1))), Made("b", status="failed"), Made("a")], as_of=9)
+    whole = asked_of(record, (0, 0), (0, 1), (1, 1), (2, 0))
+    kept = whole.only(np.array([False, True, True]))
+    assert [each.tolist() for each in kept.asked()] == [[0, 1], [1, 0]]
+    assert [each.tolist() for each in whole.asked()] == [[0, 0, 1, 2], [0, 1, 1, 0]]
+    # Left out, it is what there are bets on.
+    assert [each.tolist() for each in record.asked()] == [[0, 0], [0, 1]]
+
+
+def test_what_was_asked_of_decisions_ranked_apart_goes_with_them() -> None:
+    made = [Made("a", bets=(Bet(0),)), Made("b", bets=(Bet(1),), knowledge="unknown")]
+    apart = asked_of(record_of(made, as_of=9), (0, 0), (0, 1), (1, 1)).apart()
+    assert apart is not None
+    assert [each.tolist() for each in apart.asked()] == [[0], [1]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"asked_market": np.array([0])}, "of asked_decision and asked_market one is left out"),
+        ({"asked_decision": np.array([0]), "asked_market": np.array([0, 0])}, "lengths differ"),
+        ({"asked_decision": np.array([1]), "asked_market": np.array([0])}, r"asked_decision\[0\] is 1; there are 1"),
+        ({"asked_decision": np.array([0]), "asked_market": np.array([3])}, r"asked_market\[0\] is 3; there are 1"),
+        ({"market_exclusive": np.array([0, 1])}, "lengths differ"),
+        ({"market_exclusive": np.array([0.5])}, "market_exclusive holds float64"),
+    ],
+)
+def test_what_was_asked_and_what_excludes_is_checked(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(record_of([Made(bets=(Bet(0),))], as_of=9), **changes)

@@ -52,17 +52,20 @@ def close(found: float | None, expected: float | None) -> bool:
 def test_horizons_agree_with_the_definition_one_decision_at_a_time(record: TrackRecord) -> None:
     for bot, card in enumerate(scorecards(record)):
         rows = np.flatnonzero((record.decision_bot == bot) & (record.decided_at <= record.as_of)).tolist()
-        for days, score in zip((1, 2, 7, None), card.horizons.values(), strict=True):
+        for days, score in zip((1, 2, 7, by_loops.NOW, None), card.horizons.values(), strict=True):
             values = {row: one for row in rows if (one := by_loops.value(record, row, days)) is not None}
             market = [one for row in values if (one := by_loops.market_value(record, row, days)) is not None]
             passed = [
-                row for row in rows if days is None or record.decided_at[row] + days * by_loops.DAY <= record.as_of
+                row
+                for row in rows
+                if days in (None, by_loops.NOW) or record.decided_at[row] + (days or 0) * by_loops.DAY <= record.as_of
             ]
             assert (score.n, score.n_market, score.n_passed) == (len(values), len(market), len(passed))
             assert close(score.mean_return, statistics.fmean(values.values()) if values else None)
             assert close(score.market_mean_return, statistics.fmean(market) if market else None)
             assert close(score.coverage, len(values) / len(passed) if passed else None)
-            assert close(score.sharpe, None if days is None else by_loops.sharpe(record, values, days))
+            expected = None if days in (None, by_loops.NOW) else by_loops.sharpe(record, values, days or 0)
+            assert close(score.sharpe, expected)
 
 
 @given(RECORDS)
@@ -323,7 +326,7 @@ def test_one_date_has_no_sharpe_and_settlement_never_has() -> None:
     made = [Made(at=0, bets=(Bet(0),)), Made(at=0.5, bets=(Bet(0),))]
     record = record_of(made, seen=[Seen(0, 1, 0.55)], paid={0: Paid(1.25, 1.0)}, as_of=9)
     horizons = scorecards(record)[0].horizons
-    assert [score.sharpe for score in horizons.values()] == [None] * 4
+    assert [score.sharpe for score in horizons.values()] == [None] * 5
 
 
 def test_a_cost_with_an_unknown_part_is_none_and_its_known_part_is_kept() -> None:
@@ -339,7 +342,7 @@ def test_a_cost_with_an_unknown_part_is_none_and_its_known_part_is_kept() -> Non
 
 def test_horizons_are_named_by_their_days_and_settlement_comes_last() -> None:
     card = scorecards(record_of([Made()], as_of=1), horizons_days=(0.5, 1, 30.0))[0]
-    assert list(card.horizons) == ["0.5", "1", "30", "settled"]
+    assert list(card.horizons) == ["0.5", "1", "30", "now", "settled"]
 
 
 @pytest.mark.parametrize("horizons", [(0,), (-1,), (NAN,), (math.inf,), (1, 1.0)])
@@ -348,8 +351,8 @@ def test_a_horizon_that_is_none_is_refused(horizons: tuple[float, ...]) -> None:
         scorecards(record_of([Made()], as_of=1), horizons_days=horizons)
 
 
-def test_settlement_alone_can_be_asked_for() -> None:
-    assert list(scorecards(record_of([Made()], as_of=1), horizons_days=())[0].horizons) == ["settled"]
+def test_no_days_at_all_can_be_asked_for() -> None:
+    assert list(scorecards(record_of([Made()], as_of=1), horizons_days=())[0].horizons) == ["now", "settled"]
 
 
 def test_bots_without_decisions_and_records_without_bots_have_nothing() -> None:

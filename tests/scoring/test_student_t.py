@@ -41,5 +41,5 @@ def test_the_ends_are_the_ends() -> None:
 
 @pytest.mark.parametrize(("probability", "freedom"), [(0.0, 3), (1.0, 3), (math.nan, 3), (0.5, 0), (0.5, math.nan)])
 def test_what_has_no_quantile_is_refused(probability: float, freedom: float) -> None:
-    with pytest.raises(ValueError, match="must be above|one above zero"):
+    with pytest.raises(ValueError, match=r"must be above|one above zero"):
         t_quantile(probability, freedom)

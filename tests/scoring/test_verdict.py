@@ -1,6 +1,7 @@
 """Verdict: what may be said of a bot beside the price, and of two bots beside each other."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from predibot.scoring import (
     EventsNeeded,
     Evidence,
     Finding,
+    Pair,
     Verdict,
     events_needed,
     pair_verdict,
@@ -18,6 +20,26 @@ from predibot.scoring import (
 )
 
 NO_EVIDENCE = BettingEvidence()
+
+
+def pair(
+    difference: float | None, error: float | None, p_adjusted: float | None, *, events: int = 30, metric: str = "edge"
+) -> Pair:
+    """Return two bots beside each other."""
+    return Pair(
+        "a",
+        "b",
+        metric,
+        events,
+        events,
+        difference,
+        None,
+        None,
+        p_adjusted,
+        p_adjusted,
+        None,
+        cluster_standard_error=error,
+    )
 
 
 def evidence(better: float = 1.0, worse: float = 1.0) -> BettingEvidence:
@@ -67,33 +89,42 @@ def test_what_cannot_be_told_says_how_many_more_events_it_would_take() -> None:
 def test_before_there_is_anything_there_is_nothing_to_say() -> None:
     assert verdict(NO_EVIDENCE, edge=None, standard_error=None, events=0) == Verdict(Finding.NOTHING_YET, 0)
     assert verdict(NO_EVIDENCE, edge=float("nan"), standard_error=None, events=0).finding == Finding.NOTHING_YET
-    assert pair_verdict(None, None, None, events=0) == Verdict(Finding.NOTHING_YET, 0)
+    assert pair_verdict(pair(None, None, None, events=0)) == Verdict(Finding.NOTHING_YET, 0)
 
 
-@pytest.mark.parametrize("error", [None, 0.0, float("nan")])
+@pytest.mark.parametrize("error", [None, 0.0])
 def test_who_always_says_the_price_is_said_never_to_differ(error: float | None) -> None:
     assert verdict(NO_EVIDENCE, edge=0.0, standard_error=error, events=40).finding == Finding.NEVER_DIFFERED
-    assert pair_verdict(0.0, error, 1.0, events=40).finding == Finding.NEVER_DIFFERED
+    assert pair_verdict(pair(0.0, error, 1.0)).finding == Finding.NEVER_DIFFERED
 
 
 @pytest.mark.parametrize(
-    ("difference", "lower_is_better", "finding"),
+    ("difference", "metric", "finding"),
     [
-        (0.1, False, Finding.FIRST_IS_BETTER),
-        (-0.1, False, Finding.SECOND_IS_BETTER),
-        (0.1, True, Finding.SECOND_IS_BETTER),
-        (-0.1, True, Finding.FIRST_IS_BETTER),
+        (0.1, "edge", Finding.FIRST_IS_BETTER),
+        (-0.1, "return_7", Finding.SECOND_IS_BETTER),
+        (0.1, "brier", Finding.SECOND_IS_BETTER),
+        (-0.1, "brier", Finding.FIRST_IS_BETTER),
     ],
 )
 def test_of_two_the_better_is_named_where_p_is_small_on_events_enough(
-    difference: float, lower_is_better: bool, finding: Finding
+    difference: float, metric: str, finding: Finding
 ) -> None:
-    def found(p_adjusted: float | None, events: int) -> Finding:
-        return pair_verdict(difference, 0.03, p_adjusted, events=events, lower_is_better=lower_is_better).finding
+    assert pair_verdict(pair(difference, 0.03, 0.05, metric=metric)) == Verdict(finding, 30)
+    assert pair_verdict(pair(difference, 0.03, 0.0001, events=29)).finding == Finding.TOO_FEW_EVENTS
+    for p_adjusted in (0.051, None):
+        found = pair_verdict(pair(difference, 0.03, p_adjusted, metric=metric))
+        assert found == Verdict(Finding.CANNOT_BE_TOLD, 30, needed=events_needed(difference, 0.03, 30))
 
-    assert found(0.05, 30) == finding
-    assert found(0.051, 30) == found(None, 30) == Finding.CANNOT_BE_TOLD
-    assert found(0.0001, 29) == Finding.TOO_FEW_EVENTS
+
+def test_of_two_nothing_is_said_of_what_settled_early() -> None:
+    early = replace(pair(0.1, 0.01, 0.001, metric="return_settled"), open_stakes=0.5)
+    assert pair_verdict(early).finding == Finding.CANNOT_BE_TOLD
+
+
+def test_the_larger_standard_error_says_how_many_events_are_needed() -> None:
+    both = replace(pair(0.1, 0.05, 0.2), price_standard_error=0.08)
+    assert pair_verdict(both).needed == events_needed(0.1, 0.08, 30)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +133,7 @@ def test_of_two_the_better_is_named_where_p_is_small_on_events_enough(
         (lambda: verdict(None, edge=0.1, standard_error=0.1, events=1), "evidence is None; give a BettingEvidence"),  # type: ignore[arg-type]
         (lambda: verdict(NO_EVIDENCE, edge=0.1, standard_error=0.1, events=-1), "events is -1"),
         (lambda: verdict(NO_EVIDENCE, edge=0.1, standard_error=-0.1, events=50), "standard_error is -0.1"),
-        (lambda: pair_verdict(0.1, 0.1, 2.0, events=50), r"p_adjusted is 2.0; it must be in \[0, 1\]"),
+        (lambda: pair_verdict(None), "pair is None; give a Pair"),  # type: ignore[arg-type]
     ],
 )
 def test_what_makes_no_sense_is_refused(call: Callable[[], object], seen: str) -> None:

@@ -249,3 +249,16 @@ def test_no_value_of_any_field_crashes_the_parser(field: str, value: object, in_
     assert isinstance(event, Event) or [skip.kind for skip in skips] == ["event"]
     assert event is None or len(event.markets) + len(skips) == 1
     settlement(market_payload(**{field: value}))
+
+
+@pytest.mark.parametrize(
+    ("fields", "group"),
+    [
+        ({}, ""),
+        ({"negRisk": False, "negRiskMarketID": "0x1"}, ""),
+        ({"negRisk": True}, "negRisk"),
+        ({"negRisk": True, "negRiskMarketID": "0x1"}, "0x1"),
+    ],
+)
+def test_outcomes_exclude_each_other_where_the_venue_says_so(fields: dict[str, object], group: str) -> None:
+    assert parsed(market_payload(**fields)).exclusive_group == group
