@@ -37,6 +37,8 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
     from predibot.ledger.store import Store
     from predibot.reports.decided import decide_view
     from predibot.reports.evaluation import evaluation_document
+    from predibot.reports.evaluation_screen import Shown
+    from predibot.scoring.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
     asked = [asked_recipe(name, overrides={}) for name in _RECIPES]
@@ -52,6 +54,7 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
             clock=options.wall_clock,
             listener=listener,
             told=_tell,
+            question=output.question_for(Question(), Shown(), json=json),
         )
     if json:
         output.print_document(

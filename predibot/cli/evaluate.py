@@ -52,6 +52,8 @@ def evaluate(
     seed: options.Seed = 0,
     no_track: Annotated[bool, typer.Option("--no-track", help="use what is stored, ask the venue nothing")] = False,
     ledger: options.Ledger = None,
+    full: options.Full = False,
+    table: options.Table = None,
     every: options.AllRows = False,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -71,7 +73,9 @@ def evaluate(
     output.one_format(json=json, csv=csv)
     settings = load_settings()
     bot_names = options.names(bots)
+    shown = options.shown(full=full, table=table, every=every)
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
+    asked = output.question_for(asked, shown, json=json, csv=csv)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         specs = specs_of_ledger(store, venue)
@@ -91,7 +95,7 @@ def evaluate(
         found = evaluate_all(
             store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
         )
-    output.print_evaluation(replace(found, notes=(*remarks, *found.notes)), json=json, csv=csv, every=every)
+    output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown)
 
 
 def _question(

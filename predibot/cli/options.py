@@ -11,6 +11,7 @@ from predibot.spelling import nearest
 
 if TYPE_CHECKING:
     from predibot.ledger import claims
+    from predibot.reports import evaluation_screen
     from predibot.scoring import conventions
 
 
@@ -72,6 +73,19 @@ Ledger = Annotated[
 ]
 AllPassedOver = Annotated[bool, typer.Option("--all", help="list every event passed over, not the first ten")]
 AllRows = Annotated[bool, typer.Option("--all", help="show every row of long tables, not the first fifty")]
+Full = Annotated[bool, typer.Option("--full", help="print every table, and all that is missing in sentences")]
+Table = Annotated[
+    str | None,
+    typer.Option(
+        "--table",
+        metavar="NAME",
+        help="print one table: forecasts, returns, quote, pairs, calibration or decisions",
+    ),
+]
+Worst = Annotated[
+    int | None,
+    typer.Option("--worst", metavar="N", min=1, max=1000, help="list the N decisions that cost most, and why"),
+]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
 Csv = Annotated[bool, typer.Option("--csv", help="print one table as CSV on stdout")]
 Convention = Annotated[
@@ -128,6 +142,16 @@ def names(text: str | None, example: str = "--bots market_price,random_bet") -> 
     if not found:
         raise typer.BadParameter(f"{text!r} has no name in it; write {example}")
     return found
+
+
+def shown(*, full: bool, table: str | None, every: bool) -> "evaluation_screen.Shown":
+    """Return how much of an evaluation is asked for."""
+    from predibot.reports.evaluation_grids import TABLES
+    from predibot.reports.evaluation_screen import Shown
+
+    if full and table is not None:
+        raise typer.BadParameter("--full prints every table, --table one; ask for one of both")
+    return Shown(full, None if table is None else one_of("--table", table, tuple(TABLES)), every)
 
 
 def retry(text: str | None) -> "frozenset[claims.Retry]":

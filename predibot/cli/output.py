@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from predibot.contracts import Progress, ProgressListener
     from predibot.jobs.watch import Activity, Watch
     from predibot.recipe import Recipe
-    from predibot.scoring.evaluation import Evaluation
+    from predibot.reports.evaluation_screen import Shown
+    from predibot.scoring.evaluation import Evaluation, Question
 
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -57,14 +58,23 @@ def one_format(*, json: bool, csv: bool) -> None:
         raise typer.BadParameter("--json and --csv are two answers; ask for one")
 
 
-def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False, every: bool = True) -> None:
+def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool = False) -> "Question":
+    """Return the question without what is not shown in the end; a document has everything."""
+    from dataclasses import replace
+
+    from predibot.reports.evaluation_screen import wanted
+
+    return question if json or csv else replace(question, wanted=wanted(shown, question.grouping))
+
+
+def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False, shown: "Shown | None" = None) -> None:
     """Print an evaluation on stdout: as a document, as one table for programs, or for a person.
 
     Args:
         evaluation: What is printed.
         json: Whether as a document.
         csv: Whether as a table for programs.
-        every: Whether a person is shown every row of long tables.
+        shown: How much a person is shown; left out, the summary.
     """
     if json:
         from predibot.reports.evaluation import evaluation_document
@@ -75,9 +85,9 @@ def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False,
 
         typer.echo(evaluation_csv(evaluation), nl=False)
     else:
-        from predibot.reports import evaluation_grids
+        from predibot.reports import evaluation_screen
 
-        evaluation_grids.print_evaluation(report_console(), evaluation, every=every)
+        evaluation_screen.print_evaluation(report_console(), evaluation, shown)
 
 
 def set_up_logs(*, verbose: bool) -> None:

@@ -99,7 +99,9 @@ def replay(
     from predibot.jobs.run import RunRequest
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.evaluation_screen import Shown
     from predibot.reports.replay import ReplayView
+    from predibot.scoring.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
     settings, clock = load_settings(), options.wall_clock
@@ -122,7 +124,8 @@ def replay(
         output.say(f"ledger: {store.address}")
         with_: dict[str, Any] = {"store": store, "settings": settings, "listener": listener}
         played = replay_all(request, instants, past, **with_, clock=clock, told=_teller(len(instants)))
-        evaluation = look_back(past, at, **with_, recipe=name)
+        question = output.question_for(Question(), Shown(), json=json)
+        evaluation = look_back(past, at, **with_, recipe=name, question=question)
         view = ReplayView(name, past.spec, instants, played, other_runs(store, name, past, played))
         found = None
         if check_lookahead:

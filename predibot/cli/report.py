@@ -22,10 +22,13 @@ def report(
     as_of: options.AsOf = None,
     bots: options.Bots = None,
     ledger: options.Ledger = None,
+    full: options.Full = False,
+    table: options.Table = None,
+    every: options.AllRows = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Print every run, then each bot's scorecard."""
+    """Print each bot's place on the leaderboard, then every run."""
     from predibot.jobs.evaluate import evaluate, spec_of_ledger
     from predibot.jobs.recipes import asked_about
     from predibot.jobs.venues import look_back_at, venue_name
@@ -35,9 +38,12 @@ def report(
     from predibot.reports.decided import run_row
     from predibot.reports.evaluation import evaluation_document
     from predibot.reports.terminal import print_runs
+    from predibot.scoring.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
     bot_names = options.names(bots)
+    shown = options.shown(full=full, table=table, every=every)
+    asked = output.question_for(Question(), shown, json=json)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
         output.say(f"ledger: {store.address}")
         spec = spec_of_ledger(store, venue)
@@ -46,13 +52,16 @@ def report(
         name = asked_about(recipe, bot_names, runs)
         rows = [run_row(summary) for summary in runs if name in (None, summary.run.recipe)]
         at = look_back_at(spec, as_of, options.wall_clock)
-        evaluation = evaluate(store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names)
+        evaluation = evaluate(
+            store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
+        )
     if json:
         output.print_document(
             {"runs": [row.document() for row in rows], **evaluation_document(evaluation)}, exit_code=DONE
         )
         return
-    console = output.report_console()
-    print_runs(console, rows)
-    console.print()
-    output.print_evaluation(evaluation, json=False)
+    output.print_evaluation(evaluation, json=False, shown=shown)
+    if shown.table is None:
+        console = output.report_console()
+        console.print()
+        print_runs(console, rows)

@@ -111,16 +111,18 @@ def _pools(pool: str | None, extremize: float | None) -> "Pools":
 def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool, every: bool) -> None:
     from predibot.reports.bad_rows import bad_row_lines, bad_rows_document, print_bad_rows
     from predibot.reports.evaluation import evaluation_document
+    from predibot.reports.evaluation_screen import print_scored
 
     file = found.file
     if json:
         counted = {"rows": file.rows, "open": found.n_open}
         output.print_document({**evaluation_document(found.evaluation), **counted, **bad_rows_document(file)})
         return
-    output.print_evaluation(found.evaluation, json=False, csv=csv, every=every)
     if not csv:
+        print_scored(output.report_console(), found.evaluation, every_row=every)
         print_bad_rows(output.report_console(), file)
         return
+    output.print_evaluation(found.evaluation, json=False, csv=True)
     for line in bad_row_lines(file):
         output.say(line)
 

@@ -13,7 +13,7 @@ from predibot.jobs.run import RunRequest
 from predibot.ledger.store import Store
 from predibot.recipe import Recipe
 from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.scoring.evaluation import Evaluation
+from predibot.scoring.evaluation import Evaluation, Question
 
 DAYS = 30
 """How many days are played."""
@@ -37,6 +37,7 @@ def demonstrate(
     clock: Callable[[], datetime],
     listener: ProgressListener,
     told: Callable[[DecideReport], None],
+    question: Question | None = None,
 ) -> Demo:
     """Decide on each of thirty days by every recipe that is due, track, and evaluate.
 
@@ -47,6 +48,7 @@ def demonstrate(
         clock: The time, for claims.
         listener: Who wants to know how far it is.
         told: Called after each run with what was decided.
+        question: What is asked of the evaluation.
     """
     past = open_past(recipes[0].venue, settings, clock)
     reports = []
@@ -54,7 +56,8 @@ def demonstrate(
         told(report)
         reports.append(report)
     end = SANDBOX_OPENS_AT + LOOK_BACK
-    return Demo(tuple(reports), look_back(past, end, store=store, settings=settings, listener=listener))
+    evaluation = look_back(past, end, store=store, settings=settings, listener=listener, question=question)
+    return Demo(tuple(reports), evaluation)
 
 
 def _turns(recipes: tuple[Recipe, ...]) -> Iterator[Turn]:

@@ -19,7 +19,7 @@ from predibot.jobs.venues import venue_name
 from predibot.ledger.runs import list_runs
 from predibot.ledger.store import Store
 from predibot.recipe import Recipe
-from predibot.scoring.evaluation import Evaluation
+from predibot.scoring.evaluation import Evaluation, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +167,7 @@ def look_back(
     settings: Settings,
     listener: ProgressListener,
     recipe: str | None = None,
+    question: Question | None = None,
 ) -> Evaluation:
     """Track the past up to an instant, and return how good the bots were as of then, with what tracking remarked.
 
@@ -177,11 +178,13 @@ def look_back(
         settings: How many price histories are read at once.
         listener: Told of each history.
         recipe: Only runs of this name; left out, all of the venue.
+        question: What is asked of it.
     """
     with past.open_at(as_of) as opened:
         tracked = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=True)
-    evaluation = evaluate(store=store, venue_name=venue_name(past.spec), as_of=as_of, recipe=recipe)
-    return replace(evaluation, notes=(*tracked.notes, *evaluation.notes))
+    name = venue_name(past.spec)
+    evaluation = evaluate(store=store, venue_name=name, as_of=as_of, recipe=recipe, question=question)
+    return replace(evaluation, remarks=tracked.notes)
 
 
 def other_runs(store: Store, recipe: str, past: Past, played: Collection[Played]) -> int:

@@ -50,7 +50,8 @@ def evaluation_document(evaluation: Evaluation) -> Document:
 
 def all_notes(evaluation: Evaluation) -> list[str]:
     """Return what a reader must know of all rankings, each sentence once."""
-    return list(dict.fromkeys(note for each in evaluation.rankings.values() for note in each.notes))
+    notes = (note for each in evaluation.rankings.values() for note in each.notes)
+    return list(dict.fromkeys((*evaluation.remarks, *notes)))
 
 
 def _rows(

@@ -1,93 +1,53 @@
-"""An evaluation on a screen: what each bot did, how good it was, and on how much that rests."""
+"""The tables of an evaluation: what each bot did, how good it was, and on how much that rests."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rich.console import Console
-
-from predibot.domain.clock import format_instant
 from predibot.reports import figures
-from predibot.reports.evaluation import all_notes
-from predibot.reports.grid import Column, Grid, print_grid
-from predibot.reports.terminal import print_line, print_notes
+from predibot.reports.grid import Column, Grid
+from predibot.reports.leaderboard import VERDICTS, LeaderboardRow, far_apart, leaderboard, more_events
 from predibot.reports.text import plain
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.counterfactual import Counterfactual
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
+from predibot.scoring.horizon import SETTLED
 from predibot.scoring.knowledge import KNOWLEDGE
-from predibot.scoring.leaderboard import Pair
+from predibot.scoring.leaderboard import MOST_OPEN_STAKES, Pair
 from predibot.scoring.scorecard import HorizonScore, Scorecard
+from predibot.scoring.verdict import Verdict, pair_verdict
 
-_SHOWN_PAIRS = 12
-_SHOWN_ROWS = 50
 _GROUP_CELLS = 40
 _PART_CELLS = 6
 """Of a part the first scores are shown, up to the skill; all are in the JSON."""
-_BOT = Column("bot", "text")
+_CURVE_CELLS = 40
+_BOT = Column("bot", "name")
 _HORIZON = Column("horizon", "key")
 
+_Cell = Callable[[HorizonScore], str]
 
-def print_evaluation(console: Console, evaluation: Evaluation, *, every: bool = True) -> None:
-    """Print scorecards, each score with its interval and what it rests on, the pairs, and the notes.
 
-    Args:
-        console: Where to print.
-        evaluation: What is printed.
-        every: Whether tables have all their rows; else the first fifty, and a line says how many there are.
+def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
+    """Yield the grids of a table, those of the ranking apart after the others; nothing where there is nothing to say.
+
+    Raises:
+        ValueError: If there is no such table.
     """
-    print_line(console, _head(evaluation))
-    if evaluation.first_results_at is not None:
-        first = format_instant(evaluation.first_results_at)
-        print_line(console, f"nothing has settled yet; first results about {first}, earlier where a market settles")
-    if not evaluation.cards and evaluation.apart is None:
-        print_line(console, "no decisions recorded")
-    for grid in _grids(evaluation):
-        console.print()
-        rows = grid.rows if every else grid.rows[:_SHOWN_ROWS]
-        print_grid(console, replace(grid, rows=rows))
-        if left := len(grid.rows) - len(rows):
-            print_line(console, f"{left:,} more rows; --all shows them, --csv and --json have them all")
-    print_notes(console, all_notes(evaluation))
+    if name not in TABLES:
+        raise ValueError(f"no table {name!r}; there are: {', '.join(TABLES)}")
+    for ranking in evaluation.rankings.values():
+        for grid in TABLES[name](ranking):
+            yield grid if ranking is evaluation else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
 
 
-def _head(evaluation: Evaluation) -> str:
-    """Return of when this is, and how intervals and annual figures were made."""
-    asked = evaluation.question
-    parts = [
-        "" if evaluation.as_of is None else f"as of {format_instant(evaluation.as_of)}",
-        f"{asked.uncertainty.confidence:.0%} intervals over events",
-        f"up to {asked.uncertainty.resamples:,} resamples, seed {asked.uncertainty.seed}",
-        f"convention {asked.convention.name}",
-    ]
-    return " · ".join(part for part in parts if part)
+def asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
+    """Yield the tables of what `--by`, `--delay` and `--sizing` asked for."""
+    for ranking in evaluation.rankings.values():
+        for grid in _asked_grids(ranking):
+            yield grid if ranking is evaluation else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
 
 
-def _grids(evaluation: Evaluation) -> Iterator[Grid]:
-    """Yield the tables that have something to say, in the order of a reader's questions, one ranking after another."""
-    apart = () if evaluation.apart is None else evaluation.apart.cards
-    listed = {card.bot for card in evaluation.cards}
-    # A bot with a card in both has all its decisions counted on the first.
-    cards = (*evaluation.cards, *(card for card in apart if card.bot not in listed))
-    if any(card.decisions for card in cards):
-        yield _decisions_grid(cards)
-    yield from _score_grids(evaluation)
-    if evaluation.apart is not None:
-        for grid in _score_grids(evaluation.apart):
-            yield replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
-
-
-def _score_grids(evaluation: Evaluation) -> Iterator[Grid]:
-    cards = evaluation.cards
-    if cards:
-        yield _scores_grid(cards)
-        yield _forecasts_grid(cards)
-    if any(card.horizons for card in cards):
-        yield _returns_grid(cards)
-    if frictions := _frictions_grid(cards):
-        yield frictions
-    if pairs := [pair for pair in evaluation.pairs if pair.metric == "brier" and pair.n]:
-        yield _pairs_grid(pairs)
+def _asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
     yield from _part_grids(evaluation)
     if evaluation.delays:
         yield _counterfactual_grid(
@@ -97,26 +57,105 @@ def _score_grids(evaluation: Evaluation) -> Iterator[Grid]:
         yield _counterfactual_grid("The same forecasts, bet by other rules", "sizing", evaluation.sizings)
 
 
-def _decisions_grid(cards: Sequence[Scorecard]) -> Grid:
+def _decisions(evaluation: Evaluation) -> Iterator[Grid]:
+    cards = [card for card in evaluation.cards if card.decisions]
+    if not cards:
+        return
     counted = ["decisions", "refused", "failed", "abstained"]
     # Where no model can have known an end, there is nothing to tell apart.
-    if any(card.clean < card.decisions for card in cards):
-        counted += KNOWLEDGE
+    known = any(card.clean < card.decisions for card in cards)
+    counted += KNOWLEDGE if known else ()
     rows = tuple(
         (plain(card.bot), *(figures.count(getattr(card, each)) for each in counted), figures.cost_usd(card.cost_usd))
         for card in cards
     )
-    headers = (*counted, "cost")
-    return Grid("Decisions", (_BOT, *(Column(header) for header in headers)), rows)
+    told = (
+        (
+            "clean: the models cannot know the end. unknown: their cutoff is not known, scored apart. "
+            "ahead, contaminated: they may know it, in no score.",
+        )
+        if known
+        else ()
+    )
+    yield Grid("Decisions", (_BOT, *(Column(header) for header in (*counted, "cost"))), rows, told)
+
+
+def _forecasts(evaluation: Evaluation) -> Iterator[Grid]:
+    board = leaderboard(evaluation)
+    if any(row.edge is not None for row in board):
+        yield _edge_grid(evaluation, board)
+        yield _curve_grid(board)
+    if evaluation.cards:
+        yield _scores_grid(evaluation.cards)
+        yield _more_grid(evaluation.cards)
+
+
+def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
+    cards = {card.bot: card for card in evaluation.cards}
+    evidence = {each.bot: each.forecasts for each in evaluation.evidence}
+    rows = []
+    for row in board:
+        edge, found = cards[row.bot].edge, evidence.get(row.bot)
+        rows.append(
+            (
+                plain(row.bot),
+                figures.thousandths(row.edge),
+                _thousandths_interval(edge.interval),
+                figures.count(edge.clusters),
+                VERDICTS[row.verdict.finding],
+                figures.e_value(None if found is None else found.better.largest),
+                _more_events(row.verdict),
+                figures.thousandths(row.edge_by_event),
+                figures.thousandths(edge.settled_part),
+                figures.thousandths(None if edge.interval is None else edge.interval.without_best),
+                figures.count(edge.asked),
+                figures.count(edge.answered),
+                figures.e_value(None if found is None else found.worse.largest),
+            )
+        )
+    headers = ("edge", "95% interval", "events", "verdict", "E", "more events", "by event", "settled", "without best")
+    return Grid(
+        "Edge over the price, on every market asked, in thousandths of squared error",
+        (_BOT, *(Column(header) for header in (*headers, "asked", "said", "E worse"))),
+        tuple(rows),
+        (
+            "E: the evidence that it beats the price, which may be read any day; from 20 on it is said. "
+            "E worse: the same of the opposite.",
+            "more events: how many more it would take to tell. by event: with every event counting once, "
+            "where that is far off.",
+            "settled: the part of markets that paid. without best: without the event that adds most. "
+            "said: markets answered.",
+        ),
+        ("E worse", "said", "asked", "without best", "settled", "by event", "more events"),
+    )
+
+
+def _curve_grid(board: Sequence[LeaderboardRow]) -> Grid:
+    rows = tuple((plain(row.bot), figures.sparkline(row.curve, _CURVE_CELLS)) for row in board)
+    return Grid(
+        "Edge as it added up, from the first day to the last",
+        (_BOT, Column("edge over time", "key")),
+        rows,
+        ("Each line has its own scale, zero included.",),
+    )
 
 
 def _scores_grid(cards: Sequence[Scorecard]) -> Grid:
     rows = tuple((plain(card.bot), *_score_cells(card.forecast)) for card in cards)
-    return Grid("Forecasts on settled markets, beside the price at that time", (_BOT, *_SCORE_COLUMNS), rows)
+    return Grid(
+        "Forecasts on settled markets, beside the price at that time",
+        (_BOT, *_SCORE_COLUMNS),
+        rows,
+        (
+            "skill: 1 less the Brier score over that of the price on the same forecasts; above 0 it knew something. "
+            "ECE: how far stated probabilities lie from how often it happened.",
+        ),
+        ("95% of skill", "ECE", "events", "n", "95% of Brier"),
+    )
 
 
 _SCORE_COLUMNS = tuple(
-    Column(header) for header in ("n", "events", "Brier", "interval", "market", "skill", "interval", "ECE")
+    Column(header) for header in ("n", "events", "Brier", "95% of Brier", "price", "skill", "95% of skill", "ECE")
 )
 
 
@@ -133,13 +172,15 @@ def _score_cells(score: ForecastScore) -> tuple[str, ...]:
     )
 
 
-def _forecasts_grid(cards: Sequence[Scorecard]) -> Grid:
+def _more_grid(cards: Sequence[Scorecard]) -> Grid:
+    by_event = {card.bot: _brier_by_event(card.forecast) for card in cards}
     rows = tuple(
         (
             plain(card.bot),
             *(figures.count(n) for n in (card.forecasts, card.settled, card.void)),
             figures.percent(card.forecast.accuracy),
             figures.score(card.log_score),
+            figures.score(by_event[card.bot]),
             figures.score(card.forecast.adjusted_brier),
             figures.ratio(card.forecast.confidence_and_error),
             figures.score(card.brier_open),
@@ -147,97 +188,256 @@ def _forecasts_grid(cards: Sequence[Scorecard]) -> Grid:
         )
         for card in cards
     )
-    headers = ("forecasts", "settled", "void", "right", "log", "adjusted", "sure~error", "open", "n open")
-    return Grid(
-        "All forecasts: called right, log score, Brier adjusted for difficulty, confidence against error, where open",
-        (_BOT, *(Column(header) for header in headers)),
+    headers = ("forecasts", "settled", "void", "right", "log score", "by event", "adjusted", "sure~error", "open")
+    grid = Grid(
+        "All forecasts",
+        (_BOT, *(Column(header) for header in (*headers, "n open"))),
         rows,
+        (
+            "void: on markets that paid neither 0 nor 1. right: called rightly. adjusted: Brier had all answered the "
+            "same. sure~error: below 0, the surer were better. open: squared distance to the last price.",
+        ),
+        ("sure~error", "adjusted", "n open", "open", "void", "settled"),
     )
+    return grid if any(each is not None for each in by_event.values()) else grid.without("by event")
 
 
-def _returns_grid(cards: Sequence[Scorecard]) -> Grid:
+def _brier_by_event(score: ForecastScore) -> float | None:
+    """Return the Brier score with every event counting once, where it says something else."""
+    interval = score.intervals.get("brier")
+    far = far_apart(score.brier, score.brier_by_event, None if interval is None else interval.interval)
+    return score.brier_by_event if far else None
+
+
+def _returns(evaluation: Evaluation) -> Iterator[Grid]:
+    scores = _by_horizon(evaluation.cards)
+    if not scores:
+        return
     rows = tuple(
         (
             plain(card.bot),
-            _horizon(label),
+            _horizon_said(label, score),
+            figures.signed_percent(score.quote_mean_return),
+            figures.percent_interval(*_ends(score.intervals.get("quote_mean_return"))),
             figures.signed_percent(score.mean_return),
             figures.percent_interval(*_ends(score.intervals.get("mean_return"))),
             figures.signed_percent(score.market_mean_return),
+            figures.signed_percent(_return_by_event(score)),
             figures.count(score.n),
             figures.count(score.clusters),
             figures.percent(score.coverage),
             figures.ratio(score.sharpe),
         )
-        for card in cards
-        for label, score in card.horizons.items()
+        for card, label, score in scores
     )
-    headers = ("return", "interval", "market", "n", "events", "coverage", "Sharpe")
-    return Grid(
-        "Returns at the mid: mean a decision, beside market_price on the same decisions",
-        (_BOT, _HORIZON, *(Column(header) for header in headers)),
+    headers = ("at the quote", "95% at quote", "at the mid", "95% at mid", "market", "by event", "n", "events")
+    below = [
+        "at the quote: bought at the ask, sold at the bid, with fees; at the mid: between both, which nobody gets. "
+        "market: market_price on the same decisions, at the mid.",
+    ]
+    if any(_settles_early(label, score) for _, label, score in scores):
+        below.append(
+            f"settled with more than {MOST_OPEN_STAKES:.0%} of the dollars on open markets is no fair sample: "
+            "what settles early is not like the rest."
+        )
+    grid = Grid(
+        "Returns: mean of a decision of one dollar",
+        (_BOT, _HORIZON, *(Column(header) for header in (*headers, "coverage", "Sharpe"))),
         rows,
+        tuple(below),
+        ("Sharpe", "coverage", "market", "95% at mid", "events", "by event", "n"),
     )
+    return_by_event = any(_return_by_event(score) is not None for *_, score in scores)
+    yield grid if return_by_event else grid.without("by event")
 
 
-def _frictions_grid(cards: Sequence[Scorecard]) -> Grid | None:
-    """Return what the mid hides, as far as there is something; None where there is nothing."""
-    scores = [(card, label, score) for card in cards for label, score in card.horizons.items()]
-    shown: list[tuple[str, Callable[[HorizonScore], str]]] = []
+def _return_by_event(score: HorizonScore) -> float | None:
+    """Return the mean over events, at the quote where that is known, where it is far from the mean over decisions."""
+    for name, mean, by_event in (
+        ("quote_mean_return", score.quote_mean_return, score.quote_mean_return_by_event),
+        ("mean_return", score.mean_return, score.mean_return_by_event),
+    ):
+        if mean is not None:
+            interval = score.intervals.get(name)
+            return by_event if far_apart(mean, by_event, None if interval is None else interval.interval) else None
+    return None
+
+
+def _settles_early(label: str, score: HorizonScore) -> bool:
+    return label == SETTLED and (score.open_stakes or 0.0) > MOST_OPEN_STAKES
+
+
+def _horizon_said(label: str, score: HorizonScore) -> str:
+    said = _horizon(label)
+    return f"{said}, {figures.percent(score.open_stakes)} open" if _settles_early(label, score) else said
+
+
+def _by_horizon(cards: Sequence[Scorecard]) -> list[tuple[Scorecard, str, HorizonScore]]:
+    return [(card, label, score) for card in cards for label, score in card.horizons.items()]
+
+
+def _quote(evaluation: Evaluation) -> Iterator[Grid]:
+    """Yield what the mid hides, as far as there is something."""
+    scores = _by_horizon(evaluation.cards)
+    shown: list[tuple[str, _Cell]] = []
+    below = []
     if any(score.n_quote for *_, score in scores):
         shown += [
-            ("at quote", lambda score: figures.signed_percent(score.quote_mean_return)),
+            ("at the quote", lambda score: figures.signed_percent(score.quote_mean_return)),
             ("friction", lambda score: figures.signed_percent(score.friction)),
-            ("n", lambda score: figures.count(score.n_quote)),
+            ("n quoted", lambda score: figures.count(score.n_quote)),
         ]
+        below.append("friction: what spread and fees take from the return at the mid.")
     if any(card.cost_usd is None or card.cost_usd > 0.0 for card, *_ in scores):
         shown += [
             ("net of cost", lambda score: figures.signed_percent(score.net_mean_return)),
-            ("n", lambda score: figures.count(score.n_net)),
+            ("n of cost", lambda score: figures.count(score.n_net)),
         ]
+        below.append("net of cost: at the mid, less what the models cost.")
     if any(score.n_drift for *_, score in scores):
         shown += [
             ("drift", lambda score: figures.signed_score(score.drift)),
-            ("interval", lambda score: figures.interval(*_ends(score.intervals.get("drift")))),
-            ("n", lambda score: figures.count(score.n_drift)),
+            ("95% of drift", lambda score: figures.interval(*_ends(score.intervals.get("drift")))),
+            ("n of drift", lambda score: figures.count(score.n_drift)),
         ]
+        below.append("drift: how far prices came toward the forecasts; above 0, the market came to agree.")
     if not shown:
-        return None
-    rows = tuple(
-        (plain(card.bot), _horizon(label), *(cell(score) for _, cell in shown)) for card, label, score in scores
-    )
-    return Grid(
-        "Beside the mid: bought at the quote with fees, less models' cost, and how far prices came toward forecasts",
+        return
+    rows = tuple((plain(card.bot), _horizon(name), *(cell(score) for _, cell in shown)) for card, name, score in scores)
+    yield Grid(
+        "What the mid hides, and where prices went",
         (_BOT, _HORIZON, *(Column(header) for header, _ in shown)),
         rows,
+        (" ".join(below),),
+        ("n of drift", "n of cost", "95% of drift", "n quoted"),
     )
 
 
-def _pairs_grid(pairs: Sequence[Pair]) -> Grid:
+def _pairs(evaluation: Evaluation) -> Iterator[Grid]:
+    for metric, title, lower in (
+        ("edge", "Pairs by edge, where both were asked, in thousandths", False),
+        ("brier", "Pairs by Brier score, where both forecast: the first less the second", True),
+    ):
+        if pairs := [pair for pair in evaluation.pairs if pair.metric == metric and pair.n]:
+            yield _pairs_grid(pairs, title, lower_is_better=lower)
+
+
+def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> Grid:
     likely = sorted(pairs, key=lambda pair: (pair.p_adjusted is None, pair.p_adjusted))
+    scaled = figures.signed_score if lower_is_better else figures.thousandths
     rows = tuple(
         (
             plain(pair.first),
             plain(pair.second),
+            scaled(pair.difference),
+            figures.interval(pair.low, pair.high) if lower_is_better else _scaled_ends(pair.low, pair.high),
+            figures.p_value(pair.p_adjusted),
+            VERDICTS[_of_pair(pair, lower_is_better=lower_is_better).finding],
+            _more_events(_of_pair(pair, lower_is_better=lower_is_better)),
             figures.count(pair.n),
             figures.count(pair.clusters),
-            figures.signed_score(pair.difference),
-            figures.interval(pair.low, pair.high),
-            figures.p_value(pair.p_adjusted),
-            figures.score(pair.detectable),
+            scaled(pair.detectable).lstrip("+"),
         )
-        for pair in likely[:_SHOWN_PAIRS]
+        for pair in likely
     )
-    shown = f"; {_SHOWN_PAIRS} of {len(pairs)}" if len(pairs) > _SHOWN_PAIRS else ""
-    columns = (
-        Column("first", "text"),
-        Column("second", "text"),
-        *(Column(header) for header in ("n", "events", "less", "interval", "p", "sees")),
-    )
+    headers = ("more events", "n", "events", "sees")
     return Grid(
-        f"Pairs: Brier of the first less the second, where both forecast; p for all pairs; what could be seen{shown}",
-        columns,
+        title,
+        (
+            Column("first", "name"),
+            Column("second", "name"),
+            *(Column(header) for header in ("difference", "95% interval", "p")),
+            Column("better", "key"),
+            *(Column(header) for header in headers),
+        ),
         rows,
+        (
+            f"p: how easily luck gives as much, corrected for all {len(pairs):,} pairs. "
+            "sees: the smallest true difference that so many events show four times in five.",
+        ),
+        ("n", "events", "sees", "more events", "95% interval"),
     )
+
+
+def _of_pair(pair: Pair, *, lower_is_better: bool) -> Verdict:
+    errors = [each for each in (pair.cluster_standard_error, pair.price_standard_error) if each is not None]
+    return pair_verdict(
+        pair.difference,
+        max(errors, default=None),
+        pair.p_adjusted,
+        events=pair.clusters,
+        lower_is_better=lower_is_better,
+    )
+
+
+def _calibration(evaluation: Evaluation) -> Iterator[Grid]:
+    cards = [card for card in evaluation.cards if card.forecast.n]
+    if not cards:
+        return
+    rows = tuple(
+        (
+            plain(card.bot),
+            figures.count(card.forecast.n),
+            *map(figures.short_score, _errors(card.forecast)),
+            *map(figures.score, _murphy(card.forecast)),
+        )
+        for card in cards
+    )
+    headers = ("error", "by chance", "95% of chance", "reliability", "resolution", "uncertainty", "within bins")
+    yield Grid(
+        "Calibration: how far stated probabilities lie from how often it happened",
+        (_BOT, *(Column(header) for header in ("n", *headers))),
+        rows,
+        (
+            "error: the mean distance over ten bins. by chance: what a perfect forecaster with the same forecasts "
+            "would show; 95% of chance: what it would pass one time in twenty.",
+            "Brier = reliability - resolution + uncertainty + what is within bins.",
+        ),
+        ("within bins", "uncertainty", "resolution", "reliability"),
+    )
+    bins = tuple(row for card in cards for row in _bin_rows(card))
+    if bins:
+        yield Grid(
+            "Bins: of forecasts from .. to .., how many came true",
+            (_BOT, Column("forecasts", "key"), *(Column(each) for each in ("count", "mean said", "happened", "95%"))),
+            bins,
+            ("95%: Wilson's interval of how often it happens, over as many events as the forecasts are worth.",),
+            ("mean said",),
+        )
+
+
+def _errors(score: ForecastScore) -> tuple[float | None, float | None, float | None]:
+    return score.calibration_error, score.calibration_error_by_chance, score.calibration_error_by_chance_high
+
+
+def _murphy(score: ForecastScore) -> tuple[float | None, ...]:
+    names = ("reliability", "resolution", "uncertainty", "within_bin")
+    return tuple(None if score.murphy is None else getattr(score.murphy, name) for name in names)
+
+
+def _bin_rows(card: Scorecard) -> Iterator[tuple[str, ...]]:
+    bins = card.forecast.calibration
+    for row in range(0 if bins is None else bins.count.size):
+        if bins is not None and bins.count[row]:
+            yield (
+                plain(card.bot),
+                f"{bins.lower[row]:.1f} to {bins.upper[row]:.1f}",
+                figures.count(int(bins.count[row])),
+                figures.probability(float(bins.mean_probability[row])),
+                figures.percent(float(bins.mean_outcome[row])),
+                f"{figures.percent(float(bins.outcome_low[row]))} to {figures.percent(float(bins.outcome_high[row]))}",
+            )
+
+
+TABLES: Mapping[str, Callable[[Evaluation], Iterator[Grid]]] = {
+    "forecasts": _forecasts,
+    "returns": _returns,
+    "quote": _quote,
+    "pairs": _pairs,
+    "calibration": _calibration,
+    "decisions": _decisions,
+}
+"""What `--table` can name, in the order of a reader's questions."""
 
 
 def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:
@@ -289,14 +489,28 @@ def _counterfactual_grid(title: str, change: str, found: Sequence[Counterfactual
         )
         for each in found
     )
-    headers = ("return", "as it was", "difference", "interval", "n")
+    headers = ("return", "as it was", "difference", "95% interval", "n")
     return Grid(title, (_BOT, Column(change, "key"), _HORIZON, *(Column(header) for header in headers)), rows)
+
+
+def _more_events(found: Verdict) -> str:
+    return more_events(found).replace("more than ", ">").removeprefix("about ")
 
 
 def _horizon(label: str) -> str:
     if label in ("now", "settled"):
         return label
     return f"{label} day{'' if label == '1' else 's'}"
+
+
+def _thousandths_interval(estimate: Estimate | None) -> str:
+    return _scaled_ends(*_ends(estimate))
+
+
+def _scaled_ends(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return figures.MISSING
+    return f"{figures.thousandths(low)} to {figures.thousandths(high)}"
 
 
 def _ends(estimate: Estimate | None) -> tuple[float | None, float | None]:

@@ -1,6 +1,10 @@
 """Figures: how a number is written where a person reads it; a missing one is a dash, never zero."""
 
+import math
+from collections.abc import Sequence
+
 MISSING = "–"
+_BARS = "▁▂▃▄▅▆▇█"
 
 
 def count(value: int | None) -> str:
@@ -31,6 +35,26 @@ def score(value: float | None) -> str:
         ('0.0025', '0.0000')
     """
     return MISSING if value is None else _no_negative_zero(f"{value:.4f}")
+
+
+def short_score(value: float | None) -> str:
+    """Return a score where there is little room.
+
+    Examples:
+        >>> short_score(0.0127), short_score(None)
+        ('0.013', '–')
+    """
+    return MISSING if value is None else _no_negative_zero(f"{value:.3f}")
+
+
+def thousandths(value: float | None) -> str:
+    """Return a difference of scores in thousandths, small ones to a tenth of it.
+
+    Examples:
+        >>> thousandths(0.0827), thousandths(-0.00224), thousandths(0.0)
+        ('+83', '-2.2', '0.0')
+    """
+    return MISSING if value is None else _short_signed(1000.0 * value)
 
 
 def ratio(value: float | None) -> str:
@@ -99,6 +123,16 @@ def signed_percent(value: float | None) -> str:
     return MISSING if value is None else _no_negative_zero(f"{100.0 * value:+,.2f}%")
 
 
+def short_percent(value: float | None) -> str:
+    """Return a return in percent where there is little room, small ones to a tenth.
+
+    Examples:
+        >>> short_percent(0.0151), short_percent(-0.8811), short_percent(0.0)
+        ('+1.5%', '-88%', '0.0%')
+    """
+    return MISSING if value is None else f"{_short_signed(100.0 * value)}%"
+
+
 def percent(value: float | None) -> str:
     """Return a share in percent; only what is whole reads 100, only what is nothing reads 0.
 
@@ -132,6 +166,20 @@ def cost_usd(value: float | None) -> str:
     return MISSING if value is None else f"${value:,.3f}"
 
 
+def short_cost_usd(value: float | None) -> str:
+    """Return money that was spent where there is little room: cents below a hundred dollars.
+
+    Examples:
+        >>> short_cost_usd(0.126), short_cost_usd(0.004), short_cost_usd(1234.5), short_cost_usd(0.0)
+        ('$0.13', '<$0.01', '$1,234', '$0')
+    """
+    if value is None:
+        return MISSING
+    if 0.0 < value < 0.005:
+        return "<$0.01"
+    return f"${value:,.2f}" if 0.0 < value < 99.995 else f"${value:,.0f}"
+
+
 def volume_usd(value: float | None) -> str:
     """Return money that was traded, in whole dollars.
 
@@ -155,6 +203,54 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def about(value: int) -> str:
+    """Return a count that nobody knows to the last digit.
+
+    Examples:
+        >>> about(7), about(93), about(1234)
+        ('7', '93', '1,200')
+    """
+    digits = max(len(str(value)) - 2, 0)
+    return f"{round(value, -digits):,}"
+
+
+def e_value(value: float | None) -> str:
+    """Return an e-value; from ten thousand on it is only said that it is beyond.
+
+    Examples:
+        >>> e_value(5.13), e_value(410.2), e_value(4.9e11)
+        ('5.1', '410', '>9,999')
+    """
+    if value is None:
+        return MISSING
+    if value >= 9_999.5:
+        return ">9,999"
+    return f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}"
+
+
+def sparkline(values: Sequence[float], cells: int) -> str:
+    """Return a curve of numbers, a bar a cell, from the smallest to the largest of them and of zero.
+
+    Of several values in a cell the last is shown.
+
+    Examples:
+        >>> sparkline([0.0, 0.5, 1.0], 10), sparkline([1.0, -1.0], 10), sparkline([], 10)
+        ('▁▅█', '█▁', '–')
+    """
+    if not values:
+        return MISSING
+    width = min(cells, len(values))
+    shown = [values[math.ceil((cell + 1) * len(values) / width) - 1] for cell in range(width)]
+    low, high = min(0.0, *shown), max(0.0, *shown)
+    if low == high:
+        return _BARS[0] * width
+    return "".join(_BARS[min(int((value - low) / (high - low) * len(_BARS)), len(_BARS) - 1)] for value in shown)
+
+
+def _short_signed(value: float) -> str:
+    return _no_negative_zero(f"{value:+.1f}" if abs(value) < 9.95 else f"{value:+,.0f}").replace("+0.0", "0.0")
 
 
 def _no_negative_zero(written: str) -> str:

@@ -1,15 +1,15 @@
-"""Grids: rows of figures that stay whole on any screen, side by side or one below the other."""
+"""Grids: rows of figures that stay a table on any screen, with fewer columns where there is little room."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_GAP = 2
-_NARROWEST_TEXT = 12
+_GAPS = (2, 1)
+_NARROWEST = {"text": 12, "name": 14}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,11 @@ class Column:
     """What a column is called, and what it holds."""
 
     header: str
-    kind: Literal["number", "key", "text"] = "number"
-    """Numbers are right-aligned; keys, to be copied, are left-aligned; neither is ever broken. Text may be wrapped."""
+    kind: Literal["number", "key", "text", "name"] = "number"
+    """Numbers are right-aligned; keys, to be copied, are left-aligned; neither is ever broken.
+
+    Text may be wrapped, a name shortened in its middle.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,65 +31,124 @@ class Grid:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
+    below: tuple[str, ...] = ()
+    """What has to be said for it to be read, a line each."""
+    dropped_first: tuple[str, ...] = ()
+    """Headers of columns in the order in which they go where there is no room; then the others from the right."""
 
     def __post_init__(self) -> None:
-        """Refuse rows of another length than the header."""
+        """Refuse rows of another length than the header, and a header that is there twice."""
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"a row has {len(row)} cells, the header {len(self.columns)}: {row}")
+        headers = [column.header for column in self.columns]
+        if len(set(headers)) < len(headers):
+            raise ValueError(f"a header is there twice: {', '.join(headers)}")
+
+    def without(self, header: str) -> "Grid":
+        """Return the grid without a column."""
+        kept = [index for index, column in enumerate(self.columns) if column.header != header]
+        return replace(
+            self,
+            columns=tuple(self.columns[index] for index in kept),
+            rows=tuple(tuple(row[index] for index in kept) for row in self.rows),
+        )
 
 
 def print_grid(console: Console, grid: Grid) -> None:
-    """Print a grid as a table where it fits, else each row as a block of lines.
+    """Print a grid as one table; columns that there is no room for are left out and named below it.
 
-    Where nothing is left but to lose something, text is wrapped and numbers
-    stand on lines of their own: a number is never cut.
+    Where room is short, gaps get narrower, texts are wrapped and names
+    shortened before a column goes. A number is never cut, the first column
+    never left out.
     """
-    console.print(Text(grid.title, style="bold"), soft_wrap=not console.is_terminal)
-    if _least_width(grid) <= console.width:
-        console.print(_table(grid))
-    else:
-        _print_blocks(console, grid)
+    if grid.title:
+        _print(console, grid.title, "bold")
+    shown, dropped = grid, []
+    while len(shown.columns) > 1 and _fit(shown, console.width) is None:
+        dropped.append(_next_to_go(shown))
+        shown = shown.without(dropped[-1])
+    console.print(_table(shown, console.width))
+    if dropped:
+        _print(console, f"no room for: {', '.join(filter(None, dropped))}; a wider screen shows them", "dim")
+    for line in grid.below:
+        _print(console, line, "dim")
 
 
-def _least_width(grid: Grid) -> int:
-    widths = (
-        min(width, _NARROWEST_TEXT) if column.kind == "text" else width
-        for column, width in zip(grid.columns, _widths(grid), strict=True)
-    )
-    return sum(widths) + _GAP * (len(grid.columns) - 1)
+def shortened(name: str, cells: int) -> str:
+    """Return a name that takes no more than some cells, without its middle: names differ at the ends.
+
+    Examples:
+        >>> shortened("a_bot_with_a_rather_long_name", 14)
+        'a_bot_wi…_name'
+    """
+    if cell_len(name) <= cells:
+        return name
+    tail = max(0, (cells - 1) * 2 // 5)
+    end = name
+    while cell_len(end) > tail:
+        end = end[1:]
+    return set_cell_size(name, max(cells - 1 - cell_len(end), 0)).rstrip() + "…" + end
 
 
-def _widths(grid: Grid) -> list[int]:
-    cells = [[column.header, *(row[index] for row in grid.rows)] for index, column in enumerate(grid.columns)]
-    return [max(cell_len(cell) for cell in column) for column in cells]
+def _next_to_go(grid: Grid) -> str:
+    headers = [column.header for column in grid.columns[1:]]
+    return next((header for header in grid.dropped_first if header in headers), headers[-1])
 
 
-def _table(grid: Grid) -> Table:
-    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="", show_edge=False)
+def _fit(grid: Grid, room: int) -> tuple[int, bool] | None:
+    """Return how far apart the columns stand and whether names stay whole; None where there is too little room."""
+    gaps = len(grid.columns) - 1
+    # Names stay whole for as long as a narrower gap is enough.
+    for pliable, whole, wide in ((("text",), True, _GAPS), (("text", "name"), False, _GAPS[-1:])):
+        least = sum(_least(column, width, pliable) for column, width in _sized(grid))
+        for gap in wide:
+            if least + gap * gaps <= room:
+                return gap, whole
+    return None
+
+
+def _least(column: Column, width: int, pliable: tuple[str, ...]) -> int:
+    return min(width, max(_NARROWEST[column.kind], cell_len(column.header))) if column.kind in pliable else width
+
+
+def _sized(grid: Grid) -> list[tuple[Column, int]]:
+    """Return each column with the width it would take."""
+    return [
+        (column, max(cell_len(cell) for cell in (column.header, *(row[index] for row in grid.rows))))
+        for index, column in enumerate(grid.columns)
+    ]
+
+
+def _table(grid: Grid, room: int) -> Table:
+    gap, whole = _fit(grid, room) or (_GAPS[-1], False)
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="", show_edge=False)
     for column in grid.columns:
         table.add_column(
             Text(column.header, style="dim"),
             justify="right" if column.kind == "number" else "left",
-            no_wrap=column.kind != "text",
+            # What is alone and still too wide has nowhere to go but below.
+            no_wrap=column.kind != "text" and len(grid.columns) > 1,
             overflow="fold",
         )
+    names = room if whole else _name_width(grid, room, gap)
     for row in grid.rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(
+            *(
+                Text(shortened(cell, names) if column.kind == "name" else cell)
+                for column, cell in zip(grid.columns, row, strict=True)
+            )
+        )
     return table
 
 
-def _print_blocks(console: Console, grid: Grid) -> None:
-    heads = [index for index, column in enumerate(grid.columns) if column.kind != "number"]
-    numbers = [index for index, column in enumerate(grid.columns) if column.kind == "number"]
-    headers = max((cell_len(grid.columns[index].header) for index in numbers), default=0)
-    for row in grid.rows:
-        head = "  ".join(row[index] for index in heads if row[index])
-        console.print(Text(head, overflow="fold"), soft_wrap=not console.is_terminal)
-        width = max((cell_len(row[index]) for index in numbers), default=0)
-        for index in numbers:
-            console.print(Text(_line(grid.columns[index].header, headers, row[index], width)), soft_wrap=True)
+def _name_width(grid: Grid, room: int, gap: int) -> int:
+    """Return how many cells each name may take, so that all the others have what they need."""
+    names = sum(column.kind == "name" for column in grid.columns)
+    others = sum(_least(column, width, ("text",)) for column, width in _sized(grid) if column.kind != "name")
+    left = room - others - gap * (len(grid.columns) - 1)
+    return max(left // max(names, 1), 1)
 
 
-def _line(header: str, headers: int, cell: str, width: int) -> str:
-    return f"  {header}{' ' * (headers - cell_len(header) + _GAP + width - cell_len(cell))}{cell}"
+def _print(console: Console, line: str, style: str) -> None:
+    console.print(Text(line, style=style, overflow="fold"), soft_wrap=not console.is_terminal)

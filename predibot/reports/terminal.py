@@ -206,16 +206,16 @@ def _things(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def print_notes(console: Console, notes: Sequence[str]) -> None:
-    """Print what a reader should know, the first twelve of it."""
+def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NOTES) -> None:
+    """Print what a reader should know, the first of it; below a table with an empty line between."""
     if notes:
         console.print()
-    for note in notes[:_SHOWN_NOTES]:
+    for note in notes[:most]:
         print_line(console, f"note: {sentence(plain(note))}")
-    if len(notes) > _SHOWN_NOTES:
-        print_line(console, f"note: {len(notes) - _SHOWN_NOTES} more; --json has them all.")
+    if len(notes) > most:
+        print_line(console, f"note: {len(notes) - most} more; --json has them all.")
 
 
-def print_line(console: Console, line: str) -> None:
+def print_line(console: Console, line: str, style: str = "") -> None:
     """Print a line whole: a terminal wraps it by words, a pipe gets it in one piece."""
-    console.print(Text(line, overflow="fold"), soft_wrap=not console.is_terminal)
+    console.print(Text(line, style=style, overflow="fold"), soft_wrap=not console.is_terminal)

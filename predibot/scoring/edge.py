@@ -1,5 +1,6 @@
 """Edge: how much closer to what happened each forecast was than the price it was made at."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,17 @@ class Edges:
     """How many of them have a price or have paid, (b,): what the edge is over."""
     settled: Ints
     """How many of these have paid, (b,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeCurve:
+    """How the edge of a bot added up, one slot after the other."""
+
+    bot: str
+    slot_at: tuple[float, ...]
+    """The instants of its slots that have a value, in seconds since 1970, ascending."""
+    cumulative: tuple[float, ...]
+    """The sum of the edges of all its event-slots up to each: in the end their number times the mean."""
 
 
 def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> Edges:
@@ -97,6 +109,27 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
         counted=counts[2],
         settled=counts[3],
     )
+
+
+def edge_curves(bots: Sequence[str], found: Edges) -> tuple[EdgeCurve, ...]:
+    """Return how the edge of each bot added up over its slots, in the order of the bots.
+
+    Args:
+        bots: The names of the record's bots.
+        found: Their edges.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("bots", bots, Sequence)
+    instance_of("found", found, Edges)
+    curves = []
+    for row, bot in enumerate(bots):
+        own = found.bot == row
+        slots, slot = np.unique(found.slot[own], return_inverse=True)
+        sums = np.cumsum(np.bincount(slot, found.value[own], slots.size))
+        curves.append(EdgeCurve(bot, tuple(slots.tolist()), tuple(sums.tolist())))
+    return tuple(curves)
 
 
 def _scored_questions(record: TrackRecord) -> tuple[Ints, Ints, Ints]:

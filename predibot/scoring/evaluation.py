@@ -1,6 +1,6 @@
 """The evaluation: everything that is said of a record, or of anybody's forecasts, in one object."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -8,10 +8,11 @@ from predibot.scoring.arguments import instance_of
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.e_values import BotEvidence, record_evidence
+from predibot.scoring.edge import EdgeCurve, edge_curves, edges
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
-from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.horizon import HorizonReturns, horizon_returns
 from predibot.scoring.knowledge import Knowledge
 from predibot.scoring.leaderboard import Pair, brier_pairs, edge_pairs, ranked, return_pairs
 from predibot.scoring.notes import notes, on_clusters, on_many
@@ -30,6 +31,12 @@ from predibot.scoring.verdict import Verdict, verdict
 
 PARTINGS = (*GROUPINGS, "lead_time", "confidence")
 """By what decisions, or forecasts, can be told apart."""
+WANTED = ("evidence", "curves", "intervals", "adjusted", "pairs", "by_category", "by_lead_time", "by_confidence")
+"""What of an evaluation takes time and can be left out: most by its name there.
+
+`intervals` are those of scores and returns, the edge always has one; `adjusted` are Brier scores adjusted for
+difficulty.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,15 @@ class Question:
     delays_days: Sequence[float] = ()
     sizings: Sequence[str] = ()
     """Some of `SIZINGS`."""
+    wanted: tuple[str, ...] = WANTED
+    """Some of `WANTED`; what is not among them stays empty, and is no statement that there is none."""
+
+    def __post_init__(self) -> None:
+        """Refuse a part that there is not."""
+        instance_of("wanted", self.wanted, tuple)
+        for name in self.wanted:
+            if name not in WANTED:
+                raise ValueError(f"wanted names {name!r}; there are: {', '.join(WANTED)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +71,12 @@ class Evaluation:
     cards: tuple[Scorecard, ...]
     notes: tuple[str, ...]
     question: Question = field(default_factory=Question)
+    remarks: tuple[str, ...] = ()
+    """What a reader must know besides the notes that no record tells: such as that a venue was out of reach."""
     evidence: tuple[BotEvidence, ...] = ()
     """Of beating the price, in the order of the cards; nothing of forecasts that come from no ledger."""
+    curves: tuple[EdgeCurve, ...] = ()
+    """How the edges added up, in the order of the cards."""
     pairs: tuple[Pair, ...] = ()
     """Every two bots, by edge, by Brier score and by their returns."""
     parts: tuple[PartCard, ...] = ()
@@ -112,28 +132,51 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     others = None if apart is None else evaluation_of(apart, as_of, asked)
     whole, record = record, record if apart is None else record.without_apart()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
-    cards = scorecards(record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty)
-    pairs = (
-        *edge_pairs(record, asked.uncertainty),
-        *brier_pairs(forecasts, asked.uncertainty),
-        *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty)),
+    cards = scorecards(
+        record,
+        returns=returns,
+        convention=asked.convention,
+        uncertainty=asked.uncertainty,
+        intervals="intervals" in asked.wanted,
+        adjust="adjusted" in asked.wanted,
     )
     return Evaluation(
         as_of=as_of,
         cards=cards,
         notes=notes(record, cards),
         question=asked,
-        evidence=record_evidence(record),
-        pairs=pairs,
+        evidence=record_evidence(record) if "evidence" in asked.wanted else (),
+        curves=edge_curves(record.bots, edges(record)) if "curves" in asked.wanted else (),
+        pairs=_pairs(record, forecasts, returns, asked.uncertainty) if "pairs" in asked.wanted else (),
         parts=_parts(record, asked),
-        by_category=category_scores(forecasts, asked.uncertainty),
-        by_lead_time=lead_time_scores(forecasts, asked.uncertainty),
-        by_confidence=confidence_scores(forecasts, asked.uncertainty),
+        by_category=_scores_by("by_category", category_scores, forecasts, asked),
+        by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
+        by_confidence=_scores_by("by_confidence", confidence_scores, forecasts, asked),
         delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
         first_results_at=_first_results_at(whole, cards if others is None else (*cards, *others.cards), asked),
         apart=others,
     )
+
+
+def _pairs(
+    record: TrackRecord, forecasts: Forecasts, returns: Sequence[HorizonReturns], uncertainty: Uncertainty
+) -> tuple[Pair, ...]:
+    return (
+        *edge_pairs(record, uncertainty),
+        *brier_pairs(forecasts, uncertainty),
+        *(pair for each in returns for pair in return_pairs(record, each, uncertainty)),
+    )
+
+
+def _scores_by(
+    name: str,
+    scores: Callable[[Forecasts, Uncertainty], tuple[PartScore, ...]],
+    forecasts: Forecasts,
+    asked: Question,
+) -> tuple[PartScore, ...]:
+    """Return the scores of parts, where they are wanted."""
+    return scores(forecasts, asked.uncertainty) if name in asked.wanted else ()
 
 
 def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Question) -> datetime | None:
@@ -168,10 +211,10 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
         cards=cards,
         notes=(*remarks, *on_clusters(cards), *on_many(cards, "forecasters")),
         question=asked,
-        pairs=brier_pairs(forecasts, asked.uncertainty),
-        by_category=category_scores(forecasts, asked.uncertainty),
-        by_lead_time=lead_time_scores(forecasts, asked.uncertainty),
-        by_confidence=confidence_scores(forecasts, asked.uncertainty),
+        pairs=brier_pairs(forecasts, asked.uncertainty) if "pairs" in asked.wanted else (),
+        by_category=_scores_by("by_category", category_scores, forecasts, asked),
+        by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
+        by_confidence=_scores_by("by_confidence", confidence_scores, forecasts, asked),
     )
 
 

@@ -186,6 +186,8 @@ def scorecards(
     convention: Convention = CONVENTIONS["predibot"],
     uncertainty: Uncertainty | None = None,
     returns: Sequence[HorizonReturns] | None = None,
+    intervals: bool = True,
+    adjust: bool = True,
 ) -> tuple[Scorecard, ...]:
     """Return one scorecard a bot, in the record's order.
 
@@ -198,6 +200,8 @@ def scorecards(
         convention: How the Sharpe ratio is made.
         uncertainty: How intervals are made; None makes none.
         returns: Those of `horizon_returns`, where the caller has them already.
+        intervals: Whether all that has intervals gets them; else only the edge.
+        adjust: Whether Brier scores adjusted for difficulty are wanted: they cost time.
 
     Raises:
         ValueError: If a horizon is not above zero or is asked for twice, or an
@@ -209,11 +213,12 @@ def scorecards(
     _check_arguments(record, convention, uncertainty)
     counts = _count_decisions(record, record.made())
     told = _count_forecasts(record, max_gap_seconds)
-    scores = forecast_scores(settled_forecasts(record), uncertainty=uncertainty)
+    beside_edge = uncertainty if intervals else None
+    scores = forecast_scores(settled_forecasts(record), uncertainty=beside_edge, adjust=adjust)
     if returns is None:
         returns = horizon_returns(record, horizons_days, max_gap_seconds=max_gap_seconds)
     book = None if uncertainty is None else Book.of(record)
-    horizons = [(each.label, _score_horizon(record, each, convention, uncertainty, book)) for each in returns]
+    horizons = [(each.label, _score_horizon(record, each, convention, beside_edge, book)) for each in returns]
     ahead_of_price = _score_edges(record, max_gap_seconds, uncertainty, book)
     return tuple(
         Scorecard(
