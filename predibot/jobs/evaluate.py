@@ -1,12 +1,14 @@
 """Evaluating: what the ledger holds, as of an instant, as scores that say on how much they rest."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from predibot.errors import UsageError
-from predibot.jobs.venues import check_spec
+from predibot.jobs.recipes import asked_about
+from predibot.jobs.venues import Clock, check_spec, look_back_at, venue_name
 from predibot.ledger.queries import track_record
-from predibot.ledger.runs import list_runs
+from predibot.ledger.runs import RunSummary, list_runs
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of
 
@@ -24,6 +26,47 @@ def evaluate(
     with store.read() as connection:
         record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
     return evaluation_of(record, as_of, question or Question())
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a ledger holds of some runs, and how good the bots of them were."""
+
+    runs: tuple[RunSummary, ...]
+    evaluation: Evaluation
+
+
+def evaluate_stored(
+    store: Store,
+    *,
+    venue: str | None = None,
+    recipe: str | None = None,
+    bots: Sequence[str] = (),
+    as_of: datetime | None = None,
+    question: Question | None = None,
+    clock: Clock,
+) -> Stored:
+    """Return the runs somebody asks about and how good the bots were, without asking any venue.
+
+    Args:
+        store: The ledger.
+        venue: Where its runs were made; left out, where the ledger says.
+        recipe: Only its runs; left out, all.
+        bots: Only these; empty for all.
+        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        question: What is asked of the evaluation.
+        clock: The instant it is.
+
+    Raises:
+        UsageError: As `spec_of_ledger`; or if there is no such recipe or bot in the ledger.
+    """
+    spec = spec_of_ledger(store, venue)
+    with store.read() as connection:
+        runs = list_runs(connection)
+    name = asked_about(recipe, bots, runs)
+    at = look_back_at(spec, as_of, clock)
+    found = evaluate(store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bots, question=question)
+    return Stored(tuple(each for each in runs if name in (None, each.run.recipe)), found)
 
 
 def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:

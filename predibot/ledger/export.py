@@ -141,7 +141,7 @@ def _by_text(column: ColumnElement[Any], collation: str) -> Iterator[ColumnEleme
     yield text.collate(collation).nulls_first()
 
 
-def _run() -> tuple[Label[Any], Label[Any]]:
+def run_columns() -> tuple[Label[Any], Label[Any]]:
     """Return the columns that name a run: its key, and which of the void runs of that key it is, 0 for none."""
     earlier = runs.alias("earlier")
     ordinal = (
@@ -156,7 +156,7 @@ def _run() -> tuple[Label[Any], Label[Any]]:
 
 def _runs() -> Select[Any]:
     return select(
-        *_run(),
+        *run_columns(),
         runs.c.recipe,
         runs.c.slot_at,
         runs.c.as_of,
@@ -197,7 +197,7 @@ def _markets() -> Select[Any]:
 
 def _run_events() -> Select[Any]:
     return (
-        select(*_run(), run_events.c.position, events.c.event_id, run_events.c.event_json)
+        select(*run_columns(), run_events.c.position, events.c.event_id, run_events.c.event_json)
         .join(runs, runs.c.id == run_events.c.run_id)
         .join(events, events.c.id == run_events.c.event_row)
         .order_by(run_events.c.run_id, run_events.c.position)
@@ -207,11 +207,11 @@ def _run_events() -> Select[Any]:
 def _bots() -> Select[Any]:
     kept = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model, bots.c.knowledge_cutoff)
     columns = (bots.c.name.label("bot"), *kept)
-    return select(*_run(), *columns).join(runs, runs.c.id == bots.c.run_id).order_by(bots.c.id)
+    return select(*run_columns(), *columns).join(runs, runs.c.id == bots.c.run_id).order_by(bots.c.id)
 
 
 def _decision() -> tuple[Any, ...]:
-    return (*_run(), bots.c.name.label("bot"), decisions.c.subject_kind, decisions.c.subject_id)
+    return (*run_columns(), bots.c.name.label("bot"), decisions.c.subject_kind, decisions.c.subject_id)
 
 
 def _decisions() -> Select[Any]:
