@@ -15,13 +15,9 @@ if TYPE_CHECKING:
 _FILE = Path("runs/out/demo.db")
 _RECIPES = ("sandbox", "sandbox_agents")
 _NEXT = """
-Bots named script_* are scripted forecasters of the sandbox, no models: they show what agents do, not what models can.
-Everything above happened in a simulated world. It is kept in {file}:
-  predibot runs --ledger {url}
-  predibot report --ledger {url}
-On real markets, with a network:
-  predibot select
-  predibot decide && predibot evaluate"""
+Bots named script_* are scripted forecasters of a simulated world, no models. To see more of it:
+  predibot report --full --ledger {url}
+On real markets, with a network: predibot decide && predibot evaluate"""
 
 
 def register(app: typer.Typer) -> None:
@@ -65,7 +61,7 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
         )
         return
     output.print_evaluation(done.evaluation, json=False)
-    output.report_console().print(_NEXT.format(file=_FILE, url=url), soft_wrap=True)
+    output.report_console().print(_NEXT.format(url=url), soft_wrap=True)
 
 
 def _tell(report: "DecideReport") -> None:

@@ -54,6 +54,7 @@ def evaluate(
     ledger: options.Ledger = None,
     full: options.Full = False,
     table: options.Table = None,
+    worst: options.Worst = None,
     every: options.AllRows = False,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -71,6 +72,8 @@ def evaluate(
 
     output.set_up_logs(verbose=verbose)
     output.one_format(json=json, csv=csv)
+    if csv and worst is not None:
+        raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
     settings = load_settings()
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
@@ -95,7 +98,8 @@ def evaluate(
         found = evaluate_all(
             store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
         )
-    output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown)
+        lost = output.worst_of(found, store, venue_name(spec), worst, recipe=name, bots=bot_names)
+    output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown, worst=lost)
 
 
 def _question(

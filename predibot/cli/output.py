@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from predibot.contracts import Progress, ProgressListener
     from predibot.jobs.watch import Activity, Watch
+    from predibot.jobs.worst import WorstDecision
+    from predibot.ledger.store import Store
     from predibot.recipe import Recipe
     from predibot.reports.evaluation_screen import Shown
     from predibot.scoring.evaluation import Evaluation, Question
@@ -67,7 +69,44 @@ def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool 
     return question if json or csv else replace(question, wanted=wanted(shown, question.grouping))
 
 
-def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False, shown: "Shown | None" = None) -> None:
+def worst_of(
+    evaluation: "Evaluation",
+    store: "Store",
+    venue_name: str,
+    most: int | None,
+    *,
+    recipe: str | None,
+    bots: Sequence[str],
+) -> "tuple[WorstDecision, ...] | None":
+    """Return the decisions that cost most; None where nobody asked.
+
+    Those of baselines are among them only where they are named, or there are no others: they have no reasons.
+    """
+    from predibot.jobs.worst import worst_decisions
+    from predibot.reports.leaderboard import BASELINES
+
+    if most is None or evaluation.as_of is None:
+        return None
+    cards = [card for each in evaluation.rankings.values() for card in each.cards]
+    others = dict.fromkeys(card.bot for card in cards if card.bot not in BASELINES)
+    return worst_decisions(store, venue_name, evaluation.as_of, most, recipe=recipe, bots=tuple(bots) or tuple(others))
+
+
+def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:
+    """Return what a document has of them; nothing where nobody asked."""
+    from predibot.reports.worst import worst_documents
+
+    return {} if worst is None else {"worst": worst_documents(worst)}
+
+
+def print_evaluation(
+    evaluation: "Evaluation",
+    *,
+    json: bool,
+    csv: bool = False,
+    shown: "Shown | None" = None,
+    worst: "tuple[WorstDecision, ...] | None" = None,
+) -> None:
     """Print an evaluation on stdout: as a document, as one table for programs, or for a person.
 
     Args:
@@ -75,11 +114,12 @@ def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False,
         json: Whether as a document.
         csv: Whether as a table for programs.
         shown: How much a person is shown; left out, the summary.
+        worst: The decisions that cost most, where they were asked for.
     """
     if json:
         from predibot.reports.evaluation import evaluation_document
 
-        print_document(evaluation_document(evaluation), exit_code=DONE)
+        print_document({**evaluation_document(evaluation), **worst_document(worst)}, exit_code=DONE)
     elif csv:
         from predibot.reports.evaluation_csv import evaluation_csv
 
@@ -87,7 +127,12 @@ def print_evaluation(evaluation: "Evaluation", *, json: bool, csv: bool = False,
     else:
         from predibot.reports import evaluation_screen
 
-        evaluation_screen.print_evaluation(report_console(), evaluation, shown)
+        console = report_console()
+        evaluation_screen.print_evaluation(console, evaluation, shown)
+        if worst is not None:
+            from predibot.reports.worst import print_worst
+
+            print_worst(console, worst)
 
 
 def set_up_logs(*, verbose: bool) -> None:

@@ -24,6 +24,7 @@ def report(
     ledger: options.Ledger = None,
     full: options.Full = False,
     table: options.Table = None,
+    worst: options.Worst = None,
     every: options.AllRows = False,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -48,12 +49,13 @@ def report(
         found = evaluate_stored(
             store, venue=venue, recipe=recipe, bots=bot_names, as_of=as_of, question=asked, clock=options.wall_clock
         )
+        lost = output.worst_of(found.evaluation, store, found.venue_name, worst, recipe=found.recipe, bots=bot_names)
     rows = [run_row(summary) for summary in found.runs]
     if json:
         document = {"runs": [row.document() for row in rows], **evaluation_document(found.evaluation)}
-        output.print_document(document, exit_code=DONE)
+        output.print_document({**document, **output.worst_document(lost)}, exit_code=DONE)
         return
-    output.print_evaluation(found.evaluation, json=False, csv=csv, shown=shown)
+    output.print_evaluation(found.evaluation, json=False, csv=csv, shown=shown, worst=lost)
     if shown.table is None and not csv:
         console = output.report_console()
         console.print()

@@ -32,6 +32,9 @@ def evaluate(
 class Stored:
     """What a ledger holds of some runs, and how good the bots of them were."""
 
+    recipe: str | None
+    """The name of the only recipe that was asked about; None for all."""
+    venue_name: str
     runs: tuple[RunSummary, ...]
     evaluation: Evaluation
 
@@ -64,9 +67,9 @@ def evaluate_stored(
     with store.read() as connection:
         runs = list_runs(connection)
     name = asked_about(recipe, bots, runs)
-    at = look_back_at(spec, as_of, clock)
-    found = evaluate(store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bots, question=question)
-    return Stored(tuple(each for each in runs if name in (None, each.run.recipe)), found)
+    at, world = look_back_at(spec, as_of, clock), venue_name(spec)
+    found = evaluate(store=store, venue_name=world, as_of=at, recipe=name, bots=bots, question=question)
+    return Stored(name, world, tuple(each for each in runs if name in (None, each.run.recipe)), found)
 
 
 def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:

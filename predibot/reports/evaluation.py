@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
+from predibot.reports.leaderboard import LeaderboardRow, conclusions, leaderboard, missing
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.calibration import CalibrationBins, MurphyDecomposition
@@ -32,6 +33,9 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "confidence": asked.uncertainty.confidence,
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
+        "leaderboard": _rows(ranked, lambda each: map(_place, leaderboard(each))),
+        "conclusions": list(conclusions(leaderboard(evaluation))),
+        "missing": list(missing(evaluation)),
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
         "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),
         "comparisons": _rows(ranked, lambda each: map(_pair, each.pairs)),
@@ -58,6 +62,32 @@ def _rows(
     rankings: Mapping[Knowledge, Evaluation], rows_of: Callable[[Evaluation], Iterable[Document]]
 ) -> list[Document]:
     return [{**row, "knowledge": knowledge} for knowledge, each in rankings.items() for row in rows_of(each)]
+
+
+def _place(row: LeaderboardRow) -> Document:
+    needed = row.verdict.needed
+    return {
+        "rank": row.rank,
+        "bot": row.bot,
+        "baseline": row.baseline,
+        "edge": number(row.edge),
+        "edge_low": number(row.edge_low),
+        "edge_high": number(row.edge_high),
+        "edge_by_event": number(row.edge_by_event),
+        "events": row.events,
+        "verdict": row.verdict.finding.value,
+        "e_value": row.verdict.e_value,
+        "events_needed": None if needed is None else needed.events,
+        "events_needed_at_least": None if needed is None else needed.more_than,
+        "brier": number(row.brier),
+        "market_brier": number(row.market_brier),
+        "horizon": row.horizon,
+        "quote_return": number(row.quote_return),
+        "quote_return_now": number(row.quote_return_now),
+        "answered_share": number(row.answered_share),
+        "cost_usd": number(row.cost_usd),
+        "curve": list(row.curve),
+    }
 
 
 def _card(card: Scorecard) -> Document:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from predibot.domain.untrusted_text import spreadsheet_cell
+from predibot.reports.leaderboard import LeaderboardRow, leaderboard
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.e_values import BettingEvidence
@@ -93,7 +94,9 @@ class ScoreRow:
     card: Scorecard | None = None
     """Everything, its returns too; None of parts by lead time or confidence, which are of forecasts."""
     evidence: BettingEvidence | None = None
-    """Of beating the price, of all it did; None of a part."""
+    """Of beating the price, of all it did; None of a part, as the next one."""
+    place: LeaderboardRow | None = None
+    """On the leaderboard."""
 
     def cells(self) -> Document:
         """Return the numbers under the names that `evaluate --csv` gives them; one without a value is None."""
@@ -101,7 +104,7 @@ class ScoreRow:
         named: Document = {"knowledge": self.knowledge, **part, "bot": self.bot}
         if self.card is None:
             return {**named, **_with_ends(self.forecast, _FORECAST, "")}
-        return {**named, **_card(self.card), **_evidence(self.evidence)}
+        return {**named, **_card(self.card), **_evidence(self.evidence), **_place(self.place)}
 
 
 def score_rows(evaluation: Evaluation) -> tuple[ScoreRow, ...]:
@@ -133,8 +136,10 @@ def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:
     by = evaluation.question.grouping
     if by is None:
         found = {each.bot: each.forecasts for each in evaluation.evidence}
+        places = {row.bot: row for row in leaderboard(evaluation)}
         for card in evaluation.cards:
-            yield ScoreRow(knowledge, None, None, card.bot, card.forecast, card, found.get(card.bot))
+            evidence, place = found.get(card.bot), places.get(card.bot)
+            yield ScoreRow(knowledge, None, None, card.bot, card.forecast, card, evidence, place)
     elif by in ("lead_time", "confidence"):
         scores = evaluation.by_lead_time if by == "lead_time" else evaluation.by_confidence
         yield from (ScoreRow(knowledge, by, each.group, each.bot, each.score) for each in scores)
@@ -153,6 +158,12 @@ def _evidence(evidence: BettingEvidence | None) -> Document:
         "e_value_worse": evidence.worse.now,
         "e_value_worse_largest": evidence.worse.largest,
     }
+
+
+def _place(row: LeaderboardRow | None) -> Document:
+    if row is None:
+        return {}
+    return {"rank": row.rank, "baseline": row.baseline, "verdict": row.verdict.finding.value}
 
 
 def _card(card: Scorecard) -> Document:

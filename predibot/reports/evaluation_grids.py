@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from predibot.reports import figures
 from predibot.reports.grid import Column, Grid
-from predibot.reports.leaderboard import VERDICTS, LeaderboardRow, far_apart, leaderboard, more_events
+from predibot.reports.leaderboard import PAIR_VERDICTS, VERDICTS, LeaderboardRow, far_apart, leaderboard, more_events
 from predibot.reports.text import plain
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.counterfactual import Counterfactual
@@ -332,8 +332,8 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
             scaled(pair.difference),
             figures.interval(pair.low, pair.high) if lower_is_better else _scaled_ends(pair.low, pair.high),
             figures.p_value(pair.p_adjusted),
-            VERDICTS[_of_pair(pair, lower_is_better=lower_is_better).finding],
-            _more_events(_of_pair(pair, lower_is_better=lower_is_better)),
+            PAIR_VERDICTS[pair_verdict(pair).finding],
+            _more_events(pair_verdict(pair)),
             figures.count(pair.n),
             figures.count(pair.clusters),
             scaled(pair.detectable).lstrip("+"),
@@ -356,17 +356,6 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
             "sees: the smallest true difference that so many events show four times in five.",
         ),
         ("n", "events", "sees", "more events", "95% interval"),
-    )
-
-
-def _of_pair(pair: Pair, *, lower_is_better: bool) -> Verdict:
-    errors = [each for each in (pair.cluster_standard_error, pair.price_standard_error) if each is not None]
-    return pair_verdict(
-        pair.difference,
-        max(errors, default=None),
-        pair.p_adjusted,
-        events=pair.clusters,
-        lower_is_better=lower_is_better,
     )
 
 

@@ -17,7 +17,7 @@ from predibot.reports.text import plain
 from predibot.scoring.evaluation import WANTED, Evaluation
 
 _SHOWN_ROWS = 50
-_CURVE_CELLS = 16
+_CURVE_CELLS = 12
 _ROOM_FOR_CURVES = 100
 """From so many columns on the summary has the curves too."""
 _SHOWN_REMARKS = 3

@@ -61,7 +61,12 @@ class LeaderboardRow:
 
 
 def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
-    """Return a row for each card of an evaluation, best first; what is ranked apart has its own."""
+    """Return a row for each card of an evaluation, best first; what is ranked apart has its own.
+
+    Forecasts that come from no ledger have no edge, and no row.
+    """
+    if evaluation.as_of is None:
+        return ()
     evidence = {each.bot: each.forecasts for each in evaluation.evidence}
     curves = {each.bot: each for each in evaluation.curves}
     ordered = ranked(evaluation.cards)
@@ -147,6 +152,13 @@ def far_apart(mean: float | None, by_event: float | None, ends: tuple[float, flo
 VERDICTS: Mapping[Finding, str] = {
     Finding.BEATS_THE_PRICE: "beats price",
     Finding.WORSE_THAN_THE_PRICE: "trails price",
+    Finding.CANNOT_BE_TOLD: "can't tell",
+    Finding.NEVER_DIFFERED: "equals price",
+    Finding.TOO_FEW_EVENTS: "too few yet",
+    Finding.NOTHING_YET: "nothing yet",
+}
+"""A verdict on a bot beside the price, in a word or two."""
+PAIR_VERDICTS: Mapping[Finding, str] = {
     Finding.FIRST_IS_BETTER: "the first",
     Finding.SECOND_IS_BETTER: "the second",
     Finding.CANNOT_BE_TOLD: "can't tell",
@@ -154,7 +166,7 @@ VERDICTS: Mapping[Finding, str] = {
     Finding.TOO_FEW_EVENTS: "too few yet",
     Finding.NOTHING_YET: "nothing yet",
 }
-"""A verdict in a word or two, of a bot beside the price and of two bots."""
+"""Which of two is better."""
 
 
 def conclusions(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
@@ -171,13 +183,13 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
     closest = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
     more = "" if closest is None else _needed(closest)
     if ahead:
-        yield f"{_list([f'{row.bot} (E = {_evidence_said(row)})' for row in ahead])} {_verb(ahead)} the price."
+        yield _said_ahead(ahead)
         if undecided:
             yield f"Nobody else can be told from it{f'; {closest.bot} {more}' if closest and more else ''}."
     elif closest is None:
         yield "Nobody beats the price."
     else:
-        evidence = f"its evidence is E = {_evidence_said(closest)} of the {BEATS_FROM:.0f} that a claim takes"
+        evidence = f"its evidence is E = {_evidence_said(closest)}, and a claim takes {BEATS_FROM:.0f}"
         yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{f'; it {more}' if more else ''}."
     if behind:
         yield f"{_list([row.bot for row in behind])} {'is' if len(behind) == 1 else 'are'} worse than the price."
@@ -185,8 +197,10 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
         yield f"Of {_list([row.bot for row in few])} nothing is claimed below {FEW_CLUSTERS} events."
 
 
-def _verb(ahead: Sequence[LeaderboardRow]) -> str:
-    return "beats" if len(ahead) == 1 else "beat"
+def _said_ahead(ahead: Sequence[LeaderboardRow]) -> str:
+    if len(ahead) == 1:
+        return f"{ahead[0].bot} beats the price: E = {_evidence_said(ahead[0])}."
+    return f"{_list([f'{row.bot} (E = {_evidence_said(row)})' for row in ahead])} beat the price."
 
 
 def _evidence_of(row: LeaderboardRow) -> float:
@@ -252,13 +266,13 @@ def _unknown_costs(cards: Sequence[Scorecard]) -> str:
 
 
 _MISSING = (
-    _counted("failed", lambda card: card.failed),
-    _counted("refused", lambda card: card.refused),
+    _counted("decisions failed", lambda card: card.failed),
+    _counted("answers refused", lambda card: card.refused),
     _counted("abstained", lambda card: card.abstained),
     _counted("not clean", lambda card: card.ahead + card.contaminated),
     _of_horizon("not settled", SETTLED, lambda score: score.n_unpriced),
     _counted("markets unpriced", lambda card: card.edge.unpriced),
     _counted("void forecasts", lambda card: card.void),
-    _of_horizon("without a quote", NOW, lambda score: score.n - score.n_quote),
+    _of_horizon("returns without a quote", NOW, lambda score: score.n - score.n_quote),
     _unknown_costs,
 )

@@ -1,31 +1,93 @@
 """Averages: means over decisions or event-slots with the shares held behind them, and the intervals of both."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import pairwise
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.bootstrap import Estimate
-from predibot.scoring.clusters import cluster_codes, cluster_sums
+from predibot.scoring.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.comparison import Comparison
 from predibot.scoring.intervals import Spread, comparison_by_prices, estimate_by_prices
-from predibot.scoring.price_implied import Exclusion, Holdings, variances
+from predibot.scoring.price_implied import Exclusion, Holdings, first_after, run_ends, variances
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.uncertainty import MOST_WITH_INTERVALS, fullest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
-    """What is averaged, n_u of them: a decision, an event and slot, or a forecast."""
+class Book:
+    """A record with its bets by bot, by market and then by time: sorted once, for all that is summed over it."""
 
-    bot: Ints
-    """Whose it is, (n_u,)."""
-    event: Ints
-    """The cluster, (n_u,)."""
+    record: TrackRecord
+    """The same, but for the order of the bets."""
+    order: Ints
+    """Which bet of the record as it was each is, (n_b,)."""
+    rank: Ints
+    """The place of each by market and then by time, whoever's it is, (n_b,)."""
+    ends_of_bots: Ints
+    """Where the bets of each bot end, (bots + 1,), from 0."""
+    ends_of_runs: Ints
+    """Where those end that are of the same bot and market as each, (n_b,)."""
+    starts_of_runs: Ints
+    """Where each such run begins, and the last one ends, (runs + 1,)."""
+    start: Floats
+    """When each was made, (n_b,)."""
+    subject: Ints
+    """The event and slot of each decision, (n_d,): what bots are compared on."""
+    cell: Ints
+    """The bot and event of each decision, (n_d,), by bot: clusters of one bot."""
+    ends_of_cells: Ints
+    """Where the cells of each bot end, (bots + 1,), from 0."""
+
+    @classmethod
+    def of(cls, record: TrackRecord) -> "Book":
+        """Return the book of a record."""
+        start = record.decided_at[record.bet_decision]
+        by_market = np.argsort(start, kind="stable")
+        by_market = by_market[np.argsort(_narrow(record.bet_market[by_market]), kind="stable")]
+        bot = record.decision_bot[record.bet_decision[by_market]]
+        rank = np.argsort(_narrow(bot), kind="stable").astype(np.int64)
+        order = by_market[rank]
+        events, event = np.unique(record.decision_event, return_inverse=True)
+        cells, cell = np.unique(record.decision_bot * max(events.size, 1) + event, return_inverse=True)
+        everyone = np.arange(len(record.bots) + 1)
+        sorted_record = record.with_bets(order)
+        market = sorted_record.bet_market
+        runs = run_ends(market, bot[rank])
+        return cls(
+            record=sorted_record,
+            order=order.astype(np.int64),
+            rank=rank,
+            ends_of_bots=np.searchsorted(bot[rank], everyone).astype(np.int64),
+            ends_of_runs=runs,
+            starts_of_runs=np.concatenate([[0], np.unique(runs)]),
+            start=start[order],
+            subject=subjects(record.decision_event, record.slots()),
+            cell=cell.astype(np.int64),
+            ends_of_cells=np.searchsorted(cells // max(events.size, 1), everyone).astype(np.int64),
+        )
+
+    def exclusion(self, rows: slice | Ints) -> Exclusion | None:
+        """Return which outcomes of some bets exclude each other; None where none do."""
+        record = self.record
+        if record.market_exclusive is None:
+            return None
+        market = record.bet_market[rows]
+        group = record.market_exclusive[market].astype(np.int64)
+        if not (group >= 0).any():
+            return None
+        slot = record.slots()[record.bet_decision[rows]]
+        return Exclusion(group, slot, record.settled_at[market], record.payout_yes[market])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What is averaged, n_u of them: decisions, event-slots, or forecasts."""
+
+    decision: Ints
+    """A decision of each, (n_u,), which says whose it is and of which event."""
     subject: Ints
     """What it is about, (n_u,): two bots are compared where this is the same number."""
     value: Floats
@@ -33,162 +95,156 @@ class Units:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """The shares behind the units, k of them, a row a market of a unit."""
+class Shares:
+    """What was held of each bet's market, (n_b,) each, in the order of the book."""
 
     unit: Ints
-    """Of which unit, (k,)."""
-    bet: Ints
-    """Which bet of the record, (k,)."""
+    """Of which unit."""
     shares: Floats
-    """Shares of YES as far as the unit's value moves with the price, (k,), negative for NO."""
-    price_yes: Floats
-    """q is of this price at the start, (k,)."""
-    later_yes: Floats
-    """The price at the end or the payout, (k,); NaN where nothing needs one."""
-    paid: NDArray[np.bool_]
-    """Whether it is the payout, (k,)."""
+    """Shares of YES as far as the unit's value moves with the price, negative for NO; zero for nothing."""
     if_no: Floats
-    """What it would add to the unit's value, would the market pay nothing, (k,)."""
+    """What it would add to the unit's value, would the market pay nothing."""
     if_yes: Floats
-    """The same, would it pay 1, (k,)."""
-
-    def only(self, kept: NDArray[np.bool_] | Ints) -> Self:
-        """Return some of the rows, in the order asked for."""
-        changed: dict[str, Any] = {each.name: getattr(self, each.name)[kept] for each in fields(self)}
-        return replace(self, **changed)
+    """The same, would it pay 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Book:
-    """The bets of a record by market and then by time: what all averages over it are summed in."""
+class Later:
+    """The prices at the end of what was held, (n_b,) each, in the order of the book."""
 
-    rank: Ints
-    """The place of each bet in that order, (n_b,)."""
-    market: Ints
-    start: Floats
-    slot: Floats
-    group: Ints
-    """The group of outcomes that exclude each other, -1 for none, (n_b,)."""
-    settled_at: Floats
-    payout_yes: Floats
+    price_yes: Floats
+    """NaN where there is none."""
+    paid: NDArray[np.bool_]
+    """Whether it is the payout."""
+    held_seconds: float | None
+    """For how long each is held; None for all until the same instant."""
+    ends: Ints
+    """The first later bet of the same bot and market that does not overlap with each."""
 
     @classmethod
-    def of(cls, record: TrackRecord) -> "Book":
-        """Return the book of a record."""
-        start = record.decided_at[record.bet_decision]
-        order = np.argsort(start, kind="stable")
-        order = order[np.argsort(_narrow(record.bet_market[order]), kind="stable")]
-        rank = np.empty_like(order)
-        rank[order] = np.arange(order.size)
-        groups = record.market_exclusive
-        none = np.full(record.bet_market.shape, -1, dtype=np.int64)
-        return cls(
-            rank=rank.astype(np.int64),
-            market=record.bet_market,
-            start=start,
-            slot=record.slots()[record.bet_decision],
-            group=none if groups is None else groups[record.bet_market].astype(np.int64),
-            settled_at=record.settled_at[record.bet_market],
-            payout_yes=record.payout_yes[record.bet_market],
-        )
+    def of(cls, book: Book, price_yes: Floats, paid: NDArray[np.bool_], held_seconds: float | None) -> "Later":
+        """Return the prices of the record's bets, as they were in order."""
+        ends = book.ends_of_runs
+        if held_seconds is not None:
+            ends = first_after(book.start, book.start + held_seconds, ends)
+        return cls(price_yes[book.order], paid[book.order], held_seconds, ends)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Average:
     """A mean of every bot over its units that have a value, and what was held behind it."""
 
-    units: Units
-    rows: Rows
     book: Book
-    held_seconds: float | None = None
-    """For how long each row is held; None for all until the same instant."""
+    units: Units
+    held: Shares
+    later: Later
     limits: tuple[float, float] | None = None
-    """What the mean lies within whatever markets pay; None for what the rows could pay at worst and best."""
+    """What the mean lies within whatever markets pay; None for what the shares could bring at worst and best."""
 
-    def of_each(self, bots: int, confidence: float) -> list[Estimate | None]:
+    def of_each(self, confidence: float) -> list[Estimate | None]:
         """Return the mean of each bot with its interval; None of one without a value, or of too many."""
-        many = fullest(np.bincount(self.units.bot[~np.isnan(self.units.value)], minlength=bots), MOST_WITH_INTERVALS)
-        wanted = set(many.tolist())
+        book = self.book
+        known = ~np.isnan(self.units.value)
+        cell = book.cell[self.units.decision[known]]
+        cells = int(book.ends_of_cells[-1])
+        n = np.bincount(cell, minlength=cells).astype(np.float64)
+        sums = np.bincount(cell, self.units.value[known], cells).astype(np.float64)
+        counts = _sums_between(n, book.ends_of_cells)
+        spreads = self._spreads(known, cells, counts)
+        wanted = set(fullest(counts.astype(np.int64), MOST_WITH_INTERVALS).tolist())
+        found: list[Estimate | None] = []
+        for bot, count in enumerate(counts.tolist()):
+            own = slice(book.ends_of_cells[bot], book.ends_of_cells[bot + 1])
+            there = n[own] > 0.0
+            clusters = ClusterSums(sums[own][there], n[own][there])
+            in_question = count > 0.0 and bot in wanted
+            found.append(estimate_by_prices(clusters, int(count), spreads[bot], confidence) if in_question else None)
+        return found
+
+    def _spreads(self, known: NDArray[np.bool_], cells: int, counts: Floats) -> list[Spread]:
+        """Return what the prices say of each bot's mean: what has no value counts as nothing held."""
+        record, book = self.book.record, self.book
+        counted = known[self.held.unit] if known.size else np.zeros(self.held.unit.shape, dtype=np.bool_)
+        held = Holdings(
+            cell=book.cell[record.bet_decision],
+            market=record.bet_market,
+            shares=np.where(counted, self.held.shares, 0.0),
+            price_yes=record.bet_price_yes,
+            later_yes=self.later.price_yes,
+            paid=self.later.paid,
+        )
+        exclusion = None if self.later.held_seconds is not None else book.exclusion(slice(None))
+        variance = _sums_between(variances(held, cells, ends=self.later.ends, exclusion=exclusion), book.ends_of_cells)
+        starts = book.starts_of_runs
+        if_no, if_yes = (
+            _sums_between(np.where(counted, each, 0.0), starts) for each in (self.held.if_no, self.held.if_yes)
+        )
+        of_bots = np.searchsorted(starts[1:], book.ends_of_bots, "right")
+        divisor = np.maximum(counts, 1.0)
+        lowest = _sums_between(np.minimum(if_no, if_yes), of_bots) / divisor
+        highest = _sums_between(np.maximum(if_no, if_yes), of_bots) / divisor
         return [
-            self._estimate(units, rows, confidence) if bot in wanted and units.size else None
-            for bot, (units, rows) in enumerate(zip(self._units_of_each(bots), self._rows_of_each(bots), strict=True))
+            self._limited(Spread(*each))
+            for each in zip(variance.tolist(), lowest.tolist(), highest.tolist(), strict=True)
         ]
+
+    def _limited(self, spread: Spread) -> Spread:
+        if self.limits is None or spread.lowest >= spread.highest:
+            return spread
+        return Spread(spread.variance, *self.limits)
 
     def compared(self, bots: Ints) -> "Compared":
         """Return some bots beside each other, on the subjects that they have values of.
 
         Of a bot that was asked the same twice, by two recipes, the mean counts.
         """
-        units = np.flatnonzero(np.isin(self.units.bot, bots) & ~np.isnan(self.units.value))
+        record = self.book.record
+        owner = record.decision_bot[self.units.decision]
+        units = np.flatnonzero(np.isin(owner, bots) & ~np.isnan(self.units.value))
         subjects, first, code = np.unique(self.units.subject[units], return_index=True, return_inverse=True)
-        cell = code * bots.size + np.searchsorted(bots, self.units.bot[units])
+        cell = code * bots.size + np.searchsorted(bots, owner[units])
         n = np.bincount(cell, minlength=subjects.size * bots.size)
         sums = np.bincount(cell, self.units.value[units], subjects.size * bots.size)
         table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(subjects.size, bots.size)
-        subject = np.zeros(self.units.bot.size, dtype=np.int64)
-        weight = np.zeros(self.units.bot.size)
+        subject = np.zeros(owner.size, dtype=np.int64)
+        weight = np.zeros(owner.size)
         subject[units], weight[units] = code, 1.0 / n[cell]
-        rows = list(self._rows_of_each(int(bots.max(initial=-1)) + 1))
-        return Compared(self, table, self.units.event[units][first], [rows[bot] for bot in bots], subject, weight)
+        event = record.decision_event[self.units.decision[units[first]]]
+        codes = cluster_codes(event) if event.size else event
+        return Compared(self, table, codes, [self._rows_of(int(bot), subject, weight) for bot in bots])
 
-    def spread(self, rows: Rows, event: Ints, n: int) -> Spread:
-        """Return what the prices say of the mean of n units, whose rows are in the order of the book.
-
-        Args:
-            rows: What was held.
-            event: The cluster of each row, (k,).
-            n: How many units.
-        """
-        if not rows.bet.size:
-            return Spread(0.0, 0.0, 0.0)
-        market = self.book.market[rows.bet]
-        runs = np.cumsum(np.diff(market, prepend=market[0]) != 0)
-        ends = np.bincount(runs, rows.if_no), np.bincount(runs, rows.if_yes)
-        lowest, highest = (float(reach(*ends).sum()) / n for reach in (np.minimum, np.maximum))
-        if self.limits is not None and lowest < highest:
-            lowest, highest = self.limits
-        return Spread(float(self._variances(rows, market, event).sum()), lowest, highest)
-
-    def _units_of_each(self, bots: int) -> Iterator[Ints]:
-        """Yield the units of each bot that have a value."""
-        units = np.flatnonzero(~np.isnan(self.units.value))
-        units = units[np.argsort(_narrow(self.units.bot[units]), kind="stable")]
-        ends = np.searchsorted(self.units.bot[units], np.arange(bots + 1))
-        for start, end in pairwise(ends.tolist()):
-            yield units[start:end]
-
-    def _rows_of_each(self, bots: int) -> Iterator[Rows]:
-        """Yield the rows of each bot's units that have a value, in the order of the book."""
-        known = np.flatnonzero(~np.isnan(self.units.value)[self.rows.unit])
-        # The place of each row in the book is its own, so that nothing has to be sorted.
-        place = np.full(self.book.rank.size, -1, dtype=np.int64)
-        place[self.book.rank[self.rows.bet[known]]] = known
-        order = place[place >= 0]
-        owner = self.units.bot[self.rows.unit[order]]
-        order = order[np.argsort(_narrow(owner), kind="stable")]
-        ends = np.searchsorted(self.units.bot[self.rows.unit[order]], np.arange(bots + 1))
-        for start, end in pairwise(ends.tolist()):
-            yield self.rows.only(order[start:end])
-
-    def _estimate(self, units: Ints, rows: Rows, confidence: float) -> Estimate:
-        value = self.units.value[units]
-        sums = cluster_sums(value, np.ones_like(value), cluster_codes(self.units.event[units]))
-        spread = self.spread(rows, self.units.event[rows.unit], units.size)
-        return estimate_by_prices(sums, units.size, spread, confidence)
-
-    def _variances(self, rows: Rows, market: Ints, event: Ints) -> Floats:
-        cell = cluster_codes(event)
-        held = Holdings(cell, market, rows.shares, rows.price_yes, rows.later_yes, rows.paid)
-        cells = int(cell.max()) + 1
-        if self.held_seconds is not None:
-            start = self.book.start[rows.bet]
-            return variances(held, cells, start=start, until=start + self.held_seconds)
-        group = self.book.group[rows.bet]
-        exclusion = Exclusion(
-            group, self.book.slot[rows.bet], self.book.settled_at[rows.bet], self.book.payout_yes[rows.bet]
+    def _rows_of(self, bot: int, subject: Ints, weight: Floats) -> "_Rows":
+        """Return what a bot holds, without what moves nothing."""
+        own = slice(self.book.ends_of_bots[bot], self.book.ends_of_bots[bot + 1])
+        unit, held, record = self.held.unit[own], self.held, self.book.record
+        of_unit = weight[unit]
+        shares = held.shares[own] * of_unit
+        bounded = (held.if_no[own] != 0.0) | (held.if_yes[own] != 0.0)
+        # Prices of what is not held matter where outcomes exclude each other.
+        moves = bounded | (shares != 0.0) if record.market_exclusive is None else np.ones(unit.shape, dtype=np.bool_)
+        kept = np.flatnonzero(moves & (of_unit > 0.0)) + int(own.start)
+        part = of_unit[kept - int(own.start)]
+        unit = held.unit[kept]
+        return _Rows(
+            row=kept,
+            rank=self.book.rank[kept],
+            subject=subject[unit],
+            shares=held.shares[kept] * part,
+            if_no=held.if_no[kept] * part,
+            if_yes=held.if_yes[kept] * part,
         )
-        return variances(held, cells, exclusion=exclusion)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """What one bot holds, in the order of the book."""
+
+    row: Ints
+    rank: Ints
+    subject: Ints
+    shares: Floats
+    if_no: Floats
+    if_yes: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,41 +255,70 @@ class Compared:
     table: Floats
     """The value of each bot on each subject, (n_t, bots), NaN for none."""
     clusters: Ints
-    """The event of each subject, (n_t,)."""
-    rows: Sequence[Rows]
-    """Those of each bot, in the order of the book."""
-    subject: Ints
-    """The row of the table of each unit, (n_u,)."""
-    weight: Floats
-    """What part of its bot's value a unit is, (n_u,): less than one where a bot was asked the same twice."""
+    """The event of each subject, (n_t,), from zero."""
+    rows: Sequence[_Rows]
+    """Those of each bot."""
 
     def difference(self, first: int, second: int, confidence: float) -> Comparison | None:
         """Return the mean of one column less that of another where both have values; None where there is none."""
-        both = ~np.isnan(self.table[:, first] + self.table[:, second])
+        less = self.table[:, first] - self.table[:, second]
+        both = ~np.isnan(less)
         shared = np.flatnonzero(both)
         if not shared.size:
             return None
-        less = self.table[shared, first] - self.table[shared, second]
+        less = less[shared]
         sums = cluster_sums(less, np.ones_like(less), cluster_codes(self.clusters[shared]))
-        rows = self._net(self.rows[first], self.rows[second], both)
-        event = self.clusters[self.subject[rows.unit]]
-        return comparison_by_prices(sums, shared.size, self.average.spread(rows, event, shared.size), confidence)
+        return comparison_by_prices(sums, shared.size, self._spread(first, second, both), confidence)
 
-    def _net(self, first: Rows, second: Rows, both: NDArray[np.bool_]) -> Rows:
-        """Return what holding the first's shares and owing the second's comes to, in the order of the book."""
-        own, other = (rows.only(both[self.subject[rows.unit]]) for rows in (first, second))
-        sign = np.repeat([1.0, -1.0], [own.bet.size, other.bet.size])
-        joined = Rows(*(np.concatenate([getattr(own, each.name), getattr(other, each.name)]) for each in fields(Rows)))
-        weight = sign * self.weight[joined.unit]
-        joined = replace(
-            joined,
-            shares=joined.shares * weight,
-            if_no=joined.if_no * weight,
-            if_yes=joined.if_yes * weight,
+    def _spread(self, first: int, second: int, both: NDArray[np.bool_]) -> Spread:
+        """Return what the prices say of holding the first's shares and owing the second's."""
+        book, later, n = self.average.book, self.average.later, int(np.count_nonzero(both))
+        sides = [(rows, np.flatnonzero(both[rows.subject])) for rows in (self.rows[first], self.rows[second])]
+        rank = np.concatenate([rows.rank[kept] for rows, kept in sides])
+        order = np.argsort(rank, kind="stable")
+        if not order.size:
+            return Spread(0.0, 0.0, 0.0)
+        row, subject = (
+            np.concatenate([getattr(rows, each)[kept] for rows, kept in sides])[order] for each in ("row", "subject")
         )
-        return joined.only(np.argsort(self.average.book.rank[joined.bet], kind="stable"))
+        shares, if_no, if_yes = (
+            np.concatenate(
+                [sign * getattr(rows, each)[kept] for sign, (rows, kept) in zip((1.0, -1.0), sides, strict=True)]
+            )[order]
+            for each in ("shares", "if_no", "if_yes")
+        )
+        market = book.record.bet_market[row]
+        cell = self.clusters[subject]
+        ends = run_ends(market, cell)
+        starts = np.concatenate([[0], np.unique(ends)])
+        bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
+        lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
+        if later.held_seconds is not None:
+            start = book.start[row]
+            ends = first_after(start, start + later.held_seconds, ends)
+        price = book.record.bet_price_yes[row]
+        held = Holdings(cell, market, shares, price, later.price_yes[row], later.paid[row])
+        exclusion = book.exclusion(row) if later.held_seconds is None else None
+        variance = variances(held, int(self.clusters.max()) + 1, ends=ends, exclusion=exclusion)
+        return Spread(float(variance.sum()), lowest, highest)
 
 
-def _narrow(numbers: Ints) -> NDArray[Any]:
+def subjects(event: Ints, slot: Floats) -> Ints:
+    """Return a number for each event and slot, (n,): what bots are compared on."""
+    _, slots = np.unique(slot, return_inverse=True)
+    events, code = np.unique(event, return_inverse=True)
+    found: Ints = slots * max(events.size, 1) + code
+    return found
+
+
+def _sums_between(values: Floats, ends: Ints) -> Floats:
+    """Return the sum of the values between each two ends, (ends - 1,)."""
+    summed = np.add.reduceat(np.append(values, 0.0), ends[:-1]) if ends.size > 1 else np.zeros(0)
+    # Where nothing lies between them, a single value would be taken.
+    return np.where(np.diff(ends) > 0, summed, 0.0)
+
+
+def _narrow(numbers: Ints) -> Ints:
     """Return the same numbers in 16 bits where these hold them, in which sorting takes linear time."""
-    return numbers.astype(np.uint16) if numbers.max(initial=0) < 65_536 else numbers
+    narrow: Ints = numbers.astype(np.uint16) if numbers.max(initial=0) < 65_536 else numbers
+    return narrow

@@ -20,6 +20,8 @@ class Edges:
     paid; of b bots.
     """
 
+    decision: Ints
+    """A decision of each, (n_s,)."""
     bot: Ints
     """Whose it is, (n_s,)."""
     event: Ints
@@ -94,6 +96,7 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
     # What is the same as (p0 - y)^2 - (p - y)^2, written so that it is linear in y.
     gained = share * (later[rows] - (said[rows] + entry) / 2.0)
     return Edges(
+        decision=first,
         bot=record.decision_bot[first],
         event=record.decision_event[first],
         slot=record.slots()[first],

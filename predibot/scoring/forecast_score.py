@@ -21,7 +21,7 @@ from predibot.scoring.clusters import cluster_codes, cluster_sums
 from predibot.scoring.difficulty import difficulty_adjusted
 from predibot.scoring.forecasts import Forecasts
 from predibot.scoring.intervals import estimate_of_brier
-from predibot.scoring.price_implied import Exclusion, Holdings, variances
+from predibot.scoring.price_implied import Exclusion, Holdings, run_ends, variances
 from predibot.scoring.probability import brier_score, brier_skill_score, log_score, surprises
 from predibot.scoring.uncertainty import Ratio, Uncertainty, intervals_of_each, mean_of
 
@@ -163,9 +163,10 @@ def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
         paid=np.ones(said.shape, dtype=np.bool_),
     )
     exclusion = None
-    if own.exclusive is not None:
+    if own.exclusive is not None and (own.exclusive >= 0).any():
         exclusion = Exclusion(own.exclusive[order], slot[order], np.full(said.shape, np.inf), own.outcome[order])
-    variance = float(variances(held, sums.clusters, exclusion=exclusion).sum())
+    ends = run_ends(held.market, held.cell)
+    variance = float(variances(held, sums.clusters, ends=ends, exclusion=exclusion).sum())
     return estimate_of_brier(sums, said.size, variance, confidence)
 
 

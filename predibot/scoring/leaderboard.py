@@ -104,7 +104,7 @@ def return_pairs(record: TrackRecord, returns: HorizonReturns, uncertainty: Unce
     instance_of("record", record, TrackRecord)
     instance_of("returns", returns, HorizonReturns)
     instance_of("uncertainty", uncertainty, Uncertainty)
-    average = horizon_averages(record, returns, Book.of(record))["mean_return"]
+    average = horizon_averages(returns, Book.of(record), ("mean_return",))["mean_return"]
     pairs = _pairs_by_prices(f"return_{returns.label}", record.bots, average, uncertainty)
     if returns.label != SETTLED:
         return _adjusted(pairs)
@@ -131,7 +131,7 @@ def edge_pairs(record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | 
     instance_of("uncertainty", uncertainty, Uncertainty)
     if found is not None:
         instance_of("found", found, Edges)
-    average = edge_average(record, edges(record) if found is None else found, Book.of(record))
+    average = edge_average(edges(record) if found is None else found, Book.of(record))
     return _adjusted(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
 
 
@@ -175,8 +175,8 @@ class _Answers:
 
 
 def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncertainty: Uncertainty) -> list[Pair]:
-    values = average.units
-    n = np.bincount(values.bot[~np.isnan(values.value)], minlength=len(bots))
+    known = average.units.decision[~np.isnan(average.units.value)]
+    n = np.bincount(average.book.record.decision_bot[known], minlength=len(bots))
     compared = fullest(n, MOST_IN_PAIRS)
     beside = average.compared(compared)
     pairs = []

@@ -137,12 +137,12 @@ def price_implied_variance(
     order = np.lexsort((until, start, market, cell))
     holdings = Holdings(cell[order], market[order], held[order], price[order], later[order], paid[order])
     never = np.full(order.shape, np.inf)
+    none = exclusive is None or not (group >= 0).any()
     return variances(
         holdings,
         int(cell.max()) + 1,
-        start=start[order],
-        until=until[order],
-        exclusion=None if exclusive is None else Exclusion(group[order], start[order], never, later[order]),
+        ends=first_after(start[order], until[order], run_ends(holdings.market, holdings.cell)),
+        exclusion=None if none else Exclusion(group[order], start[order], never, later[order]),
     )
 
 
@@ -154,28 +154,19 @@ def _ends(held_until: ArrayLike, start: Floats) -> Floats:
     return until
 
 
-def variances(
-    held: Holdings,
-    cells: int,
-    *,
-    start: Floats | None = None,
-    until: Floats | None = None,
-    exclusion: Exclusion | None = None,
-) -> Floats:
+def variances(held: Holdings, cells: int, *, ends: Ints, exclusion: Exclusion | None = None) -> Floats:
     """Return the variance of each cell, (cells,), never below zero.
 
     Args:
         held: In order of time within each market of a cell.
         cells: How many there are.
-        start: When each was bought, (k,); needed with `until`.
-        until: Until when each is held, (k,), in the same order of time; left out, all until the same instant.
+        ends: For each, the first later holding of its market that is bought when it has ended, (k,).
         exclusion: What excludes each other, where all are held until the same instant.
     """
     if not held.shares.size:
         return np.zeros(cells)
-    added = _of_markets(held, start, until)
-    grouped = exclusion is not None and bool((exclusion.group >= 0).any())
-    if exclusion is None or not grouped:
+    added = _of_markets(held, ends)
+    if exclusion is None:
         found: Floats = np.maximum(np.bincount(held.cell, added, cells), 0.0)
     else:
         of_rest = np.bincount(held.cell, np.where(exclusion.group < 0, added, 0.0), cells)
@@ -185,32 +176,39 @@ def variances(
     return np.where(found > _ROUNDING * at_most, found, 0.0)
 
 
-def _of_markets(held: Holdings, start: Floats | None, until: Floats | None) -> Floats:
+def _of_markets(held: Holdings, ends: Ints) -> Floats:
     """Return what each holding adds to the variance of its cell, (k,): with itself, and with all it overlaps later."""
     x = held.shares
-    rows = np.arange(x.size)
-    ends = _ends_of_runs(held)
-    if until is not None and start is not None:
-        ends = _first_not_before(until, start, rows, ends)
     before = held.price_yes * (1.0 - held.price_yes)
     after = np.where(held.paid | (x == 0.0), 0.0, held.later_yes * (1.0 - held.later_yes))
-    summed, weighed = (np.concatenate([[0.0], np.cumsum(each)]) for each in (x, x * before))
-    with_later = weighed[ends] - weighed[rows + 1] - after * (summed[ends] - summed[rows + 1])
+    summed, weighed = np.zeros(x.size + 1), np.zeros(x.size + 1)
+    np.cumsum(x, out=summed[1:])
+    np.cumsum(x * before, out=weighed[1:])
+    with_later = weighed[ends] - weighed[1:] - after * (summed[ends] - summed[1:])
     added: Floats = x * (x * (before - after) + 2.0 * with_later)
     return added
 
 
-def _ends_of_runs(held: Holdings) -> Ints:
-    """Return where the holdings end that are of the same market and cell, (k,)."""
-    last = np.flatnonzero((np.diff(held.market) != 0) | (np.diff(held.cell) != 0)) + 1
-    ends = np.append(last, held.shares.size)
+def run_ends(*labels: Ints) -> Ints:
+    """Return where the run of equal labels ends in which each row is, (k,)."""
+    size = labels[0].size
+    if not size:
+        return np.zeros(0, dtype=np.int64)
+    changes = np.logical_or.reduce([each[1:] != each[:-1] for each in labels])
+    ends = np.append(np.flatnonzero(changes) + 1, size)
     return np.repeat(ends, np.diff(ends, prepend=0))
 
 
-def _first_not_before(until: Floats, start: Floats, rows: Ints, ends: Ints) -> Ints:
-    """Return the first later holding of the same market that is bought when each has ended, (k,): by halving."""
-    last = rows.copy()
-    span = int((ends - rows).max())
+def first_after(start: Floats, until: Floats, ends: Ints) -> Ints:
+    """Return the first later row of the same run that starts when each has ended, (k,): by halving its rows.
+
+    Args:
+        start: When each begins, (k,), in order within a run.
+        until: When each ends, (k,), in the same order.
+        ends: Where the run of each ends, (k,).
+    """
+    last = np.arange(start.size)
+    span = int((ends - last).max(initial=0))
     for step in (1 << power for power in reversed(range(span.bit_length()))):
         further = last + step
         overlaps = (further < ends) & (start[np.minimum(further, start.size - 1)] < until)

@@ -1,6 +1,7 @@
 """The record: what every bot did and what prices did, as plain arrays."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -184,6 +185,15 @@ class TrackRecord:
             changed |= {name: array[rows] for name in names if (array := getattr(self, name)) is not None}
         changed |= {name: row[changed[name]] for name in ("bet_decision", "asked_decision") if name in changed}
         return replace(self, **changed)
+
+    def with_bets(self, order: Ints) -> Self:
+        """Return the record with the same bets in another order."""
+        found = copy(self)
+        # Nothing else changes, so that nothing is to be checked.
+        for name in _OF_BET:
+            if (array := getattr(self, name)) is not None:
+                object.__setattr__(found, name, array[order])
+        return found
 
     def asked(self) -> tuple[Ints, Ints]:
         """Return the decision and the market of every question that was asked, (n_a,) each."""

@@ -322,7 +322,7 @@ def _score_edges(
     by_event, clusters = _means_by_event(found.bot, found.event, found.value, bots)
     intervals: Sequence[Estimate | None] = [None] * bots
     if uncertainty is not None and book is not None:
-        intervals = edge_average(record, found, book).of_each(bots, uncertainty.confidence)
+        intervals = edge_average(found, book).of_each(uncertainty.confidence)
     return [
         EdgeScore(
             edge=mean[row].mean,
@@ -401,8 +401,7 @@ def _intervals(
     if uncertainty is None or book is None:
         return [{} for _ in range(bots)]
     found: dict[str, Sequence[Estimate | None]] = {
-        name: average.of_each(bots, uncertainty.confidence)
-        for name, average in horizon_averages(record, returns, book).items()
+        name: average.of_each(uncertainty.confidence) for name, average in horizon_averages(returns, book).items()
     }
     found["sharpe"] = _sharpe_intervals(record, returns, convention, uncertainty.confidence)
     return [

@@ -1,19 +1,20 @@
 """Series: the values each average over a horizon is made of, and the shares behind them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.averages import Average, Book, Rows, Units
+from predibot.scoring.averages import Average, Book, Later, Shares, Units, subjects
 from predibot.scoring.edge import Edges
 from predibot.scoring.frictions import quote_shares
 from predibot.scoring.horizon import HorizonReturns, market_bets_usd
 from predibot.scoring.record import TrackRecord
 
 _DAY_SECONDS = 86_400.0
+_AVERAGES = ("mean_return", "market_mean_return", "quote_mean_return", "friction", "net_mean_return", "drift")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,71 +50,54 @@ def horizon_series(record: TrackRecord, returns: HorizonReturns) -> Mapping[str,
     return found
 
 
-def horizon_averages(record: TrackRecord, returns: HorizonReturns, book: Book) -> Mapping[str, Average]:
+def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str] = _AVERAGES) -> Mapping[str, Average]:
     """Return the same averages with what was held behind each; the friction is no gain, and has no shares.
 
     Args:
-        record: What was done.
-        returns: What it returned.
-        book: That of the record.
+        returns: What the record of the book returned, its bets in the order they had.
+        book: The record's.
+        names: Which averages.
     """
-    values = _of_decisions(record, returns)
-    subject = subjects(record.decision_event, record.slots())
-    mid = _rows(record, returns, record.bet_usd, _mid_shares(record, record.bet_usd))
-    market_usd = market_bets_usd(record)
-    rows = {
-        "mean_return": mid,
-        "market_mean_return": _rows(record, returns, market_usd, _mid_shares(record, market_usd)),
-        "net_mean_return": mid,
-    }
-    if record.bet_bid_yes is not None and record.bet_ask_yes is not None:
-        bought = quote_shares(
-            record.bet_usd, record.bet_bid_yes, record.bet_ask_yes, record.bet_fee_rate, record.bet_fee_exponent
-        )
-        quote = _rows(record, returns, record.bet_usd, bought)
-        rows |= {"quote_mean_return": quote, "friction": _between(mid, quote)}
-    held = None if returns.days is None else returns.days * _DAY_SECONDS
+    record, values = book.record, _of_decisions(book.record, returns)
+    held_seconds = None if returns.days is None else returns.days * _DAY_SECONDS
+    later = Later.of(book, returns.price_of_bet, returns.paid, held_seconds)
+    everything = np.arange(record.decided_at.size)
     found = {
-        name: Average(Units(record.decision_bot, record.decision_event, subject, values[name]), each, book, held)
-        for name, each in rows.items()
+        name: Average(book, Units(everything, book.subject, values[name]), held, later)
+        for name in names
+        if (held := _shares_of(name, record)) is not None
     }
-    found["drift"] = _drift_average(record, returns, book, held)
+    if "drift" in names:
+        found["drift"] = _drift_average(book, returns, later)
     return found
 
 
-def edge_average(record: TrackRecord, found: Edges, book: Book) -> Average:
+def edge_average(found: Edges, book: Book) -> Average:
     """Return the average of the edges with what would have been held, had the forecasts been bets.
 
     Args:
-        record: What was asked and said.
-        found: Its edges.
-        book: That of the record.
+        found: The edges of the record, its bets in the order they had.
+        book: The record's.
     """
-    price = record.bet_price_yes[found.bet]
-    between = (price + record.bet_probability[found.bet]) / 2.0
+    record, bets = book.record, book.order.size
+    # What was asked and not answered moves nothing.
+    unit, shares, later, paid = (
+        np.zeros(bets, np.int64),
+        np.zeros(bets),
+        np.full(bets, np.nan),
+        np.zeros(bets, np.bool_),
+    )
+    unit[found.bet], shares[found.bet] = found.cell, found.shares
+    later[found.bet], paid[found.bet] = found.later, found.paid
+    unit, shares = unit[book.order], shares[book.order]
+    between = np.where(shares == 0.0, 0.0, (record.bet_price_yes + record.bet_probability) / 2.0)
     return Average(
-        Units(found.bot, found.event, subjects(found.event, found.slot), found.value),
-        Rows(
-            unit=found.cell,
-            bet=found.bet,
-            shares=found.shares,
-            price_yes=price,
-            later_yes=found.later,
-            paid=found.paid,
-            if_no=-found.shares * between,
-            if_yes=found.shares * (1.0 - between),
-        ),
         book,
+        Units(found.decision, subjects(found.event, found.slot), found.value),
+        Shares(unit, shares, -shares * between, shares * (1.0 - between)),
+        Later.of(book, later, paid, None),
         limits=(-1.0, 1.0),
     )
-
-
-def subjects(event: Ints, slot: Floats) -> Ints:
-    """Return a number for each event and slot, (n,): what bots are compared on."""
-    _, slots = np.unique(slot, return_inverse=True)
-    events, code = np.unique(event, return_inverse=True)
-    found: Ints = slots * max(events.size, 1) + code
-    return found
 
 
 def _of_decisions(record: TrackRecord, returns: HorizonReturns) -> Mapping[str, Floats]:
@@ -133,40 +117,49 @@ def _mid_shares(record: TrackRecord, bets_usd: Floats) -> Floats:
     return bets_usd / np.where(bets_usd > 0.0, price, 1.0 - price)
 
 
-def _rows(record: TrackRecord, returns: HorizonReturns, bets_usd: Floats, shares: Floats) -> Rows:
-    paid_for = np.abs(bets_usd)
-    return Rows(
-        unit=record.bet_decision,
-        bet=np.arange(bets_usd.size),
-        shares=shares,
-        price_yes=record.bet_price_yes,
-        later_yes=returns.price_of_bet,
-        paid=returns.paid,
-        if_no=np.maximum(-shares, 0.0) - paid_for,
-        if_yes=np.maximum(shares, 0.0) - paid_for,
+def _shares_of(name: str, record: TrackRecord) -> Shares | None:
+    """Return what is held behind an average of decisions; None where nothing is known of it."""
+    if name in ("mean_return", "net_mean_return"):
+        return _held(record, record.bet_usd, _mid_shares(record, record.bet_usd))
+    if name == "market_mean_return":
+        bets_usd = market_bets_usd(record)
+        return _held(record, bets_usd, _mid_shares(record, bets_usd))
+    if name == "drift" or record.bet_bid_yes is None or record.bet_ask_yes is None:
+        return None
+    bought = quote_shares(
+        record.bet_usd, record.bet_bid_yes, record.bet_ask_yes, record.bet_fee_rate, record.bet_fee_exponent
     )
+    # Where there was no book, the decision has no value.
+    quote = _held(record, record.bet_usd, np.nan_to_num(bought))
+    if name == "quote_mean_return":
+        return quote
+    return _between(_held(record, record.bet_usd, _mid_shares(record, record.bet_usd)), quote)
 
 
-def _between(mid: Rows, quote: Rows) -> Rows:
-    """Return rows without shares, that say how far the one can be above the other."""
+def _held(record: TrackRecord, bets_usd: Floats, shares: Floats) -> Shares:
+    paid_for = np.abs(bets_usd)
+    if_no, if_yes = np.maximum(-shares, 0.0) - paid_for, np.maximum(shares, 0.0) - paid_for
+    return Shares(record.bet_decision, shares, if_no, if_yes)
+
+
+def _between(mid: Shares, quote: Shares) -> Shares:
+    """Return no shares, and how far the one can be above the other."""
     most, least = np.maximum, np.minimum
-    return replace(
-        mid,
+    return Shares(
+        unit=mid.unit,
         shares=np.zeros(mid.shares.shape),
         if_no=least(mid.if_no, mid.if_yes) - most(quote.if_no, quote.if_yes),
         if_yes=most(mid.if_no, mid.if_yes) - least(quote.if_no, quote.if_yes),
     )
 
 
-def _drift_average(record: TrackRecord, returns: HorizonReturns, book: Book, held: float | None) -> Average:
-    decision, price, bets = record.bet_decision, record.bet_price_yes, np.arange(record.bet_usd.size)
+def _drift_average(book: Book, returns: HorizonReturns, later: Later) -> Average:
+    record = book.record
+    bets, price = np.arange(record.bet_usd.size), record.bet_price_yes
     side = np.sign(np.nan_to_num(record.bet_probability - price))
-    return Average(
-        Units(record.decision_bot[decision], record.decision_event[decision], bets, _drifts(record, returns)),
-        Rows(bets, bets, side, price, returns.price_of_bet, returns.paid, -side * price, side * (1.0 - price)),
-        book,
-        held,
-    )
+    value = _drifts(record, replace(returns, price_of_bet=later.price_yes, paid=later.paid))
+    held = Shares(bets, side, -side * price, side * (1.0 - price))
+    return Average(book, Units(record.bet_decision, bets, value), held, later)
 
 
 def _drifts(record: TrackRecord, returns: HorizonReturns) -> Floats:

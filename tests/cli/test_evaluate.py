@@ -28,11 +28,11 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predibot]:
 def test_the_document_has_the_keys_of_the_contract_in_their_order(decided: Predibot) -> None:
     document = decided("evaluate", "--json").document
     assert " ".join(document) == (
-        "as_of first_results_at convention confidence resamples seed bots comparisons by parts by_category "
-        "by_lead_time_days by_confidence delays sizings notes exit_code"
+        "as_of first_results_at convention confidence resamples seed bots evidence comparisons by parts "
+        "by_category by_lead_time_days by_confidence delays sizings notes exit_code"
     )
     assert [card["bot"] for card in document["bots"]] == ["market_price", "random_bet"]
-    assert list(document["bots"][0]["horizons"]) == ["1", "2", "7", "settled"]
+    assert list(document["bots"][0]["horizons"]) == ["1", "2", "7", "now", "settled"]
 
 
 def test_every_score_of_a_bot_has_its_interval(played: Predibot) -> None:
@@ -50,7 +50,7 @@ def test_asked_again_it_says_the_same_to_the_letter_and_with_another_seed_other_
     assert one.out == two.out != other.out
     first, second = (said.document["bots"][1] for said in (one, other))
     assert first["brier"] == second["brier"]
-    assert first["intervals"]["brier"]["low"] != second["intervals"]["brier"]["low"]
+    assert first["intervals"]["log_score"]["low"] != second["intervals"]["log_score"]["low"]
 
 
 def test_what_is_asked_for_is_in_the_document(played: Predibot) -> None:
@@ -59,7 +59,7 @@ def test_what_is_asked_for_is_in_the_document(played: Predibot) -> None:
     assert (document["by"], document["convention"], document["resamples"]) == ("month", "predibench", 200)
     assert {part["group"] for part in document["parts"]} == {"2026-01"}
     assert {(each["delay_days"], each["horizon"]) for each in document["delays"]} == {
-        (days, horizon) for days in (1.0, 4.0) for horizon in ("1", "settled")
+        (days, horizon) for days in (1.0, 4.0) for horizon in ("1", "now", "settled")
     }
     assert {each["sizing"] for each in document["sizings"]} == {"kelly", "flat"}
     assert {pair["metric"] for pair in document["comparisons"]} == {"brier", "return_1", "return_settled"}
@@ -84,7 +84,7 @@ def test_csv_has_the_numbers_of_the_document(played: Predibot) -> None:
 
 def test_other_horizons_may_be_asked_for_each_once(decided: Predibot) -> None:
     said = decided("evaluate", "--no-track", "--horizons", "0.5,3,3", "--json")
-    assert list(said.document["bots"][0]["horizons"]) == ["0.5", "3", "settled"]
+    assert list(said.document["bots"][0]["horizons"]) == ["0.5", "3", "now", "settled"]
 
 
 def test_a_missing_number_is_a_dash_and_null(decided: Predibot) -> None:
@@ -134,9 +134,9 @@ def test_the_first_day_says_when_there_will_be_results(predibot: Predibot) -> No
     at = predibot("decide", *world, "--as-of", "2026-01-05T12:00Z", "--json").document["run"]["as_of"]
     assert at == "2026-01-05T12:00Z"
     early = predibot("evaluate", *world, "--as-of", "2026-01-05T13:00Z", "--horizons", "2,7").out
-    assert "nothing has settled yet; first results about 2026-01-07T12:00Z" in early
+    assert "Nothing has settled yet; first results about 2026-01-07T12:00Z" in early
     later = predibot("evaluate", *world, "--as-of", "2026-02-05T13:00Z")
-    assert "nothing has settled" not in later.out
+    assert "Nothing has settled" not in later.out
 
 
 @pytest.mark.parametrize("command", [("evaluate",), ("evaluate", "--no-track"), ("report",), ("track",)])

@@ -12,7 +12,11 @@ def test_runs_and_scores_are_printed_without_a_venue(decided: Predibot, monkeypa
     assert list(document)[:2] == ["runs", "as_of"]
     assert {**document, "runs": None} == {**decided("evaluate", "--json").document, "runs": None}
     text = decided("report").out
-    assert "Runs: 1" in text and "Returns at the mid:" in text
+    assert text.startswith("Leaderboard as of ") and "\nRuns: 1\n" in text
+    full = decided("report", "--full").out
+    assert "\nReturns: mean of a decision of one dollar\n" in full and "\nRuns: 1\n" in full
+    alone = decided("report", "--table", "returns").out
+    assert "\nReturns: mean of a decision of one dollar\n" in alone and "Runs: 1" not in alone
 
 
 def test_recipe_and_bots_choose_what_is_shown(decided: Predibot) -> None:

@@ -1,6 +1,7 @@
-"""Grids: rows of figures that stay whole on any screen."""
+"""Grids: rows of figures that stay a table on any screen."""
 
 import io
+import re
 
 import pytest
 from hypothesis import given
@@ -13,13 +14,54 @@ CELLS = st.text("0123456789,.%+-", min_size=1, max_size=12)
 
 
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), st.integers(15, 60))
-def test_every_number_is_there_whole_on_any_width(rows: list[tuple[str, str, str]], width: int) -> None:
+def test_a_column_is_there_whole_or_named_below_on_any_width(rows: list[tuple[str, str, str]], width: int) -> None:
     stream = io.StringIO()
     columns = (Column("who", "key"), *(Column(name) for name in ("a", "b", "c")))
     grid = Grid("title", columns, tuple(("somebody", *row) for row in rows))
     print_grid(Console(file=stream, width=width), grid)
-    words = stream.getvalue().split()
-    assert all(cell in words for row in rows for cell in row)
+    table, _, left_out = stream.getvalue().partition("no room for: ")
+    words = table.split()
+    gone = re.findall(r"\b[abc]\b(?=[,;])", left_out)
+    for place, name in enumerate("abc"):
+        assert name in gone or all(row[place] in words for row in rows)
+        assert (name in words) != (name in gone)
+    # From the right, where no order is said.
+    assert gone == list("cba")[: len(gone)]
+    assert len(table.splitlines()) == len(rows) + 2
+
+
+def printed(grid: Grid, width: int) -> list[str]:
+    stream = io.StringIO()
+    print_grid(Console(file=stream, width=width), grid)
+    return [line.rstrip() for line in stream.getvalue().splitlines()]
+
+
+def test_columns_go_in_the_order_that_the_grid_names() -> None:
+    columns = (Column("who", "key"), Column("one"), Column("two"), Column("three"))
+    grid = Grid("t", columns, (("somebody", "1", "2", "3"),), dropped_first=("two", "one"))
+    assert printed(grid, 22)[1:] == ["who      one two three", "somebody   1   2     3"]
+    assert printed(grid, 21)[1:3] == ["who       one  three", "somebody    1      3"]
+    assert printed(grid, 14)[1:3] == ["who      three", "somebody     3"]
+    assert printed(grid, 13)[1:3] == ["who", "somebody"]
+    assert " ".join(printed(grid, 14)[3:]) == "no room for: two, one; a wider screen shows them"
+
+
+def test_names_are_shortened_in_their_middle_before_a_column_goes() -> None:
+    columns = (Column("bot", "name"), Column("edge"))
+    grid = Grid("t", columns, (("a_bot_with_a_rather_long_name", "+83"),))
+    assert printed(grid, 80)[2] == "a_bot_with_a_rather_long_name   +83"
+    assert printed(grid, 22)[2] == "a_bot_with…g_name  +83"
+    assert printed(grid, 18)[1] == "bot"
+
+
+def test_what_explains_a_table_stands_below_it() -> None:
+    grid = Grid("t", (Column("a"),), (("1",),), below=("a: the first letter.",))
+    assert printed(grid, 40) == ["t", "a", "1", "a: the first letter."]
+
+
+def test_a_header_that_is_there_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="a header is there twice: n, n"):
+        Grid("title", (Column("n"), Column("n")), ())
 
 
 def test_a_row_that_does_not_match_the_header_is_refused() -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from rich.console import Console
 
-from predibot.reports.evaluation_grids import print_evaluation
+from predibot.reports.evaluation_screen import Shown, print_evaluation
 from predibot.reports.grid import Column, Grid, print_grid
 from predibot.reports.terminal import (
     console_for,
@@ -41,33 +41,44 @@ def shown(console: Console) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_every_number_is_whole_on_every_width(width: int) -> None:
-    console = screen(width)
-    print_evaluation(console, evaluation("market_price", "a_bot_with_a_rather_long_name"))
+FULL = Shown(full=True)
+
+
+def test_every_number_is_whole_where_there_is_room() -> None:
+    console = screen(200)
+    print_evaluation(console, evaluation("market_price", "a_bot_with_a_rather_long_name"), FULL)
     words = shown(console).split()
     assert [figure for figure in FIGURES if figure not in words] == []
-    assert "…" not in shown(console)
+    assert "…" not in shown(console) and "no room for" not in shown(console)
+
+
+@pytest.mark.parametrize("width", [90, 60, 40])
+def test_where_there_is_little_room_tables_stay_tables_and_name_the_columns_that_are_gone(width: int) -> None:
+    console = screen(width)
+    print_evaluation(console, evaluation("market_price", "a_bot_with_a_rather_long_name"), FULL)
+    assert "no room for: " in shown(console)
+    # Two bots at three horizons, with a title, a header and what is below.
+    (returns,) = (part for part in shown(console).split("\n\n") if part.startswith("Returns: "))
+    rows = re.findall(r"^(market_price|a_bot_\S+) +(1 day|7 days|settled) +", returns, flags=re.MULTILINE)
+    assert len(rows) == 6
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_line_is_wider_than_the_screen(width: int) -> None:
     console = screen(width)
-    print_evaluation(console, evaluation("market_price", "random_bet", notes=("a rather long note " * 9,)))
+    print_evaluation(console, evaluation("market_price", "random_bet", notes=("a rather long note " * 9,)), FULL)
     print_selection(console, SelectionView(AS_OF, "archive", (CHOSEN,), (PASSED_OVER,)))
     print_runs(console, [RunRow(RUN, 2, 10, {"recorded": 19}, "a wrong recipe")])
     assert max(len(line) for line in shown(console).splitlines()) <= width
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_what_a_model_may_have_known_is_shown_where_some_decision_is_not_clean(width: int) -> None:
-    plain, console = screen(width), screen(width)
+def test_what_a_model_may_have_known_is_shown_where_some_decision_is_not_clean() -> None:
+    plain, console = screen(120), screen(120)
     view = evaluation("market_price", "an_agent")
-    print_evaluation(plain, view)
+    print_evaluation(plain, view, Shown(table="decisions"))
     agent = replace(view.cards[1], clean=2, ahead=5_555, contaminated=7_777, unknown=3_333)
-    print_evaluation(console, replace(view, cards=(view.cards[0], agent)))
+    print_evaluation(console, replace(view, cards=(view.cards[0], agent)), Shown(table="decisions"))
     assert {"7,777", "5,555", "3,333"} <= set(shown(console).split())
-    assert max(len(line) for line in shown(console).splitlines()) <= width
     assert not {"clean", "ahead", "contaminated", "unknown"} & set(shown(plain).split())
 
 
@@ -84,22 +95,22 @@ def test_numbers_of_a_column_end_in_the_same_place() -> None:
 
 
 def test_each_return_stands_beside_the_market_baseline() -> None:
-    console = screen(100)
-    print_evaluation(console, evaluation("random_bet"))
-    assert re.search(r"random_bet +1 day +-0.38% +– +-0.38% +2 +0 +20% +-12.35", shown(console))
-    assert re.search(r"random_bet +7 days +– +– +– +0 +0 +0% +–", shown(console))
+    console = screen(160)
+    print_evaluation(console, evaluation("random_bet"), Shown(table="returns"))
+    assert re.search(r"random_bet +1 day +– +– +-0.38% +– +-0.38% +2 +0 +20% +-12.35", shown(console))
+    assert re.search(r"random_bet +7 days +– +– +– +– +– +0 +0 +0% +–", shown(console))
 
 
 def test_notes_stand_below() -> None:
     console = screen(100)
-    print_evaluation(console, evaluation("random_bet", notes=("two decisions have no price",)))
+    print_evaluation(console, evaluation("random_bet", notes=("two decisions have no price",)), FULL)
     assert shown(console).splitlines()[-1] == "note: two decisions have no price."
 
 
 def test_the_first_day_says_when_there_will_be_results() -> None:
     console = screen(100)
     print_evaluation(console, replace(evaluation("random_bet"), first_results_at=AS_OF))
-    assert "nothing has settled yet; first results about 2026-02-13T19:30Z" in shown(console)
+    assert "Nothing has settled yet; first results about 2026-02-13T19:30Z" in shown(console)
 
 
 def test_an_evaluation_of_nothing_says_so() -> None:
@@ -112,7 +123,7 @@ def test_a_pipe_gets_plain_text_of_100_columns_with_notes_in_one_piece() -> None
     pipe = io.StringIO()
     note = "a note that goes on and on " * 8
     console = console_for(pipe)
-    print_evaluation(console, evaluation("random_bet", notes=(note,)))
+    print_evaluation(console, evaluation("random_bet", notes=(note,)), FULL)
     assert console.width == 100
     assert "\x1b" not in pipe.getvalue()
     assert f"note: {note.strip()}.\n" in pipe.getvalue()

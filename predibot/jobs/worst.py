@@ -1,0 +1,61 @@
+"""The worst decisions: which bets cost most, and what their bots thought."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from predibot.ledger.queries import track_record
+from predibot.ledger.reasons import Reason, markets_of_venue, reason_of
+from predibot.ledger.store import Store
+from predibot.scoring.losses import Loss, largest_losses
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstDecision:
+    """A bet that cost much, with what was asked and why it was made."""
+
+    loss: Loss
+    reason: Reason
+
+    @property
+    def decided_at(self) -> datetime:
+        """Return when."""
+        return _instant(self.loss)
+
+
+def worst_decisions(
+    store: Store, venue_name: str, as_of: datetime, most: int, *, recipe: str | None = None, bots: Sequence[str] = ()
+) -> tuple[WorstDecision, ...]:
+    """Return what cost most as of an instant, the dearest first; nothing is fetched.
+
+    Args:
+        store: The ledger.
+        venue_name: Whose runs.
+        as_of: Nothing later is seen.
+        most: How many at most.
+        recipe: Only runs of this name.
+        bots: Only these; empty for all.
+    """
+    with store.read() as connection:
+        losses = largest_losses(track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots), most)
+        rows = markets_of_venue(connection, venue_name) if losses else ()
+        found = [
+            (
+                loss,
+                reason_of(
+                    connection,
+                    bot=loss.bot,
+                    event_row=loss.event,
+                    market_row=rows[loss.market],
+                    decided_at=_instant(loss),
+                ),
+            )
+            for loss in losses
+        ]
+    return tuple(WorstDecision(loss, reason) for loss, reason in found if reason is not None)
+
+
+def _instant(loss: Loss) -> datetime:
+    return _EPOCH + timedelta(microseconds=round(loss.decided_at * 1e6))

@@ -1,0 +1,179 @@
+"""The leaderboard: rows in order, and what may be said of them in words."""
+
+from dataclasses import replace
+
+import pytest
+
+from predibot.reports.leaderboard import (
+    PAIR_VERDICTS,
+    VERDICTS,
+    LeaderboardRow,
+    conclusions,
+    leaderboard,
+    missing,
+    more_events,
+)
+from predibot.scoring.bootstrap import Estimate
+from predibot.scoring.e_values import BettingEvidence, BotEvidence, Evidence
+from predibot.scoring.edge import EdgeCurve
+from predibot.scoring.evaluation import Evaluation
+from predibot.scoring.power import EventsNeeded
+from predibot.scoring.scorecard import EdgeScore, Scorecard
+from predibot.scoring.verdict import Finding, Verdict
+from tests.reports.views_of import AS_OF, card, horizon
+
+
+def scored(
+    bot: str, edge: float, low: float, high: float, *, events: int = 100, by_event: float | None = None
+) -> Scorecard:
+    """Return a scorecard with an edge, and nothing missing."""
+    interval = Estimate(edge, low, high, 0.95, 200, events, "t", 0, 0, cluster_standard_error=max(high - low, 1e-9) / 4)
+    of_edge = EdgeScore(
+        edge=edge, n=200, clusters=events, by_event=by_event, asked=400, answered=300, counted=400, interval=interval
+    )
+    whole = card(bot)
+    horizons = {
+        "7": replace(horizon(7, 0.02, 10), quote_mean_return=0.0151, n_quote=10),
+        "now": replace(horizon(None, 0.03, 10), quote_mean_return=-0.88, n_quote=10),
+    }
+    return replace(whole, edge=of_edge, horizons=horizons, refused=0, failed=0, void=0, cost_usd=1.5)
+
+
+def evaluated(*cards: Scorecard, **largest: float) -> Evaluation:
+    """Return an evaluation of some cards, with the largest e-value of each bot: of the opposite where it is below 0."""
+    evidence = tuple(
+        BotEvidence(
+            each.bot,
+            BettingEvidence(
+                better=Evidence(1.0, max(largest.get(each.bot, 1.0), 1.0)),
+                worse=Evidence(1.0, max(-largest.get(each.bot, 1.0), 1.0)),
+            ),
+            BettingEvidence(),
+        )
+        for each in cards
+    )
+    return Evaluation(AS_OF, cards, (), evidence=evidence)
+
+
+SHARP = scored("sharp", 0.08, 0.01, 0.15)
+LAZY = scored("lazy", 0.002, -0.006, 0.01)
+PRICE = scored("market_price", 0.0, 0.0, 0.0)
+RANDOM = scored("random_bet", -0.25, -0.31, -0.19)
+
+
+def said(*cards: Scorecard, **largest: float) -> str:
+    return " ".join(conclusions(leaderboard(evaluated(*cards, **largest))))
+
+
+def test_the_lower_end_of_the_interval_orders_the_rows_and_equals_share_a_place() -> None:
+    other = replace(PRICE, bot="favourite")
+    rows = leaderboard(evaluated(RANDOM, LAZY, PRICE, SHARP, other))
+    assert [(row.rank, row.bot) for row in rows] == [
+        (1, "sharp"), (2, "market_price"), (2, "favourite"), (4, "lazy"), (5, "random_bet"),
+    ]  # fmt: skip
+    assert [row.baseline for row in rows] == [False, True, True, False, True]
+
+
+def test_nobody_is_ranked_below_thirty_events_nor_by_them() -> None:
+    few = scored("few", 0.3, 0.2, 0.4, events=29)
+    rows = leaderboard(evaluated(few, SHARP, scored("enough", 0.3, 0.15, 0.4, events=30)))
+    assert [(row.bot, row.rank) for row in rows] == [("few", None), ("enough", 1), ("sharp", 2)]
+    assert rows[0].verdict.finding == Finding.TOO_FEW_EVENTS
+
+
+def test_a_row_has_what_the_scorecard_has() -> None:
+    found = replace(evaluated(SHARP, sharp=410.0), curves=(EdgeCurve("sharp", (0.0, 1.0), (3.0, 16.0)),))
+    (row,) = leaderboard(found)
+    assert (row.edge, row.edge_low, row.edge_high, row.events) == (0.08, 0.01, 0.15, 100)
+    assert (row.horizon, row.quote_return, row.quote_return_now) == ("7", 0.0151, -0.88)
+    assert (row.brier, row.market_brier, row.answered_share, row.cost_usd) == (0.0024782, 0.0000153, 0.75, 1.5)
+    assert (row.verdict, row.curve) == (Verdict(Finding.BEATS_THE_PRICE, 100, 410.0), (3.0, 16.0))
+
+
+@pytest.mark.parametrize(("by_event", "shown"), [(0.151, 0.151), (0.149, None), (0.009, 0.009), (None, None)])
+def test_the_edge_by_event_stands_there_where_it_is_half_an_interval_off(
+    by_event: float | None, shown: float | None
+) -> None:
+    (row,) = leaderboard(evaluated(scored("sharp", 0.08, 0.01, 0.15, by_event=by_event)))
+    assert row.edge_by_event == shown
+
+
+def test_without_evidence_nobody_beats_the_price_whatever_the_interval_says() -> None:
+    (row,) = leaderboard(replace(evaluated(SHARP), evidence=()))
+    assert row.verdict.finding == Finding.CANNOT_BE_TOLD
+
+
+def test_forecasts_of_no_ledger_have_no_row() -> None:
+    assert leaderboard(replace(evaluated(SHARP), as_of=None)) == ()
+
+
+def test_one_that_beats_the_price_is_named_first_and_what_the_others_lack() -> None:
+    assert said(PRICE, RANDOM, LAZY, SHARP, sharp=410.2, random_bet=-50.0) == (
+        "sharp beats the price: E = 410. Nobody else can be told from it; lazy would need about 800 more events. "
+        "random_bet is worse than the price."
+    )
+
+
+def test_several_that_beat_the_price_are_named_with_their_evidence() -> None:
+    second = replace(SHARP, bot="second")
+    assert said(SHARP, second, sharp=410.2, second=20.0) == "sharp (E = 410) and second (E = 20) beat the price."
+
+
+def test_where_nobody_does_the_closest_is_named() -> None:
+    weak = scored("weak", 0.03, -0.01, 0.07)
+    assert said(LAZY, weak, RANDOM, weak=7.5, random_bet=-50.0) == (
+        "Nobody beats the price yet. weak comes closest: its evidence is E = 7.5, and a claim takes 20; "
+        "it would need about 59 more events. random_bet is worse than the price."
+    )
+
+
+def test_where_no_edge_is_above_zero_nobody_is_close() -> None:
+    assert said(RANDOM, PRICE) == "Nobody beats the price."
+
+
+def test_of_bots_with_few_events_nothing_is_claimed_and_at_least_what_lacks_is_needed() -> None:
+    few = scored("few", 0.3, 0.2, 0.4, events=10)
+    assert said(few, few=1000.0) == (
+        "Nobody beats the price yet. few comes closest: its evidence is E = 1,000, and a claim takes 20; "
+        "it would need about 20 more events. Of few nothing is claimed below 30 events."
+    )
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    assert conclusions(()) == ()
+    assert said(replace(SHARP, edge=EdgeScore())) == ""
+
+
+@pytest.mark.parametrize(
+    ("needed", "written"),
+    [
+        (None, "–"),
+        (EventsNeeded(893, more_than=False), "about 890"),
+        (EventsNeeded(1234, more_than=True), "more than 1,200"),
+    ],
+)
+def test_how_many_more_events_it_takes_is_no_more_exact_than_it_can_be(
+    needed: EventsNeeded | None, written: str
+) -> None:
+    assert more_events(Verdict(Finding.CANNOT_BE_TOLD, 50, needed=needed)) == written
+
+
+def test_what_is_missing_is_counted_over_all_bots_the_gravest_first() -> None:
+    first = replace(SHARP, failed=2, void=3, cost_usd=None)
+    second = replace(LAZY, failed=1, abstained=5, contaminated=4)
+    assert missing(evaluated(first, second)) == (
+        "3 decisions failed", "5 abstained", "4 not clean", "3 void forecasts", "cost of sharp",
+    )  # fmt: skip
+    assert missing(evaluated(SHARP)) == ()
+
+
+def test_every_finding_has_its_words() -> None:
+    of_two = {Finding.FIRST_IS_BETTER, Finding.SECOND_IS_BETTER}
+    of_one = {Finding.BEATS_THE_PRICE, Finding.WORSE_THAN_THE_PRICE}
+    assert set(VERDICTS) == set(Finding) - of_two
+    assert set(PAIR_VERDICTS) == set(Finding) - of_one
+
+
+def test_rows_are_plain_values() -> None:
+    (row,) = leaderboard(evaluated(SHARP))
+    assert isinstance(row, LeaderboardRow) and row == leaderboard(evaluated(SHARP))[0]
