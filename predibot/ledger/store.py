@@ -342,30 +342,21 @@ def _write_ahead(file: Path) -> None:
 def _engine(url: URL, *, read_only: bool = False) -> Engine:
     file = sqlite_file(url)
     try:
-        engine = create_engine(
-            url,
-            pool_size=MAX_CONNECTIONS,
-            max_overflow=0,
-            pool_pre_ping=file is None,
-            **({"creator": partial(_connect_to_read, file)} if read_only and file is not None else {}),
-        )
+        engine = create_engine(url, pool_size=MAX_CONNECTIONS, max_overflow=0, pool_pre_ping=file is None)
     except ModuleNotFoundError:
         raise UsageError("a PostgreSQL ledger needs its driver: pip install 'predibot[postgres]'") from None
-    if file is not None:
-        event.listen(engine, "connect", _configure)
-        event.listen(engine, "begin", _begin)
-    return engine.execution_options(postgresql_readonly=True) if read_only and file is None else engine
+    if file is None:
+        return engine.execution_options(postgresql_readonly=True) if read_only else engine
+    event.listen(engine, "connect", partial(_configure, read_only=read_only))
+    event.listen(engine, "begin", _begin)
+    return engine
 
 
-def _connect_to_read(file: Path) -> sqlite3.Connection:
-    """Return a connection that changes nothing: not even what is written ahead goes into the file when it ends."""
-    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
-
-
-def _configure(connection: Any, _record: object) -> None:
+def _configure(connection: Any, _record: object, *, read_only: bool) -> None:
     # Python's driver would begin its own transactions; ours say when they begin, and how.
     connection.isolation_level = None
-    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "foreign_keys=ON"):
+    guard = ("query_only=ON",) if read_only else ()
+    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "foreign_keys=ON", *guard):
         connection.execute(f"PRAGMA {pragma}").close()
 
 

@@ -38,6 +38,8 @@ class LedgerRun:
     """Whose instruments these are, such as `polymarket`."""
     game: str
     seed: int
+    digest: str
+    """Of its recipe."""
     bots: int
     """How many take part, as the next one."""
     events: int
@@ -247,6 +249,7 @@ _OF_RUN = (
     "venue_name",
     "game",
     "seed",
+    "digest",
     "notes",
     "voided_at",
     "void_reason",
