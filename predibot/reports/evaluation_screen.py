@@ -178,9 +178,9 @@ def _missing_line(pieces: Sequence[str], room: int) -> str:
     for place, piece in enumerate(pieces[1:], start=1):
         rest = len(pieces) - place - 1
         more = f", {piece}"
-        ending = f", {rest} more kinds." if rest else "."
+        ending = f", and {rest} more." if rest else "."
         if cell_len(line + more + ending) > room:
-            return f"{line}, {rest + 1} more kinds."
+            return f"{line}, and {rest + 1} more."
         line += more
     return f"{line}."
 

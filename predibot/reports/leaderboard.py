@@ -246,9 +246,12 @@ def missing(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _counted(what: str, of: Callable[[Scorecard], int]) -> _Says:
+    """Return who says how many there are of something; `(s)` in its words is for all numbers but one."""
+
     def say(cards: Sequence[Scorecard]) -> str:
         total = sum(map(of, cards))
-        return f"{total:,} {what}" if total else ""
+        words = what.replace("(s)", "" if total == 1 else "s")
+        return f"{total:,} {words}" if total else ""
 
     return say
 
@@ -266,13 +269,13 @@ def _unknown_costs(cards: Sequence[Scorecard]) -> str:
 
 
 _MISSING = (
-    _counted("decisions failed", lambda card: card.failed),
-    _counted("answers refused", lambda card: card.refused),
+    _counted("decision(s) failed", lambda card: card.failed),
+    _counted("answer(s) refused", lambda card: card.refused),
     _counted("abstained", lambda card: card.abstained),
     _counted("not clean", lambda card: card.ahead + card.contaminated),
     _of_horizon("not settled", SETTLED, lambda score: score.n_unpriced),
-    _counted("markets unpriced", lambda card: card.edge.unpriced),
-    _counted("void forecasts", lambda card: card.void),
-    _of_horizon("returns without a quote", NOW, lambda score: score.n - score.n_quote),
+    _counted("market(s) unpriced", lambda card: card.edge.unpriced),
+    _counted("void forecast(s)", lambda card: card.void),
+    _of_horizon("return(s) without a quote", NOW, lambda score: score.n - score.n_quote),
     _unknown_costs,
 )

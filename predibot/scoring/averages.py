@@ -206,8 +206,9 @@ class Average:
         n = np.bincount(cell, minlength=subjects.size * bots.size)
         sums = np.bincount(cell, self.units.value[units], subjects.size * bots.size)
         table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(subjects.size, bots.size)
-        subject = np.zeros(owner.size, dtype=np.int64)
-        weight = np.zeros(owner.size)
+        # Bets without a unit point to the first, which need not be there.
+        subject = np.zeros(max(owner.size, 1), dtype=np.int64)
+        weight = np.zeros(max(owner.size, 1))
         subject[units], weight[units] = code, 1.0 / n[cell]
         event = record.decision_event[self.units.decision[units[first]]]
         codes = cluster_codes(event) if event.size else event

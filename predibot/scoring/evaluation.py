@@ -12,7 +12,7 @@ from predibot.scoring.edge import EdgeCurve, edge_curves, edges
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
-from predibot.scoring.horizon import HorizonReturns, horizon_returns
+from predibot.scoring.horizon import NOW, HorizonReturns, horizon_returns
 from predibot.scoring.knowledge import Knowledge
 from predibot.scoring.leaderboard import Pair, brier_pairs, edge_pairs, ranked, return_pairs
 from predibot.scoring.notes import notes, on_clusters, on_many
@@ -181,10 +181,15 @@ def _scores_by(
 
 def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Question) -> datetime | None:
     made_at = record.decided_at[record.made()]
-    if not made_at.size or any(card.forecast.n or any(each.n for each in card.horizons.values()) for card in cards):
+    if not made_at.size or any(card.forecast.n or _has_come(card) for card in cards):
         return None
     at = datetime.fromtimestamp(float(made_at.min()), UTC) + timedelta(days=min(asked.horizons_days))
     return at if at.timestamp() > record.as_of else None
+
+
+def _has_come(card: Scorecard) -> bool:
+    """Return whether a horizon has passed, or a market settled; prices of now there are from the first minute."""
+    return any(score.n for label, score in card.horizons.items() if label != NOW)
 
 
 def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:

@@ -62,7 +62,9 @@ def test_what_is_asked_for_is_in_the_document(played: Predibot) -> None:
         (days, horizon) for days in (1.0, 4.0) for horizon in ("1", "now", "settled")
     }
     assert {each["sizing"] for each in document["sizings"]} == {"kelly", "flat"}
-    assert {pair["metric"] for pair in document["comparisons"]} == {"brier", "return_1", "return_settled"}
+    assert {pair["metric"] for pair in document["comparisons"]} == {
+        "edge", "brier", "return_1", "return_now", "return_settled",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("by", ["bot", "event", "category", "month", "lead_time", "confidence"])

@@ -56,7 +56,7 @@ def evaluated(*cards: Scorecard, **largest: float) -> Evaluation:
 
 
 SHARP = scored("sharp", 0.08, 0.01, 0.15)
-LAZY = scored("lazy", 0.002, -0.006, 0.01)
+LAZY = scored("lazy", 0.005, -0.003, 0.013)
 PRICE = scored("market_price", 0.0, 0.0, 0.0)
 RANDOM = scored("random_bet", -0.25, -0.31, -0.19)
 
@@ -109,7 +109,7 @@ def test_forecasts_of_no_ledger_have_no_row() -> None:
 
 def test_one_that_beats_the_price_is_named_first_and_what_the_others_lack() -> None:
     assert said(PRICE, RANDOM, LAZY, SHARP, sharp=410.2, random_bet=-50.0) == (
-        "sharp beats the price: E = 410. Nobody else can be told from it; lazy would need about 800 more events. "
+        "sharp beats the price: E = 410. Nobody else can be told from it; lazy would need about 410 more events. "
         "random_bet is worse than the price."
     )
 
@@ -123,7 +123,7 @@ def test_where_nobody_does_the_closest_is_named() -> None:
     weak = scored("weak", 0.03, -0.01, 0.07)
     assert said(LAZY, weak, RANDOM, weak=7.5, random_bet=-50.0) == (
         "Nobody beats the price yet. weak comes closest: its evidence is E = 7.5, and a claim takes 20; "
-        "it would need about 59 more events. random_bet is worse than the price."
+        "it would need about 260 more events. random_bet is worse than the price."
     )
 
 

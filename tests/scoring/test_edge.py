@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import EdgeScore, TrackRecord, Uncertainty, edge_pairs, edges, scorecards
+from predibot.scoring.edge import edge_curves
 from tests.scoring import by_loops
 from tests.scoring.records import NAN, Bet, Made, Paid, Seen, record_of
 from tests.scoring.test_scorecard import RECORDS
@@ -116,6 +117,12 @@ def test_decisions_that_are_not_scored_count_nowhere() -> None:
     assert (found.edge, found.n, found.asked) == (None, 0, 0)
 
 
+def test_where_nothing_has_a_price_yet_there_are_pairs_without_a_value() -> None:
+    made = [Made(bot, bets=(Bet(0, 1.0, 0.5, 0.9),)) for bot in ("a", "b")]
+    (pair,) = edge_pairs(record_of(made, as_of=6), FEW)
+    assert (pair.n, pair.difference) == (0, None)
+
+
 def test_leaving_out_a_question_of_no_expected_edge_moves_it_by_nothing() -> None:
     rng = np.random.default_rng(5)
     price, moved = rng.uniform(0.05, 0.95, 4_000), []
@@ -163,3 +170,25 @@ def test_pairs_are_of_the_slots_both_were_asked_and_what_both_said_cancels() -> 
     assert pair.difference == pytest.approx((0.36 - 0.16) / 4)
     assert pair.price_standard_error == pytest.approx((0.24 * 0.4**2) ** 0.5 / 4)
     assert pair.without_best == pytest.approx(0.0)
+
+
+def test_a_curve_adds_up_the_edges_of_each_slot_to_the_mean_times_their_number() -> None:
+    made = [
+        Made(bot, at=slot, slot=slot, event=event, bets=(Bet(2 * event + slot, 1.0, 0.5, 0.6 if bot == "a" else 0.5),))
+        for bot in ("a", "b")
+        for slot in (0, 1)
+        for event in range(3)
+    ]
+    record = record_of(made, paid={market: Paid(2, float(market < 5)) for market in range(6)}, as_of=3)
+    one, other = edge_curves(record.bots, edges(record))
+    # (0.5 - 1)^2 - (0.6 - 1)^2 of each but the last market, which paid nothing.
+    assert (one.bot, one.slot_at) == ("a", (0.0, 86_400.0))
+    assert one.cumulative == pytest.approx((3 * 0.09, 5 * 0.09 - 0.11))
+    assert other.cumulative == (0.0, 0.0)
+    found = score(record)
+    assert found.edge is not None and one.cumulative[-1] == pytest.approx(found.n * found.edge)
+
+
+def test_a_bot_without_an_edge_has_an_empty_curve() -> None:
+    record = record_of([Made("a", bets=(Bet(0, 1.0, 0.5, 0.6),))], as_of=1)
+    assert edge_curves(record.bots, edges(record))[0].cumulative == ()

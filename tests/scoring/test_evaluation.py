@@ -26,6 +26,7 @@ from predibot.scoring import (
     scorecards,
     settled_forecasts,
 )
+from predibot.scoring.evaluation import WANTED
 from predibot.scoring.horizon import horizon_returns
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.tables import drawn
@@ -215,3 +216,27 @@ def test_contaminated_decisions_are_counted_and_in_no_score(record: TrackRecord,
     assert max(pair.clusters for pair in found.pairs) == 39
     kept = record.only(record.scored())
     assert evaluation_of(kept, AS_OF, ASKED).pairs == found.pairs
+
+
+def test_what_is_not_wanted_is_empty_and_all_else_the_same(record: TrackRecord) -> None:
+    whole = evaluation_of(record, AS_OF, ASKED)
+    for name in ("evidence", "curves", "pairs", "by_category", "by_lead_time", "by_confidence"):
+        asked = replace(ASKED, wanted=tuple(each for each in WANTED if each != name))
+        found = evaluation_of(record, AS_OF, asked)
+        assert getattr(whole, name) and getattr(found, name) == ()
+        assert replace(found, **{name: getattr(whole, name)}, question=ASKED) == whole
+
+
+def test_without_intervals_and_adjusted_scores_everything_else_is_the_same(record: TrackRecord) -> None:
+    whole, bare = (evaluation_of(record, AS_OF, each) for each in (ASKED, replace(ASKED, wanted=())))
+    for card, plain in zip(whole.cards, bare.cards, strict=True):
+        assert (plain.edge, plain.brier, plain.log_score) == (card.edge, card.brier, card.log_score)
+        assert plain.edge.interval is not None
+        assert plain.forecast.intervals == {} and plain.forecast.adjusted_brier is None
+        for label, score in plain.horizons.items():
+            assert score == replace(card.horizons[label], intervals={})
+
+
+def test_a_part_that_there_is_not_cannot_be_wanted() -> None:
+    with pytest.raises(ValueError, match="wanted names 'pair'; there are: evidence, curves, intervals"):
+        Question(wanted=("pair",))

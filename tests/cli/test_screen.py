@@ -1,0 +1,113 @@
+"""The screen that evaluations open with, in a real terminal, in a pipe and without colours."""
+
+from collections.abc import Iterator
+from contextlib import chdir
+
+import pytest
+
+from tests.acceptance.conftest import Predibot, said_here
+from tests.cli.conftest import WORLD
+from tests.cli.terminal import on_a_terminal, without_colours
+
+AS_OF = "2026-02-20T12:00Z"
+EVALUATE = ("evaluate", "--no-track", "--as-of", AS_OF)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Predibot]:
+    """Return the program in a folder whose ledger has runs of some weeks, of which much is settled."""
+    with chdir(tmp_path_factory.mktemp("played")):
+        for day in (1, 11, 21):
+            at = f"2026-01-{day:02d}T12:00Z"
+            assert said_here("decide", "sandbox", "--venue", WORLD, "--events", "5", "--as-of", at).code == 0
+        assert said_here("track", "--as-of", AS_OF).code == 0
+        yield said_here
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 160])
+def test_a_terminal_of_any_width_shows_one_table_and_no_line_is_wider(played: Predibot, columns: int) -> None:
+    code, sent = on_a_terminal(*EVALUATE, columns=columns)
+    lines = without_colours(sent)
+    assert code == 0
+    assert "\x1b[1mLeaderboard as of 2026-02-20T12:00Z" in sent
+    assert max(map(len, lines)) <= columns
+    rows = [line for line in lines if line.split()[1:2] and line.split()[1].endswith("*")]
+    assert [row.split()[1] for row in rows] == [
+        "market_price*", "favourite*", "underdog*", "always_half*", "random_bet*",
+    ]  # fmt: skip
+    assert any(line.startswith("no room for: cost") for line in lines) is (columns == 60)
+    assert ("edge over time" in lines[1]) is (columns >= 100)
+
+
+def test_the_first_25_lines_of_80_columns_name_the_best_bot_its_verdict_and_what_is_missing(played: Predibot) -> None:
+    first = without_colours(on_a_terminal(*EVALUATE, columns=80)[1])[:25]
+    assert first[2].split()[1:2] == ["market_price*"] and "too few yet" in first[2]
+    assert any(line.startswith("Nobody beats the price") for line in first)
+    assert any(line.startswith("Missing: ") for line in first)
+    assert any("--full has every table" in line for line in first)
+
+
+def test_without_colours_a_terminal_gets_plain_text(played: Predibot) -> None:
+    plain, coloured = (on_a_terminal(*EVALUATE, columns=80, **more)[1] for more in ({"NO_COLOR": "1"}, {}))
+    assert "\x1b" not in plain and "\x1b" in coloured
+    assert without_colours(plain) == without_colours(coloured)
+
+
+def test_a_pipe_gets_plain_text_with_sentences_in_one_piece(played: Predibot) -> None:
+    said = played(*EVALUATE).out
+    assert "\x1b" not in said
+    table = said.split("\n\n")[0]
+    assert max(map(len, table.splitlines())) <= 100
+    assert "\nalways_half and random_bet" in said or "Nobody beats the price" in said
+
+
+def test_every_table_fits_every_terminal(played: Predibot) -> None:
+    for columns in (60, 160):
+        lines = without_colours(on_a_terminal(*EVALUATE, "--full", columns=columns)[1])
+        assert max(map(len, lines)) <= columns
+        assert "Decisions" in lines
+
+
+@pytest.mark.parametrize("table", ["forecasts", "returns", "quote", "pairs", "calibration", "decisions"])
+def test_each_table_can_be_asked_for_alone(played: Predibot, table: str) -> None:
+    said = played(*EVALUATE, "--table", table).out
+    assert said.startswith("as of 2026-02-20T12:00Z · 95% intervals") and "market_price" in said
+    assert "Leaderboard" not in said
+
+
+def test_what_a_screen_shows_is_in_the_document(played: Predibot) -> None:
+    document = played(*EVALUATE, "--json").document
+    said = played(*EVALUATE).out
+    assert all(sentence in said for sentence in document["conclusions"])
+    assert all(piece in said for piece in document["missing"])
+    assert [row["bot"] for row in document["leaderboard"]] == [
+        "market_price", "favourite", "underdog", "always_half", "random_bet",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [EVALUATE, ("report", "--as-of", AS_OF)])
+def test_the_worst_decisions_are_listed_with_what_was_asked_and_why(played: Predibot, command: tuple[str, ...]) -> None:
+    said = played(*command, "--worst", "3", "--bots", "random_bet")
+    document = played(*command, "--worst", "3", "--bots", "random_bet", "--json").document
+    worst = document["worst"]
+    assert len(worst) == 3
+    assert [each["gain_usd"] for each in worst] == sorted(each["gain_usd"] for each in worst)
+    for place, each in enumerate(worst, start=1):
+        assert each["bot"] == "random_bet" and each["gain_usd"] < 0.0
+        assert f"{place}. random_bet $" in said.out and each["question"] in said.out
+        assert f"price {each['price_yes']:.2f}, forecast {each['probability']:.2f}" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--full", "--table", "pairs"], "--full prints every table, --table one; ask for one of both"),
+        (["--table", "pair"], "no 'pair' for --table. Did you mean 'pairs'? There are: forecasts, returns"),
+        (["--worst", "0"], "Invalid value for '--worst'"),
+        (["--worst", "3", "--csv"], "--csv is one table of scores; ask for --worst without it, or with --json"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(played: Predibot, arguments: list[str], message: str) -> None:
+    said = played(*EVALUATE, *arguments)
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
