@@ -30,13 +30,13 @@ def report(
     csv: options.Csv = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Print each bot's place on the leaderboard, then every run."""
+    """Print each bot's place on the leaderboard, and of how many runs."""
     from predibot.jobs.evaluate import evaluate_stored
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.decided import run_row
     from predibot.reports.evaluation import evaluation_document
-    from predibot.reports.terminal import print_runs
+    from predibot.reports.terminal import print_line, print_runs
     from predibot.scoring.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
@@ -59,4 +59,7 @@ def report(
     if shown.table is None and not csv:
         console = output.report_console()
         console.print()
-        print_runs(console, rows)
+        if shown.full:
+            print_runs(console, rows)
+        else:
+            print_line(console, f"Runs: {len(rows):,}; --full lists them.")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
-from predibot.reports.leaderboard import LeaderboardRow, conclusions, leaderboard, missing
+from predibot.reports.leaderboard import LeaderboardRow, beside_market, conclusions, leaderboard, missing
 from predibot.reports.views import Document, number
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.calibration import CalibrationBins, MurphyDecomposition
@@ -26,6 +26,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
     """
     asked, ranked = evaluation.question, evaluation.rankings
     first_at = evaluation.first_results_at
+    said = beside_market(evaluation) if evaluation.as_of is None else conclusions(leaderboard(evaluation))
     return {
         "as_of": None if evaluation.as_of is None else format_instant(evaluation.as_of),
         "first_results_at": None if first_at is None else format_instant(first_at),
@@ -34,7 +35,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
         "leaderboard": _rows(ranked, lambda each: map(_place, leaderboard(each))),
-        "conclusions": list(conclusions(leaderboard(evaluation))),
+        "conclusions": list(said),
         "missing": list(missing(evaluation)),
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
         "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),
@@ -65,7 +66,6 @@ def _rows(
 
 
 def _place(row: LeaderboardRow) -> Document:
-    needed = row.verdict.needed
     return {
         "rank": row.rank,
         "bot": row.bot,
@@ -75,10 +75,7 @@ def _place(row: LeaderboardRow) -> Document:
         "edge_high": number(row.edge_high),
         "edge_by_event": number(row.edge_by_event),
         "events": row.events,
-        "verdict": row.verdict.finding.value,
-        "e_value": row.verdict.e_value,
-        "events_needed": None if needed is None else needed.events,
-        "events_needed_at_least": None if needed is None else needed.more_than,
+        "verdict": _verdict(row.verdict),
         "brier": number(row.brier),
         "market_brier": number(row.market_brier),
         "horizon": row.horizon,

@@ -113,10 +113,13 @@ def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
                 figures.e_value(None if found is None else found.worse.largest),
             )
         )
-    headers = ("edge", "95% interval", "events", "verdict", "E", "more events", "by event", "settled", "without best")
+    headers = (
+        *("edge", "95% interval", "events", "verdict", "E", "more events", "by event", "settled", "without best"),
+        *("asked", "said", "E worse"),
+    )
     return Grid(
         "Edge over the price, on every market asked, in thousandths of squared error",
-        (_BOT, *(Column(header) for header in (*headers, "asked", "said", "E worse"))),
+        (_BOT, *(Column(each, "key" if each == "verdict" else "number") for each in headers)),
         tuple(rows),
         (
             "E: the evidence that it beats the price, which may be read any day; from 20 on it is said. "
@@ -439,7 +442,7 @@ def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:
             for part in evaluation.parts
         )
         yield Grid(f"Forecasts by {by}", (group, _BOT, *_SCORE_COLUMNS[:_PART_CELLS]), rows)
-        yield _part_returns_grid(evaluation, group)
+        yield from _part_returns_grids(evaluation, group)
     scores = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by or "", ())
     if scores:
         rows = tuple((plain(part.group), plain(part.bot), *_score_cells(part.score)[:_PART_CELLS]) for part in scores)
@@ -449,19 +452,23 @@ def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:
 _PARTED_BY = {"lead_time": "days before the settlement", "confidence": "stated confidence, of 10"}
 
 
-def _part_returns_grid(evaluation: Evaluation, group: Column) -> Grid:
+def _part_returns_grids(evaluation: Evaluation, group: Column) -> Iterator[Grid]:
+    """Yield the returns of parts at the quote, where any is known, and those at the mid."""
     labels = tuple(evaluation.parts[0].card.horizons)
-    rows = tuple(
-        (
-            plain(part.group, _GROUP_CELLS),
-            plain(part.card.bot),
-            figures.count(part.card.decisions),
-            *(figures.signed_percent(part.card.horizons[label].mean_return) for label in labels),
-        )
-        for part in evaluation.parts
-    )
     columns = (group, _BOT, Column("decisions"), *(Column(_horizon(label)) for label in labels))
-    return Grid(f"Returns at the mid by {evaluation.question.grouping}", columns, rows)
+    for at, name in (("quote", "quote_mean_return"), ("mid", "mean_return")):
+        found = [[getattr(part.card.horizons[label], name) for label in labels] for part in evaluation.parts]
+        rows = tuple(
+            (
+                plain(part.group, _GROUP_CELLS),
+                plain(part.card.bot),
+                figures.count(part.card.decisions),
+                *map(figures.signed_percent, values),
+            )
+            for part, values in zip(evaluation.parts, found, strict=True)
+        )
+        if at == "mid" or any(value is not None for values in found for value in values):
+            yield Grid(f"Returns at the {at} by {evaluation.question.grouping}", columns, rows)
 
 
 def _counterfactual_grid(title: str, change: str, found: Sequence[Counterfactual]) -> Grid:

@@ -11,7 +11,7 @@ from predibot.reports import figures
 from predibot.reports.evaluation import all_notes
 from predibot.reports.evaluation_grids import TABLES, asked_grids, table_grids
 from predibot.reports.grid import Column, Grid, print_grid
-from predibot.reports.leaderboard import VERDICTS, LeaderboardRow, conclusions, leaderboard, missing
+from predibot.reports.leaderboard import VERDICTS, LeaderboardRow, beside_market, conclusions, leaderboard, missing
 from predibot.reports.terminal import print_line, print_notes
 from predibot.reports.text import plain
 from predibot.scoring.evaluation import WANTED, Evaluation
@@ -87,6 +87,8 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
 def print_scored(console: Console, evaluation: Evaluation, *, every_row: bool) -> None:
     """Print the tables of forecasts that come from no ledger, and all that is missing in sentences."""
     print_line(console, _how(evaluation))
+    if said := beside_market(evaluation):
+        print_line(console, plain(" ".join(said)))
     grids = [grid for name in ("forecasts", "pairs") for grid in table_grids(evaluation, name)]
     _print_grids(console, grids, Shown(every_row=every_row))
     print_notes(console, all_notes(evaluation))

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from predibot.reports import figures
 from predibot.scoring.bootstrap import FEW_CLUSTERS
-from predibot.scoring.e_values import BEATS_FROM, BettingEvidence
+from predibot.scoring.e_values import BEATS_FROM
 from predibot.scoring.edge import EdgeCurve
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.horizon import NOW, SETTLED
 from predibot.scoring.leaderboard import ranked
+from predibot.scoring.references import MARKET
 from predibot.scoring.scorecard import HorizonScore, Scorecard
-from predibot.scoring.verdict import Finding, Verdict, verdict
+from predibot.scoring.verdict import Finding, Verdict
 from predibot.spelling import first_of
 
 BASELINES = ("market_price", "random_bet", "favourite", "underdog", "always_half")
@@ -67,11 +68,11 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
     """
     if evaluation.as_of is None:
         return ()
-    evidence = {each.bot: each.forecasts for each in evaluation.evidence}
+    verdicts = dict(zip((each.bot for each in evaluation.evidence), evaluation.verdicts, strict=True))
     curves = {each.bot: each for each in evaluation.curves}
     ordered = ranked(evaluation.cards)
     ranks = _ranks(ordered)
-    return tuple(_row(card, ranks.get(card.bot), evidence.get(card.bot), curves.get(card.bot)) for card in ordered)
+    return tuple(_row(card, ranks.get(card.bot), verdicts.get(card.bot), curves.get(card.bot)) for card in ordered)
 
 
 def headline_horizon(labels: Sequence[str]) -> str | None:
@@ -95,9 +96,7 @@ def _ranks(ordered: Sequence[Scorecard]) -> Mapping[str, int]:
     return {bot: 1 + sum(other > low for other in ends.values()) for bot, low in ends.items()}
 
 
-def _row(
-    card: Scorecard, rank: int | None, evidence: BettingEvidence | None, curve: EdgeCurve | None
-) -> LeaderboardRow:
+def _row(card: Scorecard, rank: int | None, said: Verdict | None, curve: EdgeCurve | None) -> LeaderboardRow:
     interval = card.edge.interval
     horizon = headline_horizon(tuple(card.horizons))
     return LeaderboardRow(
@@ -109,12 +108,8 @@ def _row(
         edge_high=None if interval is None else interval.high,
         edge_by_event=card.edge.by_event if _differs(card) else None,
         events=card.edge.clusters,
-        verdict=verdict(
-            evidence or BettingEvidence(),
-            edge=card.edge.edge,
-            standard_error=None if interval is None else interval.standard_error,
-            events=card.edge.clusters,
-        ),
+        # Without evidence there is nothing to go by.
+        verdict=said or Verdict(Finding.NOTHING_YET, card.edge.clusters),
         brier=card.brier,
         market_brier=card.forecast.market_brier,
         horizon=horizon,
@@ -192,7 +187,7 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
         evidence = f"its evidence is E = {_evidence_said(closest)}, and a claim takes {BEATS_FROM:.0f}"
         yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{f'; it {more}' if more else ''}."
     if behind:
-        yield f"{_list([row.bot for row in behind])} {'is' if len(behind) == 1 else 'are'} worse than the price."
+        yield f"{_list([row.bot for row in behind])} {_be([row.bot for row in behind])} worse than the price."
     if few := found[Finding.TOO_FEW_EVENTS]:
         yield f"Of {_list([row.bot for row in few])} nothing is claimed below {FEW_CLUSTERS} events."
 
@@ -216,9 +211,9 @@ def more_events(found: Verdict) -> str:
 
     On fewer than 30 it is at least what is missing to them.
     """
-    if found.needed is None:
+    to_claim = 0 if found.needed is None else max(found.needed.events, FEW_CLUSTERS - found.events)
+    if found.needed is None or to_claim == 0:
         return figures.MISSING
-    to_claim = max(found.needed.events, FEW_CLUSTERS - found.events)
     return f"{'more than' if found.needed.more_than else 'about'} {figures.about(to_claim)}"
 
 
@@ -237,6 +232,32 @@ def _list(names: Sequence[str]) -> str:
     if len(names) > _MOST_NAMED + 1:
         return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} others"
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def beside_market(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return who is better than the market by Brier score, and who worse, of forecasts that come from no ledger.
+
+    Nothing is said where no price is stated.
+    """
+    pairs = [pair for pair in evaluation.pairs if pair.metric == "brier" and MARKET in (pair.first, pair.second)]
+    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    for pair in pairs:
+        other = pair.first if pair.second == MARKET else pair.second
+        found[None if pair.better is None else pair.better == other].append(other)
+    said = []
+    if found[True]:
+        said.append(f"{_list(found[True])} {_be(found[True])} better than the market.")
+    if found[False]:
+        said.append(f"{_list(found[False])} {_be(found[False])} worse than the market.")
+    if found[None]:
+        few = max(pair.clusters for pair in pairs) < FEW_CLUSTERS
+        why = f": fewer than {FEW_CLUSTERS} events" if few else ""
+        said.append(f"{_list(found[None])} cannot be told from the market{why}.")
+    return tuple(said)
+
+
+def _be(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def missing(evaluation: Evaluation) -> tuple[str, ...]:

@@ -212,7 +212,7 @@ def test_output_is_plain_in_a_pipe_and_whatever_the_terminal_can(decided: Predib
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii", "NO_COLOR": "1"}
     command = [sys.executable, "-m", "predibot", "evaluate", "--no-track"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=60)
-    assert b"\x1b" not in done.stdout and b"Returns" in done.stdout
+    assert b"\x1b" not in done.stdout and b"Leaderboard" in done.stdout
 
 
 @pytest.mark.parametrize("command", ["bots", "runs --json", "decide --venue sandbox"])

@@ -51,6 +51,14 @@ def test_there_is_a_row_a_bot_with_its_numbers_and_the_ends_of_their_intervals()
     assert (first["1d_mean_return"], first["settled_mean_return"], first["1d_n"]) == ("-0.0037782", "12.3456", "2")
 
 
+def test_a_row_has_the_place_on_the_leaderboard(by: dict[str | None, Evaluation]) -> None:
+    rows = rows_of(by[None])
+    assert [(row["bot"], row["rank"], row["baseline"], row["verdict"]) for row in rows] == [
+        ("a", "", "False", "too few events"),
+        ("b", "", "False", "too few events"),
+    ]
+
+
 def test_what_has_no_value_is_an_empty_cell() -> None:
     (row,) = rows_of(evaluation("a"))
     for name in ("7d_mean_return", "cost_usd", "brier_open", "accuracy_low", "adjusted_brier", "1d_friction"):

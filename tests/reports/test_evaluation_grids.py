@@ -98,6 +98,7 @@ def test_every_table_is_there_once_in_full() -> None:
         "Bins: of forecasts from .. to .., how many came true",
         "Decisions",
         "Forecasts by category",
+        "Returns at the quote by category",
         "Returns at the mid by category",
         "Carried out late: negative says that stale decisions hurt",
         "The same forecasts, bet by other rules",

@@ -8,6 +8,7 @@ from predibot.reports.leaderboard import (
     PAIR_VERDICTS,
     VERDICTS,
     LeaderboardRow,
+    beside_market,
     conclusions,
     leaderboard,
     missing,
@@ -17,6 +18,7 @@ from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.edge import EdgeCurve
 from predibot.scoring.evaluation import Evaluation
+from predibot.scoring.leaderboard import Pair
 from predibot.scoring.power import EventsNeeded
 from predibot.scoring.scorecard import EdgeScore, Scorecard
 from predibot.scoring.verdict import Finding, Verdict
@@ -98,9 +100,11 @@ def test_the_edge_by_event_stands_there_where_it_is_half_an_interval_off(
     assert row.edge_by_event == shown
 
 
-def test_without_evidence_nobody_beats_the_price_whatever_the_interval_says() -> None:
-    (row,) = leaderboard(replace(evaluated(SHARP), evidence=()))
+def test_nobody_beats_the_price_whatever_the_interval_says_without_evidence() -> None:
+    (row,) = leaderboard(evaluated(SHARP, sharp=19.9))
     assert row.verdict.finding == Finding.CANNOT_BE_TOLD
+    (unknown,) = leaderboard(replace(evaluated(SHARP), evidence=()))
+    assert unknown.verdict.finding == Finding.NOTHING_YET
 
 
 def test_forecasts_of_no_ledger_have_no_row() -> None:
@@ -144,10 +148,31 @@ def test_nothing_is_said_of_nothing() -> None:
     assert said(replace(SHARP, edge=EdgeScore())) == ""
 
 
+def test_of_a_file_it_is_said_who_is_better_than_its_market() -> None:
+    pairs = tuple(
+        Pair(*names, "brier", 90, clusters, difference, -0.1, 0.2, p, p, 0.1)
+        for names, clusters, difference, p in (
+            (("gpt", "market"), 40, -0.02, 0.01),
+            (("market", "human"), 40, -0.02, 0.01),
+            (("cat", "market"), 40, -0.02, 0.2),
+            (("gpt", "human"), 40, -0.02, 0.01),
+        )
+    )
+    assert beside_market(replace(evaluated(), as_of=None, pairs=pairs)) == (
+        "gpt is better than the market.", "human is worse than the market.", "cat cannot be told from the market.",
+    )  # fmt: skip
+    few = tuple(replace(pair, clusters=29) for pair in pairs[:2])
+    assert beside_market(replace(evaluated(), as_of=None, pairs=few)) == (
+        "gpt and human cannot be told from the market: fewer than 30 events.",
+    )
+    assert beside_market(replace(evaluated(), pairs=pairs[3:])) == ()
+
+
 @pytest.mark.parametrize(
     ("needed", "written"),
     [
         (None, "–"),
+        (EventsNeeded(0, more_than=False), "–"),
         (EventsNeeded(893, more_than=False), "about 890"),
         (EventsNeeded(1234, more_than=True), "more than 1,200"),
     ],
