@@ -57,7 +57,8 @@ def score(
     """Read the file, list its bad rows, and score the rest."""
     from predibot.jobs.score import FileRefused, HowAnnual, score_equity, score_forecasts
     from predibot.jobs.table_file import TABLE_FORMATS, read_table_file
-    from predibot.scoring.evaluation import Question
+    from predibot.reports.evaluation_screen import SCORED
+    from predibot.scoring.evaluation import WANTED, Question
     from predibot.scoring.uncertainty import Uncertainty
 
     output.set_up_logs(verbose=verbose)
@@ -74,7 +75,11 @@ def score(
             how = HowAnnual(known, periods_per_year, risk_free_rate)
             _print_equity(score_equity(table, how, strict=strict), json=json)
             return
-        asked = Question(convention=known, uncertainty=Uncertainty(seed=seed, resamples=resamples))
+        asked = Question(
+            convention=known,
+            uncertainty=Uncertainty(seed=seed, resamples=resamples),
+            wanted=WANTED if json else SCORED,
+        )
         _print_forecasts(score_forecasts(table, asked, pools, strict=strict), json=json, csv=csv, every=every)
     except FileRefused as error:
         _refuse(error, as_json=json)

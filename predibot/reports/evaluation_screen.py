@@ -84,6 +84,10 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
         print_notes(console, all_notes(evaluation))
 
 
+SCORED = ("intervals", "adjusted", "pairs")
+"""What `print_scored` shows of what takes time."""
+
+
 def print_scored(console: Console, evaluation: Evaluation, *, every_row: bool) -> None:
     """Print the tables of forecasts that come from no ledger, and all that is missing in sentences."""
     print_line(console, _how(evaluation))

@@ -189,7 +189,9 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
     if behind:
         yield f"{_list([row.bot for row in behind])} {_be([row.bot for row in behind])} worse than the price."
     if few := found[Finding.TOO_FEW_EVENTS]:
-        yield f"Of {_list([row.bot for row in few])} nothing is claimed below {FEW_CLUSTERS} events."
+        judged = len(found[Finding.CANNOT_BE_TOLD]) + len(ahead) + len(behind)
+        whom = f" of {_list([row.bot for row in few])}" if judged else ""
+        yield f"On fewer than {FEW_CLUSTERS} events nothing is claimed{whom}."
 
 
 def _said_ahead(ahead: Sequence[LeaderboardRow]) -> str:

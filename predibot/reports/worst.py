@@ -62,6 +62,5 @@ def worst_documents(worst: Sequence[WorstDecision]) -> list[Document]:
 
 
 def _asked(each: WorstDecision) -> str:
-    """Return the question, after the title of its event where that says more."""
-    title, question = plain(each.reason.title), plain(each.reason.question)
-    return plain(question if title in question or not title else f"{title}: {question}", _QUESTION_CELLS)
+    """Return the question, or the title of the event where a market has none."""
+    return plain(each.reason.question, _QUESTION_CELLS) or plain(each.reason.title, _QUESTION_CELLS)

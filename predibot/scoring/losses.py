@@ -10,6 +10,9 @@ from predibot.scoring.horizon import horizon_returns
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.returns import horizon_gains
 
+_NOTHING = 1e-9
+"""Prices that did not move leave no more of a dollar than this."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -71,6 +74,6 @@ def _losses(record: TrackRecord, most: int) -> list[Loss]:
             paid=bool(now.paid[row]),
         )
         for row in order.tolist()
-        if gains[row] < 0.0
+        if gains[row] < -_NOTHING
         for decision in (int(record.bet_decision[row]),)
     ]

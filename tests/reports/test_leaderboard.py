@@ -139,7 +139,13 @@ def test_of_bots_with_few_events_nothing_is_claimed_and_at_least_what_lacks_is_n
     few = scored("few", 0.3, 0.2, 0.4, events=10)
     assert said(few, few=1000.0) == (
         "Nobody beats the price yet. few comes closest: its evidence is E = 1,000, and a claim takes 20; "
-        "it would need about 20 more events. Of few nothing is claimed below 30 events."
+        "it would need about 20 more events. On fewer than 30 events nothing is claimed."
+    )
+
+
+def test_who_has_too_few_events_is_named_where_others_have_enough() -> None:
+    assert said(RANDOM, scored("few", -0.3, -0.4, -0.2, events=10), random_bet=-50.0) == (
+        "Nobody beats the price. random_bet is worse than the price. On fewer than 30 events nothing is claimed of few."
     )
 
 

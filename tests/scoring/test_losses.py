@@ -13,8 +13,9 @@ RECORD = record_of(
         Made("c", at=2.0, event=2, bets=(Bet(2, 1.0, 0.4, 0.8),), knowledge="contaminated"),
         Made("d", at=3.0, event=2, bets=(Bet(2, 0.8, 0.4, 0.8),), knowledge="unknown"),
         Made("e", at=3.0, event=3, bets=(Bet(3, 1.0, 0.4, 0.8),)),
+        Made("f", at=3.0, event=4, bets=(Bet(4, 0.09, 0.02, 0.8),)),
     ],
-    seen=[Seen(2, 9.0, 0.1)],
+    seen=[Seen(2, 9.0, 0.1), Seen(4, 9.0, 0.02 - 1e-17)],
     paid={0: Paid(5.0, 0.0), 1: Paid(5.0, 1.0)},
     as_of=10.0,
 )
