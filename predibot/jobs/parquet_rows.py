@@ -67,9 +67,14 @@ class ParquetTable:
                 batch = next(batches, None)
                 if batch is None:
                     return
-                unpacked += batch.nbytes + ROW_BYTES * batch.num_rows
+                columns = [_decoded(batch.column(name)) for name in wanted]
+                of_batch = sum(column.nbytes for column in columns)
+                unpacked += of_batch + ROW_BYTES * batch.num_rows
                 self._require_small(unpacked)
-                found = [_values(batch.column(name)) for name in wanted]
+                if of_batch > _BATCH_BYTES // 4:
+                    # As objects it takes as much again: where memory ends amid that, pyarrow ends the program.
+                    raise self._too_large()
+                found = list(map(_values, columns))
             yield found
 
     def _require_cells(self, name: str) -> None:
@@ -148,6 +153,11 @@ def _memory_bound(more_bytes: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _decoded(column: Any) -> Any:
+    """Return a column with each value written out, so that its size is known: a dictionary holds a long one once."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _values(column: Any) -> list[Cell]:

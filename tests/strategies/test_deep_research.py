@@ -127,15 +127,16 @@ BACKGROUND = spec_of("deep_research", {"model": NAME, "extract_model": "openai/c
 
 def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() -> None:
     budget, trace = Budget.of("decision", Limits(usd=5.0)), Trace((SECRET,))
-    with chat_server(QUEUED, WORKING, completed(), completion(json.dumps(answer()))) as server:
+    extracted = completion(json.dumps(answer()), usage={"prompt_tokens": 900, "completion_tokens": 100})
+    with chat_server(QUEUED, WORKING, completed(), extracted) as server:
         seen = context(rain("m1"), meter=budget, trace=trace, model=over_loopback(server, budget, trace))
         decision = load_strategy(BACKGROUND).decide(seen)
     assert isinstance(decision, Decision)
     assert decision.markets[0].probability == 0.6
     assert decision.notes == (f"source: {PAGE}",)
     assert WRITTEN in server.asked[3].body["messages"][0]["content"]
-    # 60,000 tokens at $2 a million, 9,000 at $8, a search at a cent; then 25 tokens at $1.
-    usd = 0.12 + 0.072 + 0.01 + 25e-6
+    # 60,000 tokens at $2 a million, 9,000 at $8, a search at a cent; then 1,000 tokens at $1.
+    usd = 0.12 + 0.072 + 0.01 + 0.001
     assert cost_of_steps(trace.steps)[0] == pytest.approx(usd)
     assert budget.spent().usd == pytest.approx(usd)
     assert SECRET not in trace.text
