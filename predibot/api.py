@@ -548,8 +548,8 @@ def _kind(cells: Sequence[object]) -> Kind:
 
 
 def _leaderboard_columns() -> dict[str, Kind]:
-    """Return the fields of a leaderboard's row as columns; a verdict has those of the JSON document."""
-    told = {"finding": str, "e_value": float, "events_needed": int, "more_than": bool}
+    """Return the fields of a row of the leaderboard as columns; a verdict is its words and what JSON has of it."""
+    told = {"verdict": str, "verdict_e_value": float, "verdict_events_needed": int, "verdict_more_than": bool}
     columns: dict[str, Kind] = {}
     for name, kind in columns_of(LeaderboardRow).items():
         columns.update(told if name == "verdict" else {name: kind})
@@ -560,10 +560,10 @@ def _leaderboard_cells(row: LeaderboardRow) -> Cells:
     needed = row.verdict.needed
     return {
         **{field.name: getattr(row, field.name) for field in fields(row)},
-        "finding": row.verdict.finding.value,
-        "e_value": row.verdict.e_value,
-        "events_needed": None if needed is None else needed.events,
-        "more_than": None if needed is None else needed.more_than,
+        "verdict": row.verdict.finding.value,
+        "verdict_e_value": row.verdict.e_value,
+        "verdict_events_needed": None if needed is None else needed.events,
+        "verdict_more_than": None if needed is None else needed.more_than,
     }
 
 

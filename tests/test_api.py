@@ -212,10 +212,16 @@ def test_scores_are_the_table_of_report(ledger: predibot.Ledger) -> None:
 def test_the_leaderboard_is_that_of_the_scores(ledger: predibot.Ledger) -> None:
     board = ledger.leaderboard()
     assert [row.bot for row in board] == [card.bot for card in ledger.evaluate().evaluation.leaderboard]
-    assert board.to_dicts()[0]["finding"] == "too few events"
+    assert board.to_dicts()[0]["verdict"] == "too few events"
     assert (board[0].rank, len(board[0].curve)) == (None, 2)
     assert [row.bot for row in ledger.leaderboard(knowledge="unknown")] == ["script_lazy"]
     assert board.to_dicts() == ledger.evaluate().leaderboard().to_dicts()
+    for row, told in zip(board.to_dicts(), said_here("report", "--json").document["leaderboard"], strict=False):
+        verdict = {"finding" if name == "verdict" else name.removeprefix("verdict_"): row[name] for name in row}
+        assert {name: verdict[name] for name in told["verdict"]} == told["verdict"]
+        assert {name: row[name] for name in told if name in row and name not in ("verdict", "curve")} == {
+            name: cell for name, cell in told.items() if name not in ("verdict", "curve", "knowledge")
+        }
 
 
 def test_parts_have_a_row_each(ledger: predibot.Ledger) -> None:

@@ -64,15 +64,7 @@ class Store:
         file = sqlite_file(url)
         if file is not None:
             _prepare(file, create=create)
-        store = cls(_engine(url))
-        try:
-            store._make_current()
-            store._opened, store._largest_bytes = store._on_disk()
-        except BaseException:
-            store.close()
-            raise
-        store._reconnect_seconds = reconnect_seconds
-        return store
+        return cls._opened_at(url, Store._make_current, reconnect_seconds)
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -90,9 +82,16 @@ class Store:
         file = sqlite_file(url)
         if file is not None:
             _prepare(file, create=False)
-        store = cls(_engine(url, read_only=True), read_only=True)
+        return cls._opened_at(url, Store._check_current, reconnect_seconds, read_only=True)
+
+    @classmethod
+    def _opened_at(
+        cls, url: URL, prepare: Callable[["Store"], None], reconnect_seconds: float, *, read_only: bool = False
+    ) -> Self:
+        """Return a store whose tables are fit for it; where they are not, nothing stays open."""
+        store = cls(_engine(url, read_only=read_only), read_only=read_only)
         try:
-            store._check_current()
+            prepare(store)
             store._opened, store._largest_bytes = store._on_disk()
         except BaseException:
             store.close()
