@@ -81,7 +81,8 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
         print_notes(console, evaluation.remarks, most=_SHOWN_REMARKS)
     _print_grids(console, (*tables, *asked_grids(evaluation)), shown)
     if shown.full:
-        print_notes(console, all_notes(evaluation))
+        notes = all_notes(evaluation)
+        print_notes(console, notes, most=len(notes))
 
 
 SCORED = ("intervals", "adjusted", "pairs")

@@ -58,8 +58,10 @@ def test_only_clean_decisions_are_scored_and_a_pool_is_as_bad_as_its_worst_membe
 
 
 def test_the_screen_and_the_table_tell_apart_what_is_not_clean(evaluated: Predibot) -> None:
-    said = evaluated("evaluate").out
-    assert "clean  unknown  ahead  contaminated" in said
+    brief = evaluated("evaluate").out
+    assert "not clean" in brief and "\nCutoff unknown, ranked apart as of " in brief
+    said = evaluated("evaluate", "--full").out
+    assert "clean unknown ahead contaminated" in " ".join(said.split())
     assert "Cutoff unknown, ranked apart: Forecasts on settled markets" in said
     assert "soon 3; they are in no score." in " ".join(said.split())
     assert "late 3, later 3, pool_late 3; they are in no score." in " ".join(said.split())
