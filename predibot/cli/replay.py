@@ -92,15 +92,12 @@ def replay(
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
     from predibot.config import load_settings
     from predibot.jobs.look_ahead import check_look_ahead
-    from predibot.jobs.past import open_past
     from predibot.jobs.recipes import asked_recipe
-    from predibot.jobs.replay import evaluated_at, look_back, other_runs, timetable
-    from predibot.jobs.replay import replay as replay_all
-    from predibot.jobs.run import RunRequest
+    from predibot.jobs.replay import plan_replay, replay_and_look_back
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.evaluation_screen import Shown
-    from predibot.reports.replay import ReplayView
+    from predibot.reports.replay import replay_view
     from predibot.scoring.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
@@ -113,27 +110,30 @@ def replay(
     }
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
-    past = open_past(venue or asked.recipe.venue, settings, clock)
-    instants = timetable(asked.recipe, past, first=first, last=last, every=every)
-    at = evaluated_at(instants, past, as_of)
-    # A replay makes no second run of a slot; another ledger holds one.
-    beside = "name another --ledger"
-    request = RunRequest(asked.recipe, asked.digest, asked.overrides, retry=options.retry(retry), beside=beside)
-    name = asked.recipe.name
+    plan = plan_replay(
+        asked,
+        venue=venue,
+        first=first,
+        last=last,
+        every=every,
+        as_of=as_of,
+        retry=options.retry(retry),
+        settings=settings,
+        clock=clock,
+    )
+    question = output.question_for(Question(), Shown(), json=json)
     with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
-        with_: dict[str, Any] = {"store": store, "settings": settings, "listener": listener}
-        played = replay_all(request, instants, past, **with_, clock=clock, told=_teller(len(instants)))
-        question = output.question_for(Question(), Shown(), json=json)
-        evaluation = look_back(past, at, **with_, recipe=name, question=question)
-        view = ReplayView(name, past.spec, instants, played, other_runs(store, name, past, played))
+        with_: dict[str, Any] = {"store": store, "settings": settings, "clock": clock, "listener": listener}
+        done = replay_and_look_back(plan, **with_, told=_teller(len(plan.instants)), question=question)
         found = None
         if check_lookahead:
-            found = check_look_ahead(request, played, past, **with_, clock=clock, sample=sample)
+            found = check_look_ahead(plan.request, done.played, plan.past, **with_, sample=sample)
+    view = replay_view(done)
     differs = found is not None and bool(found.differences)
-    undecided = sum(each.undecided for each in played)
+    undecided = sum(each.undecided for each in done.played)
     code = FAILED if differs else code_of_decisions(view.statuses, undecided=undecided)
-    _show(view, evaluation, found, code=code if json else None)
+    _show(view, done.evaluation, found, code=code if json else None)
     if code:
         raise typer.Exit(code)
 

@@ -27,13 +27,11 @@ def report(
     worst: options.Worst = None,
     every: options.AllRows = False,
     json: options.Json = False,
+    csv: options.Csv = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Print each bot's place on the leaderboard, and of how many runs."""
-    from predibot.jobs.evaluate import evaluate, spec_of_ledger
-    from predibot.jobs.recipes import asked_about
-    from predibot.jobs.venues import look_back_at, venue_name
-    from predibot.ledger.runs import list_runs
+    from predibot.jobs.evaluate import evaluate_stored
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.decided import run_row
@@ -42,27 +40,23 @@ def report(
     from predibot.scoring.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
+    output.one_format(json=json, csv=csv)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
-    asked = output.question_for(Question(), shown, json=json)
+    asked = output.question_for(Question(), shown, json=json, csv=csv)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
         output.say(f"ledger: {store.address}")
-        spec = spec_of_ledger(store, venue)
-        with store.read() as connection:
-            runs = list_runs(connection)
-        name = asked_about(recipe, bot_names, runs)
-        rows = [run_row(summary) for summary in runs if name in (None, summary.run.recipe)]
-        at = look_back_at(spec, as_of, options.wall_clock)
-        evaluation = evaluate(
-            store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
+        found = evaluate_stored(
+            store, venue=venue, recipe=recipe, bots=bot_names, as_of=as_of, question=asked, clock=options.wall_clock
         )
-        lost = output.worst_of(evaluation, store, venue_name(spec), worst, recipe=name, bots=bot_names)
+        lost = output.worst_of(found.evaluation, store, found.venue_name, worst, recipe=found.recipe, bots=bot_names)
+    rows = [run_row(summary) for summary in found.runs]
     if json:
-        document = {"runs": [row.document() for row in rows], **evaluation_document(evaluation)}
+        document = {"runs": [row.document() for row in rows], **evaluation_document(found.evaluation)}
         output.print_document({**document, **output.worst_document(lost)}, exit_code=DONE)
         return
-    output.print_evaluation(evaluation, json=False, shown=shown, worst=lost)
-    if shown.table is None:
+    output.print_evaluation(found.evaluation, json=False, csv=csv, shown=shown, worst=lost)
+    if shown.table is None and not csv:
         console = output.report_console()
         console.print()
         if shown.full:

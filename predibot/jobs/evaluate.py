@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -12,11 +12,13 @@ import predibot
 from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
-from predibot.jobs.venues import check_spec
+from predibot.jobs.recipes import asked_about
+from predibot.jobs.venues import Clock, check_spec, look_back_at
+from predibot.jobs.venues import venue_name as name_of_venue
 from predibot.ledger.memos import keep_memo, memo_key, stored_memo
 from predibot.ledger.packs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.queries import track_record
-from predibot.ledger.runs import imported_decisions, list_runs
+from predibot.ledger.runs import RunSummary, imported_decisions, list_runs
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of
 
@@ -87,6 +89,50 @@ def _store(store: Store, work: Callable[[], object]) -> None:
         work()
     except LedgerUnusable as error:
         _log.info("nothing is kept for the next evaluation of %s: %s", store.address, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a ledger holds of some runs, and how good the bots of them were."""
+
+    recipe: str | None
+    """The name of the only recipe that was asked about; None for all."""
+    venue_name: str
+    runs: tuple[RunSummary, ...]
+    evaluation: Evaluation
+
+
+def evaluate_stored(
+    store: Store,
+    *,
+    venue: str | None = None,
+    recipe: str | None = None,
+    bots: Sequence[str] = (),
+    as_of: datetime | None = None,
+    question: Question | None = None,
+    clock: Clock,
+) -> Stored:
+    """Return the runs somebody asks about and how good the bots were, without asking any venue.
+
+    Args:
+        store: The ledger.
+        venue: Where its runs were made; left out, where the ledger says.
+        recipe: Only its runs; left out, all.
+        bots: Only these; empty for all.
+        as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+        question: What is asked of the evaluation.
+        clock: The instant it is.
+
+    Raises:
+        UsageError: As `spec_of_ledger`; or if there is no such recipe or bot in the ledger.
+    """
+    spec = spec_of_ledger(store, venue)
+    with store.read() as connection:
+        runs = list_runs(connection)
+    name = asked_about(recipe, bots, runs)
+    at, world = look_back_at(spec, as_of, clock), name_of_venue(spec)
+    found = evaluate(store=store, venue_name=world, as_of=at, recipe=name, bots=bots, question=question)
+    return Stored(name, world, tuple(each for each in runs if name in (None, each.run.recipe)), found)
 
 
 def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:

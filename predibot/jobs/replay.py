@@ -12,10 +12,12 @@ from predibot.domain.timetable import Timetable
 from predibot.errors import UsageError
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.evaluate import evaluate
-from predibot.jobs.past import Past
+from predibot.jobs.past import Past, open_past
+from predibot.jobs.recipes import AskedRecipe
 from predibot.jobs.run import RunRequest
 from predibot.jobs.track import track
 from predibot.jobs.venues import venue_name
+from predibot.ledger.claims import Retry
 from predibot.ledger.runs import list_runs
 from predibot.ledger.store import Store
 from predibot.recipe import Recipe
@@ -46,6 +48,110 @@ class Played:
     notes: tuple[str, ...]
     undecided: int = 0
     """Decisions that another process is at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPlan:
+    """What a replay is to do; all of it is checked before anything is stored."""
+
+    request: RunRequest
+    past: Past
+    instants: Timetable
+    evaluated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a whole replay came to."""
+
+    plan: ReplayPlan
+    played: tuple[Played, ...]
+    evaluation: Evaluation
+    other_runs: int
+    """Runs of the recipe that the ledger holds besides those of the replay."""
+
+
+def plan_replay(
+    asked: AskedRecipe,
+    *,
+    venue: str | None = None,
+    first: datetime | None = None,
+    last: datetime | None = None,
+    every: timedelta | None = None,
+    as_of: datetime | None = None,
+    retry: frozenset[Retry] = frozenset(),
+    settings: Settings,
+    clock: Callable[[], datetime],
+) -> ReplayPlan:
+    """Return what a replay of a recipe is to do.
+
+    Args:
+        asked: The recipe.
+        venue: A recording or a sandbox; left out, the recipe's.
+        first: The first instant; left out, the first of the past.
+        last: No instant is later; left out, the last of the past.
+        every: Between two instants; left out, the recipe's.
+        as_of: When it is evaluated; left out, the end of what the past knows.
+        retry: Which decisions are tried again.
+        settings: How patient to be with a venue.
+        clock: The instant it is.
+
+    Raises:
+        UsageError: As `open_past`, `timetable` and `evaluated_at`.
+    """
+    past = open_past(venue or asked.recipe.venue, settings, clock)
+    instants = timetable(asked.recipe, past, first=first, last=last, every=every)
+    # A replay makes no second run of a slot; another ledger holds one.
+    beside = "name another --ledger"
+    request = RunRequest(asked.recipe, asked.digest, asked.overrides, retry=retry, beside=beside)
+    return ReplayPlan(request, past, instants, evaluated_at(instants, past, as_of))
+
+
+def replay_and_look_back(
+    plan: ReplayPlan,
+    *,
+    store: Store,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+    told: Callable[[Played], None],
+    question: Question | None = None,
+) -> Replayed:
+    """Decide at every instant of a plan, track and evaluate.
+
+    Args:
+        plan: What to do.
+        store: The ledger.
+        settings: How many decisions at once, how long.
+        clock: The instant it is, for claims.
+        listener: Told of each decision and price history.
+        told: Called after each instant.
+        question: What is asked of the evaluation.
+
+    Raises:
+        PredibotError: As `play`.
+    """
+    past, name = plan.past, plan.request.recipe.name
+    played = replay(
+        plan.request,
+        plan.instants,
+        past,
+        store=store,
+        settings=settings,
+        clock=clock,
+        listener=listener,
+        told=told,
+    )
+    found = look_back(
+        past,
+        plan.evaluated_at,
+        store=store,
+        settings=settings,
+        listener=listener,
+        recipe=name,
+        question=question,
+    )
+    return Replayed(plan, played, found, other_runs(store, name, past, played))
 
 
 def timetable(

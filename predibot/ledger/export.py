@@ -194,7 +194,7 @@ def _by_text_of(at: Any) -> tuple[Any, ...]:
     return (at // _MINUTE, at % _MINUTE == 0, at // _SECOND, at % _SECOND == 0, at)
 
 
-def _run() -> tuple[Label[Any], Label[Any]]:
+def run_columns() -> tuple[Label[Any], Label[Any]]:
     """Return the columns that name a run: its key, and which of the void runs of that key it is, 0 for none."""
     earlier = runs.alias("earlier")
     ordinal = (
@@ -209,7 +209,7 @@ def _run() -> tuple[Label[Any], Label[Any]]:
 
 def _runs() -> Select[Any]:
     return select(
-        *_run(),
+        *run_columns(),
         runs.c.recipe,
         runs.c.slot_at,
         runs.c.as_of,
@@ -250,7 +250,7 @@ def _markets() -> Select[Any]:
 
 def _run_events() -> Select[Any]:
     return (
-        select(*_run(), run_events.c.position, events.c.event_id, run_events.c.event_json, run_events.c.payload)
+        select(*run_columns(), run_events.c.position, events.c.event_id, run_events.c.event_json, run_events.c.payload)
         .join(runs, runs.c.id == run_events.c.run_id)
         .join(events, events.c.id == run_events.c.event_row)
         .order_by(run_events.c.run_id, run_events.c.position)
@@ -260,12 +260,14 @@ def _run_events() -> Select[Any]:
 def _bots() -> Select[Any]:
     columns = [column for column in bots.c if column.name not in ("id", "run_id", "name")]
     return (
-        select(*_run(), bots.c.name.label("bot"), *columns).join(runs, runs.c.id == bots.c.run_id).order_by(bots.c.id)
+        select(*run_columns(), bots.c.name.label("bot"), *columns)
+        .join(runs, runs.c.id == bots.c.run_id)
+        .order_by(bots.c.id)
     )
 
 
 def _decision() -> tuple[Any, ...]:
-    return (*_run(), bots.c.name.label("bot"), decisions.c.subject_kind, decisions.c.subject_id)
+    return (*run_columns(), bots.c.name.label("bot"), decisions.c.subject_kind, decisions.c.subject_id)
 
 
 def _decisions() -> Select[Any]:

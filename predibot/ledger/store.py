@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -32,9 +33,10 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 class Store:
     """A ledger that is open and of this version."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, read_only: bool = False) -> None:
         """Wrap an engine whose tables are current; use `Store.open`."""
         self._engine = engine
+        self._read_only = read_only
         self._file = sqlite_file(engine.url)
         self._opened: tuple[int, int] | None = None
         """Device and number of the file that is open; None while it is being made, and for a server."""
@@ -62,9 +64,34 @@ class Store:
         file = sqlite_file(url)
         if file is not None:
             _prepare(file, create=create)
-        store = cls(_engine(url))
+        return cls._opened_at(url, Store._make_current, reconnect_seconds)
+
+    @classmethod
+    def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
+        """Open a ledger that is there and of this version; the database itself refuses whatever would change it.
+
+        Args:
+            address: A sqlite or postgresql URL.
+            reconnect_seconds: As for `open`.
+
+        Raises:
+            UsageError: If the URL is not one predibot takes.
+            LedgerUnusable: If the database is missing, older, newer, or cannot be reached.
+        """
+        url = parse_ledger_url(address)
+        file = sqlite_file(url)
+        if file is not None:
+            _prepare(file, create=False)
+        return cls._opened_at(url, Store._check_current, reconnect_seconds, read_only=True)
+
+    @classmethod
+    def _opened_at(
+        cls, url: URL, prepare: Callable[["Store"], None], reconnect_seconds: float, *, read_only: bool = False
+    ) -> Self:
+        """Return a store whose tables are fit for it; where they are not, nothing stays open."""
+        store = cls(_engine(url, read_only=read_only), read_only=read_only)
         try:
-            store._make_current()
+            prepare(store)
             store._opened, store._largest_bytes = store._on_disk()
         except BaseException:
             store.close()
@@ -85,6 +112,7 @@ class Store:
             durable: Whether it is on the disk when it ends, so that not even a power cut takes it back. A SQLite
                 file keeps other transactions whole, but may lose the last of them; PostgreSQL keeps all of them.
         """
+        self._check_writable()
         with (
             self._in_use(),
             self._patiently(self._engine.connect) as connection,
@@ -117,6 +145,7 @@ class Store:
             with self._engine.connect() as connection, _writing(connection, durable=durable) as transaction:
                 return work(transaction)
 
+        self._check_writable()
         with self._in_use():
             return self._patiently(once)
 
@@ -154,6 +183,10 @@ class Store:
         if kind is None:
             self._check_in_place()
 
+    def _check_writable(self) -> None:
+        if self._read_only:
+            raise LedgerUnusable(f"the ledger {self.address} was opened to be read; nothing can be written to it")
+
     def _on_disk(self) -> tuple[tuple[int, int] | None, int]:
         """Return device and number of the file at the ledger's path now, None for none and for a server; its bytes."""
         try:
@@ -180,6 +213,22 @@ class Store:
                 "integrity_check` finds it whole, and run the same command again"
             )
         self._largest_bytes = max(self._largest_bytes, size_bytes)
+
+    def _check_current(self) -> None:
+        """Refuse to read tables of another version, which only a writer upgrades.
+
+        Raises:
+            LedgerUnusable: If they are.
+        """
+        with self.read() as connection:
+            version = stored_version(connection)
+        if version is None:
+            raise LedgerUnusable(f"the ledger {self.address} has no tables yet. Run `predibot decide` first")
+        if version != HEAD:
+            raise LedgerUnusable(
+                f"the ledger {self.address} is of version {version}, and is read at version {HEAD}. "
+                "`predibot track` with this --ledger upgrades it, and keeps a copy of a file"
+            )
 
     def _make_current(self) -> None:
         # Most openings find the tables current, and do not wait for whoever is writing.
@@ -289,23 +338,24 @@ def _write_ahead(file: Path) -> None:
             time.sleep(_PAUSE_SECONDS)
 
 
-def _engine(url: URL) -> Engine:
+def _engine(url: URL, *, read_only: bool = False) -> Engine:
+    file = sqlite_file(url)
     try:
-        engine = create_engine(
-            url, pool_size=MAX_CONNECTIONS, max_overflow=0, pool_pre_ping=url.get_backend_name() != "sqlite"
-        )
+        engine = create_engine(url, pool_size=MAX_CONNECTIONS, max_overflow=0, pool_pre_ping=file is None)
     except ModuleNotFoundError:
         raise UsageError("a PostgreSQL ledger needs its driver: pip install 'predibot[postgres]'") from None
-    if url.get_backend_name() == "sqlite":
-        event.listen(engine, "connect", _configure)
-        event.listen(engine, "begin", _begin)
+    if file is None:
+        return engine.execution_options(postgresql_readonly=True) if read_only else engine
+    event.listen(engine, "connect", partial(_configure, read_only=read_only))
+    event.listen(engine, "begin", _begin)
     return engine
 
 
-def _configure(connection: Any, _record: object) -> None:
+def _configure(connection: Any, _record: object, *, read_only: bool) -> None:
     # Python's driver would begin its own transactions; ours say when they begin, and how.
     connection.isolation_level = None
-    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "foreign_keys=ON"):
+    guard = ("query_only=ON",) if read_only else ()
+    for pragma in (f"busy_timeout={_BUSY_SECONDS * 1000}", "foreign_keys=ON", *guard):
         connection.execute(f"PRAGMA {pragma}").close()
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.leaderboard import LeaderboardRow, leaderboard
@@ -11,8 +12,7 @@ from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.e_values import BettingEvidence
 from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
-from predibot.scoring.knowledge import KNOWLEDGE
-from predibot.scoring.parts import PartScore
+from predibot.scoring.knowledge import KNOWLEDGE, Knowledge
 from predibot.scoring.scorecard import HorizonScore, Scorecard
 
 _COUNTS = ("decisions", "refused", "failed", "abstained", *KNOWLEDGE, "forecasts", "void")
@@ -78,6 +78,40 @@ _WITH_INTERVAL = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """How good one bot was, in all it did or in a part of it."""
+
+    knowledge: Knowledge
+    """What the models behind the decisions can have known: `unknown` ones are ranked apart."""
+    by: str | None
+    """By what its parts are told apart; None for all it did."""
+    group: str | None
+    """Which part this is."""
+    bot: str
+    forecast: ForecastScore
+    """What is said of its forecasts on settled markets."""
+    card: Scorecard | None = None
+    """Everything, its returns too; None of parts by lead time or confidence, which are of forecasts."""
+    evidence: BettingEvidence | None = None
+    """Of beating the price, of all it did; None of a part, as the next one."""
+    place: LeaderboardRow | None = None
+    """On the leaderboard."""
+
+    def cells(self) -> Document:
+        """Return the numbers under the names that `evaluate --csv` gives them; one without a value is None."""
+        part: Document = {} if self.by is None else {self.by: self.group}
+        named: Document = {"knowledge": self.knowledge, **part, "bot": self.bot}
+        if self.card is None:
+            return {**named, **_with_ends(self.forecast, _FORECAST, "")}
+        return {**named, **_card(self.card), **_evidence(self.evidence), **_place(self.place)}
+
+
+def score_rows(evaluation: Evaluation) -> tuple[ScoreRow, ...]:
+    """Return a row a bot, or where parts were asked for a row a part; what is ranked apart comes last."""
+    return tuple(row for knowledge, each in evaluation.rankings.items() for row in _rows(each, knowledge))
+
+
 def evaluation_csv(evaluation: Evaluation) -> str:
     """Return the table with its header; a number without a value is an empty cell.
 
@@ -85,33 +119,33 @@ def evaluation_csv(evaluation: Evaluation) -> str:
     A name that a spreadsheet would take for a formula gets a quote before it.
     Where decisions are ranked apart, a first column `knowledge` tells the rows of both.
     """
-    rankings = evaluation.rankings
-    # Of two rankings the same bot may have a row in each.
-    rows = tuple(
-        row if len(rankings) == 1 else {"knowledge": knowledge, **row}
-        for knowledge, each in rankings.items()
-        for row in _rows(each)
-    )
+    rows = [row.cells() for row in score_rows(evaluation)]
+    if len(evaluation.rankings) == 1:
+        rows = [{name: value for name, value in row.items() if name != "knowledge"} for row in rows]
     text = io.StringIO()
     # Without a row there is still a header, which is never an empty line.
     columns = dict.fromkeys(name for row in rows for name in row) or ("bot",)
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    for row in rows:
+        writer.writerow({name: spreadsheet_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
     return text.getvalue()
 
 
-def _rows(evaluation: Evaluation) -> Iterator[Document]:
+def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:
     by = evaluation.question.grouping
     if by is None:
         found = {each.bot: each.forecasts for each in evaluation.evidence}
         places = {row.bot: row for row in leaderboard(evaluation)}
         for card in evaluation.cards:
-            yield {**_card(card), **_evidence(found.get(card.bot)), **_place(places.get(card.bot))}
-    elif scores := {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by):
-        yield from ({by: spreadsheet_cell(part.group), **_part(part)} for part in scores)
+            evidence, place = found.get(card.bot), places.get(card.bot)
+            yield ScoreRow(knowledge, None, None, card.bot, card.forecast, card, evidence, place)
+    elif by in ("lead_time", "confidence"):
+        scores = evaluation.by_lead_time if by == "lead_time" else evaluation.by_confidence
+        yield from (ScoreRow(knowledge, by, each.group, each.bot, each.score) for each in scores)
     else:
-        yield from ({by: spreadsheet_cell(part.group), **_card(part.card)} for part in evaluation.parts)
+        for part in evaluation.parts:
+            yield ScoreRow(knowledge, by, part.group, part.card.bot, part.card.forecast, part.card)
 
 
 def _evidence(evidence: BettingEvidence | None) -> Document:
@@ -132,12 +166,8 @@ def _place(row: LeaderboardRow | None) -> Document:
     return {"rank": row.rank, "baseline": row.baseline, "verdict": row.verdict.finding.value}
 
 
-def _part(part: PartScore) -> Document:
-    return {"bot": spreadsheet_cell(part.bot), **_with_ends(part.score, _FORECAST, "")}
-
-
 def _card(card: Scorecard) -> Document:
-    row: Document = {"bot": spreadsheet_cell(card.bot), **{name: getattr(card, name) for name in _COUNTS}}
+    row: Document = {name: getattr(card, name) for name in _COUNTS}
     row["cost_usd"] = number(card.cost_usd)
     row["edge"], interval = number(card.edge.edge), card.edge.interval
     row.update({f"edge_{end}": _end(interval, end) for end in ("low", "high")})

@@ -10,7 +10,7 @@ from rich.console import Console
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import STATUSES, Status
 from predibot.domain.timetable import Timetable
-from predibot.jobs.replay import Played
+from predibot.jobs.replay import Played, Replayed
 from predibot.reports import figures
 from predibot.reports.text import plain
 from predibot.reports.views import Document
@@ -65,6 +65,12 @@ class ReplayView:
             "instants": [_instant_document(each) for each in self.played],
             "notes": list(self.notes),
         }
+
+
+def replay_view(done: Replayed) -> ReplayView:
+    """Return what `predibot replay` shows besides the evaluation."""
+    plan = done.plan
+    return ReplayView(plan.request.recipe.name, plan.past.spec, plan.instants, done.played, done.other_runs)
 
 
 def print_replay(console: Console, view: ReplayView) -> None:

@@ -23,3 +23,11 @@ def test_recipe_and_bots_choose_what_is_shown(decided: Predibot) -> None:
     document = decided("report", "daily", "--bots", "market_price", "--json").document
     assert ([card["bot"] for card in document["bots"]], len(document["runs"])) == (["market_price"], 1)
     assert decided("report", "--bots", "nobody").code == 1
+
+
+def test_csv_is_that_of_an_evaluation_without_the_runs(decided: Predibot) -> None:
+    decided("track")
+    printed = decided("report", "--csv")
+    assert printed.out == decided("evaluate", "--no-track", "--csv").out
+    assert printed.out.startswith("bot,decisions,")
+    assert (printed.code, decided("report", "--csv", "--json").code) == (0, 2)

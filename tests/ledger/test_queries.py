@@ -1,5 +1,6 @@
 """What scoring reads: a small ledger made by hand, with numbers one can check in the head."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -17,6 +18,7 @@ from predibot.ledger.marks import add_observations, add_resolutions
 from predibot.ledger.queries import track_record
 from predibot.ledger.runs import BotPlan, void_run
 from predibot.ledger.store import Store
+from predibot.ledger.told import Asked, told_decisions
 from predibot.scoring.knowledge import KNOWLEDGE
 from predibot.scoring.record import TrackRecord
 from predibot.scoring.scorecard import scorecards
@@ -156,7 +158,12 @@ def knowledge_in(store: Store, days: float = 10, **asked: Any) -> list[str]:
     """Return what can have been known for each decision of the ledger."""
     codes = record_of(store, days, **asked).decision_knowledge
     assert codes is not None
-    return [KNOWLEDGE[code] for code in codes]
+    words = [KNOWLEDGE[code] for code in codes]
+    told = Asked(bots=asked.get("bot_names", ()), as_of=NOW + days * DAY)
+    with store.read() as connection:
+        # A reader of rows is told the same.
+        assert Counter(row.knowledge for row in told_decisions(connection, told)) == Counter(words)
+    return words
 
 
 def cutoff_after(days: float | None) -> date | None:

@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import text
 
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.ledger.runs import list_runs
+from predibot.ledger.runs import list_runs, void_run
 from predibot.ledger.schema import HEAD, stored_version
 from predibot.ledger.store import Store
-from tests.ledger.by_hand import a_run, event_of
+from tests.ledger.by_hand import NOW, a_run, event_of
 from tests.ledger.databases import Postgres
 
 
@@ -225,3 +225,33 @@ def test_a_ledger_that_is_closed_while_it_is_read_leaves_no_file_open_and_is_not
         with pytest.raises(LedgerUnusable, match="was closed"), use():
             pass
     assert [file.path for file in psutil.Process().open_files() if file.path.startswith(str(tmp_path))] == []
+
+
+def test_a_ledger_that_is_opened_to_read_cannot_be_changed(store: Store, address: str) -> None:
+    run = a_run(store, event_of(1))
+    with Store.open_to_read(address) as reader:
+        assert len(reader.run_read(list_runs)) == 1
+        with pytest.raises(LedgerUnusable, match="opened to be read"):
+            reader.run_write(lambda connection: None)
+        with pytest.raises(LedgerUnusable, match="opened to be read"), reader.write():
+            pass
+        with pytest.raises(LedgerUnusable, match=r"read-?only"), reader.read() as connection:
+            connection.execute(text("DELETE FROM runs"))
+        # Who writes goes on meanwhile, and is read.
+        store.run_write(lambda connection: void_run(connection, run.key, reason="a test", at=NOW))
+        assert reader.run_read(list_runs)[0].run.voided_at == NOW
+
+
+def test_a_ledger_of_another_version_is_not_opened_to_read(store: Store, address: str) -> None:
+    with store.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    with pytest.raises(LedgerUnusable, match=f"is of version 0001, and is read at version {HEAD}"):
+        Store.open_to_read(address)
+    with store.write() as connection:
+        connection.execute(text(f"UPDATE alembic_version SET version_num = '{HEAD}'"))
+
+
+def test_a_file_without_tables_is_not_opened_to_read(tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(LedgerUnusable, match="has no tables yet"):
+        Store.open_to_read(f"sqlite:///{tmp_path}/empty.db")

@@ -1,0 +1,593 @@
+"""The Python interface: what the commands do, as functions that return typed rows and print nothing.
+
+Import these names from `predibot` itself; they load with the first use of one.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+from os import PathLike, fspath
+from typing import Literal, Self
+
+from predibot.config import load_settings
+from predibot.contracts import Progress, ProgressListener
+from predibot.domain.decision import STATUSES
+from predibot.errors import PredibotError, UsageError
+from predibot.jobs.decide import decide as decide_all
+from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.recipes import AskedRecipe, asked_about, asked_recipe
+from predibot.jobs.replay import Played, plan_replay, replay_and_look_back
+from predibot.jobs.run import RunRequest
+from predibot.jobs.venues import open_venue
+from predibot.ledger.claims import RETRIES, Retry
+from predibot.ledger.runs import list_runs
+from predibot.ledger.store import Store
+from predibot.ledger.told import (
+    Asked,
+    LedgerDecision,
+    LedgerForecast,
+    LedgerRun,
+    told_decisions,
+    told_forecasts,
+    told_runs,
+)
+from predibot.ledger.url import DEFAULT_LEDGER
+from predibot.reports.decided import decide_view
+from predibot.reports.evaluation_csv import ScoreRow, score_rows
+from predibot.reports.leaderboard import LeaderboardRow, leaderboard
+from predibot.reports.replay import replay_view
+from predibot.reports.views import DecideView
+from predibot.rows import Cells, Kind, Rows, columns_of, rows_of
+from predibot.scoring.conventions import convention_named
+from predibot.scoring.evaluation import PARTINGS, Evaluation, Question
+from predibot.scoring.knowledge import Knowledge
+from predibot.scoring.scorecard import HORIZONS_DAYS
+from predibot.scoring.sizing import SIZINGS
+from predibot.scoring.uncertainty import Uncertainty
+from predibot.spelling import did_you_mean
+
+__all__ = [
+    "DecideView",
+    "LeaderboardRow",
+    "Ledger",
+    "LedgerDecision",
+    "LedgerForecast",
+    "LedgerRun",
+    "Played",
+    "PredibotError",
+    "Progress",
+    "Replay",
+    "Rows",
+    "ScoreRow",
+    "Scores",
+    "decide",
+    "open_ledger",
+    "replay",
+]
+
+Address = str | PathLike[str]
+"""The URL of a SQLite or PostgreSQL ledger, or the path of a SQLite file."""
+
+_MOST_DAYS = 3650
+_LEADERBOARD = ("evidence", "curves")
+"""All of an evaluation that the leaderboard shows and that takes time."""
+
+
+class Scores(Rows[ScoreRow]):
+    """How good the bots were: a row a bot, or a row a part of what it did.
+
+    As a table it has the columns of `predibot evaluate --csv`, after `knowledge`.
+    """
+
+    __slots__ = ("evaluation",)
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        """Keep an evaluation.
+
+        Args:
+            evaluation: With pairs, notes and everything else that is no row.
+        """
+        rows = score_rows(evaluation)
+        columns = _kinds([row.cells() for row in rows])
+        super().__init__(rows, columns, lambda row: {**dict.fromkeys(columns), **row.cells()})
+        self.evaluation = evaluation
+
+    def leaderboard(self, knowledge: Knowledge = "clean") -> Rows[LeaderboardRow]:
+        """Return the same as a leaderboard, best bot first.
+
+        Args:
+            knowledge: `clean`, or `unknown` for the ranking apart of models without a known cutoff.
+        """
+        ranking = self.evaluation.rankings.get(knowledge)
+        rows = () if ranking is None else leaderboard(ranking)
+        return Rows(rows, _LEADERBOARD_COLUMNS, _leaderboard_cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a replay came to."""
+
+    instants: Rows[Played]
+    """What each instant came to."""
+    scores: Scores
+    notes: tuple[str, ...]
+    """What a reader should know about the instants."""
+
+
+class Ledger:
+    """A ledger that is open to be read; it is closed by `close`, or at the end of a `with`."""
+
+    def __init__(self, store: Store) -> None:
+        """Wrap an open store; use `open_ledger`."""
+        self._store = store
+
+    @property
+    def address(self) -> str:
+        """Return its URL as it may be shown, without passwords."""
+        return self._store.address
+
+    def runs(self) -> Rows[LedgerRun]:
+        """Return all runs, void ones too, oldest slot first.
+
+        Raises:
+            LedgerUnusable: If the database cannot be read, as all that follow.
+        """
+        return rows_of(LedgerRun, self._store.run_read(told_runs))
+
+    def decisions(
+        self,
+        *,
+        run: str | None = None,
+        recipe: str | None = None,
+        bots: Sequence[str] = (),
+        as_of: datetime | None = None,
+        void: bool = False,
+    ) -> Rows[LedgerDecision]:
+        """Return decisions by slot, bot and event: also those that were refused, failed or abstained.
+
+        Args:
+            run: Only of the run with this key.
+            recipe: Only of runs of the recipe with this name.
+            bots: Only of these; empty for all.
+            as_of: Nothing that was decided or settled later is seen; left out, all that is stored.
+            void: Whether those of runs that were taken out of all scores are returned too.
+
+        Raises:
+            UsageError: If there is no such run, recipe or bot, or the instant has no time zone.
+        """
+        asked = self._asked(run, recipe, bots, as_of, void)
+        return rows_of(LedgerDecision, self._store.run_read(lambda connection: told_decisions(connection, asked)))
+
+    def forecasts(
+        self,
+        *,
+        run: str | None = None,
+        recipe: str | None = None,
+        bots: Sequence[str] = (),
+        as_of: datetime | None = None,
+        void: bool = False,
+    ) -> Rows[LedgerForecast]:
+        """Return forecasts by slot, bot, event and market, with their bets and what the markets paid.
+
+        Args:
+            run: Only of the run with this key.
+            recipe: Only of runs of the recipe with this name.
+            bots: Only of these; empty for all.
+            as_of: Nothing that was decided or settled later is seen; left out, all that is stored.
+            void: Whether those of runs that were taken out of all scores are returned too.
+
+        Raises:
+            UsageError: If there is no such run, recipe or bot, or the instant has no time zone.
+        """
+        asked = self._asked(run, recipe, bots, as_of, void)
+        return rows_of(LedgerForecast, self._store.run_read(lambda connection: told_forecasts(connection, asked)))
+
+    def evaluate(
+        self,
+        *,
+        recipe: str | None = None,
+        bots: Sequence[str] = (),
+        venue: str | None = None,
+        as_of: datetime | None = None,
+        horizons_days: Sequence[float] = HORIZONS_DAYS,
+        by: str | None = None,
+        delays_days: Sequence[float] = (),
+        sizings: Sequence[str] = (),
+        convention: str = "predibot",
+        resamples: int = 10_000,
+        seed: int = 0,
+    ) -> Scores:
+        """Return how good the bots were, from what is stored; no venue is asked, so run `predibot track` before.
+
+        Args:
+            recipe: Only runs of this recipe; left out, all.
+            bots: Only these; empty for all.
+            venue: Where the runs were made; needed where a ledger has runs of several worlds.
+            as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+            horizons_days: Of the returns, in days after the decision, each above 0.
+            by: `event`, `category`, `month`, `lead_time` or `confidence`: a row for each such part of what a bot did.
+            delays_days: What decisions would have earned so many days late, in `evaluation.delays`.
+            sizings: What other bets on the same forecasts would have earned, in `evaluation.sizings`.
+            convention: How annual figures are made.
+            resamples: Draws behind each interval, at least 100.
+            seed: Of those draws.
+
+        Raises:
+            UsageError: If an argument is none of what there is, or the ledger has no run that counts.
+        """
+        asked = _question(horizons_days, by, delays_days, sizings, convention, resamples, seed)
+        return Scores(self._evaluated(recipe, bots, venue, as_of, asked))
+
+    def leaderboard(
+        self,
+        *,
+        recipe: str | None = None,
+        bots: Sequence[str] = (),
+        venue: str | None = None,
+        as_of: datetime | None = None,
+        knowledge: Knowledge = "clean",
+    ) -> Rows[LeaderboardRow]:
+        """Return what `predibot report` opens with, best bot first.
+
+        Args:
+            recipe: Only runs of this recipe; left out, all.
+            bots: Only these; empty for all.
+            venue: Where the runs were made; needed where a ledger has runs of several worlds.
+            as_of: Nothing later is seen; left out, the end of a sandbox, else now.
+            knowledge: `clean`, or `unknown` for the ranking apart of models without a known cutoff.
+
+        Raises:
+            UsageError: As `evaluate`.
+        """
+        question = Question(wanted=_LEADERBOARD)
+        return Scores(self._evaluated(recipe, bots, venue, as_of, question)).leaderboard(knowledge)
+
+    def close(self) -> None:
+        """Let go of the database; nothing can be read after."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        """Return the ledger itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the ledger."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return its address as it may be shown."""
+        return f"<ledger {self.address}>"
+
+    def _evaluated(
+        self, recipe: str | None, bots: Sequence[str], venue: str | None, as_of: datetime | None, asked: Question
+    ) -> Evaluation:
+        found = evaluate_stored(
+            self._store,
+            venue=venue,
+            recipe=recipe,
+            bots=_names("bots", bots),
+            as_of=_aware("as_of", as_of),
+            question=asked,
+            clock=_wall_clock,
+        )
+        return found.evaluation
+
+    def _asked(
+        self, run: str | None, recipe: str | None, bots: Sequence[str], as_of: datetime | None, void: bool
+    ) -> Asked:
+        """Return which decisions are asked for, after a check that there are such."""
+        bots = _names("bots", bots)
+        summaries = self._store.run_read(list_runs)
+        keys = [each.run.key for each in summaries]
+        if run is not None and run not in keys:
+            raise UsageError(f"no run holds the key {run!r}. {did_you_mean(run, keys)}")
+        name = asked_about(recipe, bots, summaries)
+        return Asked(run, name, bots, _aware("as_of", as_of), void)
+
+
+def open_ledger(address: Address = DEFAULT_LEDGER) -> Ledger:
+    """Open a ledger to be read; nothing in it is changed or upgraded.
+
+    Args:
+        address: A sqlite or postgresql URL, or the path of a SQLite file as a `pathlib.Path`.
+
+    Raises:
+        UsageError: If it is not the address of a ledger.
+        LedgerUnusable: If it is missing, of another version, or cannot be reached.
+    """
+    return Ledger(Store.open_to_read(_url(address)))
+
+
+def decide(
+    recipe: Address | None = None,
+    *,
+    ledger: Address = DEFAULT_LEDGER,
+    venue: str | None = None,
+    as_of: datetime | None = None,
+    bots: Sequence[str] = (),
+    events: int | None = None,
+    event: str | None = None,
+    min_volume_24h_usd: float | None = None,
+    min_hours_left: float | Literal["any"] | None = None,
+    max_markets: int | None = None,
+    retry: Collection[Retry] = (),
+    new_run: bool = False,
+    listener: ProgressListener | None = None,
+) -> DecideView:
+    """Choose or resume the run of the slot, make every decision that is missing, and return what `decide` shows.
+
+    It may be called again after anything: each decision is made once. A decision that failed or was refused is in
+    what is returned, and raises nothing.
+
+    Args:
+        recipe: A recipe's file or name; left out, `runs/daily.toml` or else the packaged daily.
+        ledger: Where it is stored; a SQLite file is made where there is none.
+        venue: `polymarket`, `archive:FOLDER` or `sandbox[:seed=7,...]`; left out, the recipe's.
+        as_of: See nothing later than this; not for a live venue.
+        bots: Only these of the recipe's bots, or of all strategies; empty for all of the recipe.
+        events: How many events to play, above 0; left out, as many as the recipe says.
+        event: The id of the only event to play.
+        min_volume_24h_usd: Least volume of the last 24 hours; left out, as the recipe says, as are the next two.
+        min_hours_left: Least time to an event's end; `any` also past it.
+        max_markets: Most markets of an event; 0 for all.
+        retry: `failed`, `abstained` or both: try those decisions again at once.
+        new_run: Whether to start another run in the same slot.
+        listener: Told of each decision, from several threads.
+
+    Raises:
+        UsageError: If an argument or the recipe cannot be used; `RecipeError` says where the recipe is wrong.
+        RunConflict: If the slot's run was made with another recipe, venue or limits.
+        VenueError: If the venue's list could not be read whole.
+        LedgerError: If the ledger fails; what is recorded stays.
+    """
+    asked = _recipe(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets)
+    request = RunRequest(
+        asked.recipe,
+        asked.digest,
+        asked.overrides,
+        event_id=event,
+        new_run=new_run,
+        beside="give new_run=True",
+        retry=_retries(retry),
+    )
+    settings, at = load_settings(), _aware("as_of", as_of)
+    spec = venue or asked.recipe.venue
+    with (
+        open_venue(spec, settings, as_of=at, purpose="decide", clock=_wall_clock) as opened,
+        Store.open(_url(ledger)) as store,
+    ):
+        return decide_view(
+            decide_all(
+                request,
+                store=store,
+                opened=opened,
+                settings=settings,
+                clock=_wall_clock,
+                listener=listener or _unheard,
+            )
+        )
+
+
+def replay(
+    recipe: Address | None = None,
+    *,
+    ledger: Address = DEFAULT_LEDGER,
+    venue: str | None = None,
+    first: datetime | None = None,
+    last: datetime | None = None,
+    every: timedelta | None = None,
+    as_of: datetime | None = None,
+    bots: Sequence[str] = (),
+    events: int | None = None,
+    min_volume_24h_usd: float | None = None,
+    min_hours_left: float | Literal["any"] | None = None,
+    max_markets: int | None = None,
+    retry: Collection[Retry] = (),
+    listener: ProgressListener | None = None,
+    told: Callable[[Played], None] | None = None,
+) -> Replay:
+    """Decide at one instant of the past after the other, track, and return how good the bots were.
+
+    It may be called again after anything: what was decided before is left as it is.
+
+    Args:
+        recipe: As for `decide`, and so are ledger, bots, events, the limits and retry.
+        ledger: Where it is stored.
+        venue: `archive:FOLDER` or `sandbox[:seed=7,...]`; left out, the recipe's.
+        first: The first instant; left out, the first that the venue has.
+        last: None is later; left out, the last that the venue has.
+        every: Between two instants; left out, the recipe's.
+        as_of: When the bots are evaluated; left out, the end of what the venue knows.
+        bots: Only these.
+        events: How many to play at each instant.
+        min_volume_24h_usd: Least volume of the last 24 hours.
+        min_hours_left: Least time to an event's end; `any` also past it.
+        max_markets: Most markets of an event; 0 for all.
+        retry: Which decisions to try again.
+        listener: Told of each decision and price history, from several threads.
+        told: Called after each instant.
+
+    Raises:
+        UsageError: If an argument or the recipe cannot be used, or the venue is live.
+        RunConflict: If a slot was decided with another recipe, venue or limits.
+        VenueError: If the past cannot be read.
+        LedgerError: If the ledger fails; what is recorded stays.
+    """
+    asked = _recipe(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets)
+    settings = load_settings()
+    plan = plan_replay(
+        asked,
+        venue=venue,
+        first=_aware("first", first),
+        last=_aware("last", last),
+        every=every,
+        as_of=_aware("as_of", as_of),
+        retry=_retries(retry),
+        settings=settings,
+        clock=_wall_clock,
+    )
+    with Store.open(_url(ledger)) as store:
+        done = replay_and_look_back(
+            plan,
+            store=store,
+            settings=settings,
+            clock=_wall_clock,
+            listener=listener or _unheard,
+            told=told or _untold,
+        )
+    return Replay(Rows(done.played, _PLAYED_COLUMNS, _played_cells), Scores(done.evaluation), replay_view(done).notes)
+
+
+def _recipe(
+    recipe: Address | None,
+    bots: Sequence[str],
+    events: int | None,
+    min_volume_24h_usd: float | None,
+    min_hours_left: float | Literal["any"] | None,
+    max_markets: int | None,
+) -> AskedRecipe:
+    overrides = {
+        "events": events,
+        "min_volume_24h_usd": min_volume_24h_usd,
+        "min_hours_left": min_hours_left,
+        "max_markets": max_markets,
+    }
+    named = None if recipe is None else fspath(recipe)
+    return asked_recipe(named, overrides=overrides, bots=_names("bots", bots))
+
+
+def _question(
+    horizons_days: Sequence[float],
+    by: str | None,
+    delays_days: Sequence[float],
+    sizings: Sequence[str],
+    convention: str,
+    resamples: int,
+    seed: int,
+) -> Question:
+    """Return what is asked of an evaluation.
+
+    Raises:
+        UsageError: If some of it is none of what there is.
+    """
+    if by is not None:
+        _known("by", [by], PARTINGS)
+    _known("sizings", sizings, tuple(SIZINGS))
+    for name, days in (("horizons_days", horizons_days), ("delays_days", delays_days)):
+        if any(not 0 < day <= _MOST_DAYS for day in days) or len(set(days)) < len(days):
+            raise UsageError(
+                f"{name} is {list(days)}; give numbers of days above 0 and at most {_MOST_DAYS}, each once"
+            )
+    try:
+        return Question(
+            horizons_days=tuple(float(day) for day in horizons_days),
+            convention=convention_named(convention),
+            uncertainty=Uncertainty(seed=seed, resamples=resamples),
+            grouping=by,
+            delays_days=tuple(float(day) for day in delays_days),
+            sizings=tuple(sizings),
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _retries(asked: Collection[Retry]) -> frozenset[Retry]:
+    _known("retry", _names("retry", tuple(asked)), RETRIES)
+    return frozenset(asked)
+
+
+def _known(argument: str, words: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse a word that there is not."""
+    for word in words:
+        if word not in known:
+            raise UsageError(f"{argument} has no {word!r}. {did_you_mean(word, known)}")
+
+
+def _names(argument: str, names: Sequence[str]) -> Sequence[str]:
+    """Return names, but refuse a single one, whose letters would be taken for them."""
+    if isinstance(names, str):
+        raise UsageError(f"{argument} is the text {names!r}; give a list: [{names!r}]")
+    return names
+
+
+def _aware(argument: str, instant: datetime | None) -> datetime | None:
+    """Return an instant in UTC; one without a time zone could be any of several."""
+    if instant is None:
+        return None
+    if instant.tzinfo is None:
+        raise UsageError(f"{argument} is {instant}, without a time zone; give it one, such as datetime.UTC")
+    return instant.astimezone(UTC)
+
+
+def _url(address: Address) -> str:
+    return address if isinstance(address, str) else f"sqlite:///{fspath(address)}"
+
+
+def _wall_clock() -> datetime:
+    """Return the instant it is."""
+    return datetime.now(UTC)
+
+
+def _unheard(step: Progress) -> None:
+    """Tell nobody how far it is."""
+
+
+def _untold(played: Played) -> None:
+    """Tell nobody what an instant came to."""
+
+
+def _kinds(table: Sequence[Cells]) -> dict[str, Kind]:
+    """Return what the columns of scores hold, which depends on what was asked: text, whole numbers, or numbers."""
+    names = dict.fromkeys(name for cells in table for name in cells) or ("knowledge", "bot")
+    return {name: _kind([cells.get(name) for cells in table]) for name in names}
+
+
+def _kind(cells: Sequence[object]) -> Kind:
+    kinds = {type(cell) for cell in cells if cell is not None}
+    return kinds.pop() if len(kinds) == 1 else float
+
+
+def _leaderboard_columns() -> dict[str, Kind]:
+    """Return the fields of a row of the leaderboard as columns; a verdict is its words and what JSON has of it."""
+    told = {"verdict": str, "verdict_e_value": float, "verdict_events_needed": int, "verdict_more_than": bool}
+    columns: dict[str, Kind] = {}
+    for name, kind in columns_of(LeaderboardRow).items():
+        columns.update(told if name == "verdict" else {name: kind})
+    return columns
+
+
+def _leaderboard_cells(row: LeaderboardRow) -> Cells:
+    needed = row.verdict.needed
+    return {
+        **{field.name: getattr(row, field.name) for field in fields(row)},
+        "verdict": row.verdict.finding.value,
+        "verdict_e_value": row.verdict.e_value,
+        "verdict_events_needed": None if needed is None else needed.events,
+        "verdict_more_than": None if needed is None else needed.more_than,
+    }
+
+
+_LEADERBOARD_COLUMNS = _leaderboard_columns()
+_PLAYED_COLUMNS: dict[str, Kind] = {
+    "instant": datetime,
+    "run": str,
+    "as_of": datetime,
+    "events": int,
+    **dict.fromkeys(STATUSES, int),
+    "made_here": int,
+    "undecided": int,
+    "notes": tuple[str, ...],
+}
+
+
+def _played_cells(played: Played) -> Cells:
+    return {
+        "instant": played.at,
+        "run": played.run_key,
+        "as_of": played.as_of,
+        "events": played.events,
+        **{status: played.statuses.get(status, 0) for status in STATUSES},
+        "made_here": played.made_here,
+        "undecided": played.undecided,
+        "notes": played.notes,
+    }

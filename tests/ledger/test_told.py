@@ -1,0 +1,76 @@
+"""What the ledger tells a reader, on each kind of database."""
+
+import pytest
+
+from predibot.domain.resolution import Resolution
+from predibot.ledger.catalogue import markets
+from predibot.ledger.marks import add_resolutions
+from predibot.ledger.runs import void_run
+from predibot.ledger.store import Store
+from predibot.ledger.told import Asked, LedgerForecast, told_decisions, told_forecasts, told_runs
+from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
+
+ONE, TWO = event_of(1, 2), event_of(2)
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    """Return a ledger in which `a` decided twice, `b` failed and abstained; one market paid, and then otherwise."""
+    run = a_run(store, ONE, TWO, bots=("a", "b"))
+    decide(store, run, "a", finished_with(ONE, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.2)}))
+    decide(store, run, "a", finished_with(TWO, {"m2a": (-1.0, 0.3)}, at=NOW + DAY))
+    decide(store, run, "b", failed(ONE, message="broke"))
+    decide(store, run, "b", abstained(TWO))
+    with store.write() as connection:
+        row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one()
+        paid = [Resolution(paid, NOW + 3 * DAY, "venue", NOW + days * DAY) for days, paid in ((3, 0.0), (5, 1.0))]
+        add_resolutions(connection, row.id, paid, stored=0, seen_at=NOW + 99 * DAY)
+    return store
+
+
+def forecasts(store: Store, asked: Asked) -> tuple[LedgerForecast, ...]:
+    with store.read() as connection:
+        return told_forecasts(connection, asked)
+
+
+def test_a_forecast_is_told_with_its_bet(filled: Store) -> None:
+    told = forecasts(filled, Asked())
+    assert [(row.market_id, row.probability, row.booked_usd, row.price_yes, row.title) for row in told] == [
+        ("m1a", 0.6, 0.5, 0.4, "Event 1"),
+        ("m1b", 0.2, 0.0, 0.4, "Event 1"),
+        ("m2a", 0.3, -1.0, 0.4, "Event 2"),
+    ]
+
+
+def test_a_payout_is_the_last_that_was_known_at_the_instant(filled: Store) -> None:
+    for days, paid in ((2, None), (3, 0.0), (4, 0.0), (5, 1.0)):
+        (told,) = [row for row in forecasts(filled, Asked(as_of=NOW + days * DAY)) if row.market_id == "m1a"]
+        assert (told.payout_yes, told.settled_at) == (paid, None if paid is None else NOW + 3 * DAY)
+    assert forecasts(filled, Asked())[0].payout_yes == 1.0
+    assert [row.market_id for row in forecasts(filled, Asked(as_of=NOW))] == ["m1a", "m1b"]
+
+
+def test_a_decision_that_came_to_nothing_is_told_with_its_reason(filled: Store) -> None:
+    with filled.read() as connection:
+        told = told_decisions(connection, Asked(bots=["b"]))
+    assert [(row.subject_id, row.status, row.message, row.unallocated_usd) for row in told] == [
+        ("e1", "failed", "broke", None),
+        ("e2", "abstained", "no idea", None),
+    ]
+
+
+def test_void_runs_of_one_key_are_told_apart(store: Store) -> None:
+    for _ in range(3):
+        run = a_run(store, ONE, bots=("a",))
+        decide(store, run, "a", failed(ONE))
+        if len(store.run_read(told_runs)) < 3:
+            store.run_write(lambda connection: void_run(connection, "daily@2026-03-01T00:00Z", reason="why", at=NOW))
+    told = store.run_read(told_runs)
+    assert [(row.run, row.void, row.void_reason, row.failed) for row in told] == [
+        ("daily@2026-03-01T00:00Z", 1, "why", 1),
+        ("daily@2026-03-01T00:00Z", 2, "why", 1),
+        ("daily@2026-03-01T00:00Z", 0, None, 1),
+    ]
+    with store.read() as connection:
+        assert [row.void for row in told_decisions(connection, Asked())] == [0]
+        assert [row.void for row in told_decisions(connection, Asked(void=True))] == [1, 2, 0]
