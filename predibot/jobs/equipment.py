@@ -37,7 +37,7 @@ from predibot.jobs.opened_models import OpenedModels
 from predibot.jobs.user_tools import opened_tool, require_replayable, user_search
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.pages import PageFolder
-from predibot.ledger.spending import Holder, LedgerAccount
+from predibot.ledger.spending import Holder, LedgerAccount, book_reservations
 from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
 from predibot.recipe import BotSpec, Recipe
@@ -100,6 +100,7 @@ class Equipment:
     """Of all budgets: who waits for room is told when somebody settles."""
     _budgets: "weakref.WeakSet[Budget]" = field(default_factory=weakref.WeakSet)
     """Of the decisions that are under way, also of those that were given up."""
+    _ended: bool = False
     _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -208,15 +209,25 @@ class Equipment:
         )
 
     def write_off(self) -> None:
-        """Book what is still under way at its worst case, once nobody waits for it any more.
+        """Let nothing more be spent, and book what is under way, in processes that work for this one too.
+
+        It is booked at its worst case, in one transaction: nobody is there any more to hear how it ends.
 
         Raises:
             LedgerError: If that could not be stored.
         """
         with self._lock:
+            self._ended = True
             budgets = list(self._budgets)
         for budget in budgets:
-            budget.write_off()
+            budget.end()
+        # Once for all of them, so that none settles a call between two others.
+        with self._changed:
+            for budget in budgets:
+                budget.write_off()
+        if self.store is not None:
+            owner = self.holder.owner
+            self.store.run_write(lambda connection: book_reservations(connection, owner), durable=True)
 
     def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
         """Refuse a model that could not be held to a limit, or that would see the future."""
@@ -330,6 +341,8 @@ class Equipment:
         decision = whole.inside("decision", limits, wait_seconds=deadline_seconds)
         with self._lock:
             self._budgets.add(decision)
+            if self._ended:
+                decision.end()
         return decision
 
     def _account(self, level: LimitLevel, key: str) -> Account:
