@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Any
 
 from predibot.agents.account import Account, MemoryAccount
-from predibot.agents.background import works_in_background
+from predibot.agents.background import searches_by_itself, works_in_background
 from predibot.agents.budget import Budget
 from predibot.agents.key import ApiKeys, Key, host_of
 from predibot.agents.metered import MeteredModel
-from predibot.agents.model import Destination, model_destination, open_model, worst_price
+from predibot.agents.model import Destination, asked_for_reports, model_destination, open_model, worst_price
 from predibot.agents.price import Price, require_price
 from predibot.agents.probe import ToolProbe
 from predibot.agents.retry import Retry
@@ -140,7 +140,8 @@ class Equipment:
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
         """Return whether one call of a model can cost anything: it searches as often as it likes, and not for free."""
         price = self.price(bot, need.name)
-        return need.max_searches is None and (price is None or not price.free)
+        is_told = need.max_searches and asked_for_reports(need.name, bot.terms.base_url, bot.terms.client)
+        return _searches_itself(need) and not is_told and (price is None or not price.free)
 
     def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
         """Return where each of a bot's models is asked, and with which key.
@@ -186,7 +187,7 @@ class Equipment:
 
         def metered(name: str) -> ChatModel:
             self._require_price(bot, name)
-            searches_itself = any(need.searches_itself for need in bot.needs.models if need.name == name)
+            searches_itself = any(_searches_itself(need) for need in bot.needs.models if need.name == name)
             return MeteredModel(
                 self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
             )
@@ -243,7 +244,7 @@ class Equipment:
                 "how often, so that nothing bounds what a call costs. Take one that can, such as "
                 "openai/o4-mini-deep-research, or leave the limit out"
             )
-        if self.is_replay and need.searches_itself:
+        if self.is_replay and _searches_itself(need):
             raise UsageError(
                 f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "
                 f"after {self.opened.now:%Y-%m-%d}. Leave it out of a replay"
@@ -447,6 +448,11 @@ class Equipment:
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
         market = event.market(market_id)
         return () if market is None else self._histories.daily(market, now)
+
+
+def _searches_itself(need: ModelNeed) -> bool:
+    """Return whether a model looks things up by itself, which is so whatever a strategy says of it."""
+    return need.searches_itself or searches_by_itself(need.name)
 
 
 def _search_key_name(provider: str) -> str:
