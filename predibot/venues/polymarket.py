@@ -138,7 +138,8 @@ class Polymarket:
             for payload in payloads:
                 event, skips = parse_event(payload, quoted_at=quoted_at)
                 if event is not None and counts[event.id] > 1:
-                    event, skips = None, (Skip("event", event.id, "its id stands on one page more than once"),)
+                    skips = (Skip("event", event.id, "its id stands on one page more than once"),)
+                    event = None
                 skipped.extend(skips)
                 events.extend([event] if event else [])
             if not complete and enough is not None and enough(events):
