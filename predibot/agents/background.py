@@ -1,8 +1,11 @@
-"""Models that work in the background: asked once, they search and write for minutes, and are looked at until done."""
+"""Models that search the web by themselves, and those of them that work in the background for minutes."""
 
 import re
 
-_NAMES = re.compile(r"(openai/)?o\d+(-mini)?-deep-research(-\d{4}-\d{2}-\d{2})?")
+_BACKGROUND = re.compile(r"(openai/)?o\d+(-mini)?-deep-research(-\d{4}-\d{2}-\d{2})?")
+_SEARCHING = re.compile(
+    r"deep-?research|(?<![a-z])search(?![a-z])|(^|/)perplexity/|(^|/)sonar\b|(^|/)compound\b|:online$", re.IGNORECASE
+)
 
 
 def works_in_background(name: str) -> bool:
@@ -12,4 +15,18 @@ def works_in_background(name: str) -> bool:
         >>> works_in_background("openai/o3-deep-research"), works_in_background("perplexity/sonar-deep-research")
         (True, False)
     """
-    return _NAMES.fullmatch(name) is not None
+    return _BACKGROUND.fullmatch(name) is not None
+
+
+def searches_by_itself(name: str) -> bool:
+    """Return whether a model searches without being asked to, whoever asks it and at whatever address.
+
+    Its name tells: litellm's table says of most models that they could search, and of few that they do.
+
+    Examples:
+        >>> searches_by_itself("azure/o3-deep-research"), searches_by_itself("openrouter/perplexity/sonar-pro")
+        (True, True)
+        >>> searches_by_itself("openai/gpt-5"), searches_by_itself("nousresearch/hermes-4")
+        (False, False)
+    """
+    return _SEARCHING.search(name) is not None

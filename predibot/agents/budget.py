@@ -25,7 +25,7 @@ from typing import Any
 from predibot.agents.account import Account, Exact, MemoryAccount, first_over
 from predibot.agents.failure import BudgetHeld
 from predibot.domain.budget import LimitLevel, Limits, Spending
-from predibot.errors import BudgetSpent
+from predibot.errors import BudgetSpent, ClaimLost
 
 _POLL_SECONDS = (0.1, 0.3)
 """How often other processes are looked at, which tell nobody here; drawn between the two, so that they take turns."""
@@ -38,6 +38,7 @@ _LONGEST_PAUSE_SECONDS = 60.0
 
 
 _CLOSED = "this decision was given up, so nothing more is spent for it; run the same command again"
+_ENDED = "this command ends, so nothing more is spent; run it again"
 
 
 class Budget:
@@ -74,7 +75,7 @@ class Budget:
         self._ends = None if wait_seconds is None else monotonic() + wait_seconds
         self._open: set[Reserved] = set()
         self._written_off: set[Reserved] = set()
-        self._closed = False
+        self._closed = self._ended = False
         self._offer: Reserved | None = None
         self._rng = random.Random()
 
@@ -104,6 +105,7 @@ class Budget:
             BudgetSpent: If what is settled leaves no room for it, no second is left, or the
                 budget is closed; the message says which.
             BudgetHeld: If others had set aside what is left for as long as one could wait.
+            ClaimLost: If the whole command ends.
             ValueError: If a part of it is below zero or no number.
         """
         return self._set_aside(worst, wait_seconds, kept=False)
@@ -114,6 +116,7 @@ class Budget:
         Raises:
             BudgetSpent: As of `reserve`.
             BudgetHeld: As of `reserve`.
+            ClaimLost: As of `reserve`.
             ValueError: If a part of it is below zero or no number.
         """
         return self._set_aside(amount, None, kept=True)
@@ -143,13 +146,25 @@ class Budget:
                 each.release()
             self._changed.notify_all()
 
+    def end(self) -> None:
+        """Refuse every further reservation because the whole command ends; waits for nobody, nor for the lock."""
+        self._ended = True
+
     def write_off(self) -> None:
-        """Close it, and book what is under way at its worst case: nobody will be there to hear its end."""
-        self.close()
+        """End it, and book what is under way at its worst case: nobody will be there to hear its end.
+
+        That is done here in accounts of this process. Shared ones are left to `book_reservations`, which
+        books all of an owner at once, before it has no more time.
+        """
+        self.end()
         with self._changed:
-            for each in list(self._open):
-                each.settle(each.aside)
-                self._written_off.add(each)
+            for each in self._open:
+                for account in each.accounts:
+                    if not account.is_shared:
+                        account.replace(each.aside, Spending() if each.kept else each.aside, kept=each.kept)
+            self._written_off |= self._open
+            self._open.clear()
+            self._changed.notify_all()
 
     def _set_aside(self, worst: Spending, wait_seconds: float | None, *, kept: bool) -> "Reserved":
         Exact.of(worst)
@@ -157,6 +172,9 @@ class Budget:
         ends = self._waits_until(wait_seconds)
         with self._changed:
             while True:
+                if self._ended:
+                    # Of no kind that is recorded: a decision that is broken off is made by the next call.
+                    raise ClaimLost(_ENDED)
                 if self._closed:
                     raise BudgetSpent(_CLOSED)
                 offer = self._offer_for(aside)

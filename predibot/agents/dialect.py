@@ -307,8 +307,25 @@ def _finish(choice: _Choice, *, has_calls: bool) -> FinishReason:
 
 
 def usage_of(sent: object, came: object, raw: Mapping[str, object], searches: int | None = None) -> Usage:
-    """Return the counted tokens; no request has none, so zero sent ones were not counted."""
-    return Usage(count_of(sent) or None, count_of(came), raw, searches)
+    """Return the counted tokens; no request has none, so zero sent ones were not counted.
+
+    Some count what a model thinks beside its answer, in the total or the details only: it is charged as output.
+    """
+    tokens, counted = count_of(sent) or None, count_of(came)
+    if counted is not None:
+        thought, total = count_of(_thought(raw)) or 0, count_of(raw.get("total_tokens")) or 0
+        beside = thought if thought > counted else 0
+        counted = max(counted + beside, total - (tokens or total))
+    return Usage(tokens, counted, raw, searches)
+
+
+def _thought(raw: Mapping[str, object]) -> object:
+    """Return how many tokens a model thought, in the words of either API."""
+    for name in ("completion_tokens_details", "output_tokens_details"):
+        details = raw.get(name)
+        if isinstance(details, dict) and "reasoning_tokens" in details:
+            return details["reasoning_tokens"]
+    return None
 
 
 def count_of(value: object) -> int | None:

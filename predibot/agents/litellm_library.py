@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from predibot.agents.background import works_in_background
+from predibot.agents.background import searches_by_itself, works_in_background
 from predibot.agents.dialect import loaded_json
 from predibot.agents.price import Price
 from predibot.domain.chat import Usage
@@ -134,7 +134,7 @@ def _dearest(entry: Mapping[str, Any], prefix: str) -> float:
 
 def _search_usd(entry: Mapping[str, Any], name: str) -> float:
     """Return what a model that searches by itself takes for each call, or for each search where it makes many."""
-    if entry.get("litellm_provider") != "perplexity" and "search" not in name:
+    if not searches_by_itself(name):
         return 0.0
     fees = entry.get("search_context_cost_per_query") or {}
     return max((float(fee) for fee in fees.values()), default=0.0)

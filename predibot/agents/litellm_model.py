@@ -28,7 +28,7 @@ from predibot.agents.failure import (
     one_line,
 )
 from predibot.agents.key import ApiKeys, Key, key_names, masked, masked_text
-from predibot.agents.litellm_library import loaded_litellm, openai_error, table_price
+from predibot.agents.litellm_library import loaded_litellm, openai_error, table_price, table_usd
 from predibot.agents.price import Price, cost_of
 from predibot.agents.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
@@ -166,6 +166,9 @@ class LiteLLMModel:
         counted = answer.usage.input_tokens is not None and answer.usage.output_tokens is not None
         if self._base_url is not None or not counted or table_price(self._sent_name) is None:
             return None
+        if answer.usage.output_tokens != answer.usage.raw.get("completion_tokens"):
+            # litellm priced what stands there, without the thoughts that are counted elsewhere.
+            return table_usd(self._sent_name, answer.usage)
         return known_usd(hidden.get("response_cost"))
 
     def _failure(self, error: Exception, key: Key | None) -> ModelError:

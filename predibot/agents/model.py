@@ -17,6 +17,11 @@ from predibot.contracts import ChatModel
 ClientName = Literal["light", "litellm"]
 
 
+def asked_for_reports(name: str, base_url: str | None, client: ClientName) -> bool:
+    """Return whether a model is asked through the Responses API, which alone can be told how often to search."""
+    return works_in_background(name) and (base_url is None or client == "light")
+
+
 def open_model(
     name: str,
     *,
@@ -44,7 +49,7 @@ def open_model(
         UsageError: If the base URL is none, or the named key is not set or may not go there.
         ModelRefused: If the named key cannot be one, or a model that works in the background has none.
     """
-    if _reports(name, base_url, client):
+    if asked_for_reports(name, base_url, client):
         key = _background_key(keys, base_url, key_name)
         if key is None and base_url is None:
             raise RequestRefused(f"{name} needs a key; set {key_names('openai')[0]}", 401)
@@ -82,7 +87,7 @@ def model_destination(
     if base_url is not None:
         key = keys.named(key_name, base_url) if key_name else None
         return Destination(host_of(base_url), key_name, key is not None)
-    if _reports(name, base_url, client):
+    if asked_for_reports(name, base_url, client):
         provider, host = "openai", host_of(OPENAI_URL)
         key = _background_key(keys, base_url, key_name)
     else:
@@ -90,11 +95,6 @@ def model_destination(
         host = keys.place_of(provider)
         key = litellm_key(provider, keys, base_url=base_url, key_name=key_name)
     return Destination(host, key_names(provider)[0] if key is None else key.name, key is not None)
-
-
-def _reports(name: str, base_url: str | None, client: ClientName) -> bool:
-    """Return whether a model is asked through the Responses API."""
-    return works_in_background(name) and (base_url is None or client == "light")
 
 
 def _background_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key | None:

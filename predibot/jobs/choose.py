@@ -184,8 +184,8 @@ def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[str]:
         "a week's volume above 0 (volume1wk), by which rank_by orders": [bool(each.volume_1wk_usd) for each in events]
     }
     if rules.min_volume_24h_usd > 0.0:
-        what = "a day's volume (volume24hr), which min_volume_24h_usd needs"
-        stated[what] = [each.volume_24h_usd is not None for each in events]
+        what = "a day's volume above 0 (volume24hr), which min_volume_24h_usd needs"
+        stated[what] = [bool(each.volume_24h_usd) for each in events]
     if rules.exclude or rules.include or rules.per_category:
         what = "a tag (tags), which exclude, include and per_category need"
         stated[what] = [bool(each.tags) for each in events]

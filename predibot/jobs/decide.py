@@ -26,7 +26,6 @@ from predibot.jobs.work import Bench, DecideJob, seed_parts
 from predibot.ledger.claims import release
 from predibot.ledger.decisions import StoredDecision, stored_decisions
 from predibot.ledger.runs import BotPlan, RunPlan, StoredRun, add_bots
-from predibot.ledger.spending import book_reservations
 from predibot.ledger.store import Store
 from predibot.ledger.traces import TraceFolder
 from predibot.recipe import BotSpec, Recipe
@@ -38,7 +37,8 @@ if TYPE_CHECKING:
 _Key = tuple[str, str]
 """A bot and a subject."""
 
-_GIVE_BACK_SECONDS = 0.5
+_GIVE_BACK_SECONDS = 5.0
+"""It takes a tenth of one, unless others hold the ledger, or the machine is at its limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def decide(
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
         VenueError: If the venue's list could not be read whole.
         LedgerError: If the ledger fails; what is recorded stays.
-        KeyboardInterrupt: Passed on, after the claims were given back.
+        KeyboardInterrupt: Passed on, after what is under way was booked and the claims were given back.
     """
     began = time.monotonic()
     bots = request.recipe.bots
@@ -131,10 +131,11 @@ def decide(
     with Heartbeat(store, bench.claimant.owner, bench.claimant.lease, clock):
         try:
             made = Shift(crew, jobs, listener, watch).run()
-        except KeyboardInterrupt:
+            if equipment is not None:
+                equipment.write_off()
+        except BaseException:
             _give_back(bench, crew.owners(), equipment)
             raise
-        _write_off(bench, equipment)
     stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
     reports = _reports(stored, made, bots, run.events)
     undecided = len(jobs) - len(reports)
@@ -223,28 +224,21 @@ def equipped(
 
 
 def _give_back(bench: Bench, owners: Sequence[str], equipment: "Equipment | None") -> None:
-    """Give back all claims and book what is under way, unless that takes too long.
+    """Book what is under way and give back all claims, unless that takes too long.
 
-    Claims of a process that ended are free as well.
+    Booked first: a claim of a process that ended is free as well, and what it had under way is free too then.
     """
 
-    def release_all() -> None:
+    def give_back() -> None:
+        if equipment is not None:
+            equipment.write_off()
         with bench.store.write() as connection:
             for owner in owners:
                 release(connection, owner, now=bench.clock())
-        _write_off(bench, equipment)
 
-    future = DaemonThreadExecutor(1).submit(release_all)
+    future = DaemonThreadExecutor(1).submit(give_back)
     with suppress(LedgerError, TimeoutError):
         future.result(timeout=_GIVE_BACK_SECONDS)
-
-
-def _write_off(bench: Bench, equipment: "Equipment | None") -> None:
-    """Book what is under way at its worst case, here and in processes that worked for this one and are gone."""
-    if equipment is None:
-        return
-    equipment.write_off()
-    bench.store.run_write(lambda connection: book_reservations(connection, bench.claimant.owner), durable=True)
 
 
 def _remarks(reports: Sequence[DecisionReport]) -> list[str]:

@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Any
 
 from predibot.agents.account import Account, MemoryAccount
-from predibot.agents.background import works_in_background
+from predibot.agents.background import searches_by_itself, works_in_background
 from predibot.agents.budget import Budget
 from predibot.agents.key import ApiKeys, Key, host_of
 from predibot.agents.metered import MeteredModel
-from predibot.agents.model import Destination, model_destination, open_model, worst_price
+from predibot.agents.model import Destination, asked_for_reports, model_destination, open_model, worst_price
 from predibot.agents.price import Price, require_price
 from predibot.agents.probe import ToolProbe
 from predibot.agents.retry import Retry
@@ -37,7 +37,7 @@ from predibot.jobs.opened_models import OpenedModels
 from predibot.jobs.user_tools import opened_tool, require_replayable, user_search
 from predibot.jobs.venues import OpenVenue
 from predibot.ledger.pages import PageFolder
-from predibot.ledger.spending import Holder, LedgerAccount
+from predibot.ledger.spending import Holder, LedgerAccount, book_reservations
 from predibot.ledger.store import Store
 from predibot.ledger.traces import Trace
 from predibot.recipe import BotSpec, Recipe
@@ -100,6 +100,7 @@ class Equipment:
     """Of all budgets: who waits for room is told when somebody settles."""
     _budgets: "weakref.WeakSet[Budget]" = field(default_factory=weakref.WeakSet)
     """Of the decisions that are under way, also of those that were given up."""
+    _ended: bool = False
     _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
     _providers: Sequence[Any] | None = None
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -139,7 +140,8 @@ class Equipment:
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
         """Return whether one call of a model can cost anything: it searches as often as it likes, and not for free."""
         price = self.price(bot, need.name)
-        return need.max_searches is None and (price is None or not price.free)
+        is_told = need.max_searches and asked_for_reports(need.name, bot.terms.base_url, bot.terms.client)
+        return _searches_itself(need) and not is_told and (price is None or not price.free)
 
     def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
         """Return where each of a bot's models is asked, and with which key.
@@ -185,7 +187,7 @@ class Equipment:
 
         def metered(name: str) -> ChatModel:
             self._require_price(bot, name)
-            searches_itself = any(need.searches_itself for need in bot.needs.models if need.name == name)
+            searches_itself = any(_searches_itself(need) for need in bot.needs.models if need.name == name)
             return MeteredModel(
                 self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
             )
@@ -208,15 +210,25 @@ class Equipment:
         )
 
     def write_off(self) -> None:
-        """Book what is still under way at its worst case, once nobody waits for it any more.
+        """Let nothing more be spent, and book what is under way, in processes that work for this one too.
+
+        It is booked at its worst case, in one transaction: nobody is there any more to hear how it ends.
 
         Raises:
             LedgerError: If that could not be stored.
         """
         with self._lock:
+            self._ended = True
             budgets = list(self._budgets)
         for budget in budgets:
-            budget.write_off()
+            budget.end()
+        # Once for all of them, so that none settles a call between two others.
+        with self._changed:
+            for budget in budgets:
+                budget.write_off()
+        if self.store is not None:
+            owner = self.holder.owner
+            self.store.run_write(lambda connection: book_reservations(connection, owner), durable=True)
 
     def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
         """Refuse a model that could not be held to a limit, or that would see the future."""
@@ -232,7 +244,7 @@ class Equipment:
                 "how often, so that nothing bounds what a call costs. Take one that can, such as "
                 "openai/o4-mini-deep-research, or leave the limit out"
             )
-        if self.is_replay and need.searches_itself:
+        if self.is_replay and _searches_itself(need):
             raise UsageError(
                 f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "
                 f"after {self.opened.now:%Y-%m-%d}. Leave it out of a replay"
@@ -330,6 +342,8 @@ class Equipment:
         decision = whole.inside("decision", limits, wait_seconds=deadline_seconds)
         with self._lock:
             self._budgets.add(decision)
+            if self._ended:
+                decision.end()
         return decision
 
     def _account(self, level: LimitLevel, key: str) -> Account:
@@ -434,6 +448,11 @@ class Equipment:
     def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
         market = event.market(market_id)
         return () if market is None else self._histories.daily(market, now)
+
+
+def _searches_itself(need: ModelNeed) -> bool:
+    """Return whether a model looks things up by itself, which is so whatever a strategy says of it."""
+    return need.searches_itself or searches_by_itself(need.name)
 
 
 def _search_key_name(provider: str) -> str:

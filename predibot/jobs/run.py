@@ -144,6 +144,7 @@ def _plan(
     choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
     if opened.may_recover:
         choice.check_readable(live=opened.venue.live)
+    few = opened.venue.live and request.event_id is None and choice.listed < recipe.selection.events
     return RunPlan(
         key=key,
         recipe=recipe.name,
@@ -163,7 +164,14 @@ def _plan(
             {"event_id": each.event_id, "title": each.title, "rule": each.rule, "reason": each.reason}
             for each in choice.selection.passed_over
         ),
-        notes=choice.notes,
+        notes=(*choice.notes, *([_few(choice.listed, key)] if few else [])),
+    )
+
+
+def _few(listed: int, key: str) -> str:
+    return (
+        f"the venue lists {listed} events in all, fewer than a run plays; if its list was cut, "
+        f"`predibot runs void {key} --reason WHY` frees the slot"
     )
 
 

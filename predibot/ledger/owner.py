@@ -27,14 +27,19 @@ def is_same_program(owner: str, other: str) -> bool:
     return owner.partition("+")[0] == other.partition("+")[0]
 
 
+def is_of_this_machine(owner: str) -> bool:
+    """Return whether an owner is, or was, a process of this machine, of which one can know whether it runs."""
+    return owner.partition("/")[0] == _machine()
+
+
 def is_gone(owner: str) -> bool:
     """Return whether an owner is a process of this machine that runs no more.
 
     Of another machine nothing is known, so its claims last until their lease ends.
     """
-    machine, number, birth, _ = owner.split("/")
-    if machine != _machine():
+    if not is_of_this_machine(owner):
         return False
+    _, number, birth, _ = owner.split("/")
     try:
         process = psutil.Process(int(number))
         if process.status() == psutil.STATUS_ZOMBIE:

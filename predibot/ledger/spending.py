@@ -1,9 +1,10 @@
 """Spending: the accounts of runs and days, kept in the ledger, so that all processes together hold to a limit.
 
 What is settled is one row an account. What is set aside is one row an account
-and process: it counts while the process lives, and is given up like a claim once
-the process is gone, at once where it ran on this machine, after its lease
-anywhere else. Nothing is settled for it then: nobody knows whether its calls
+and process: it counts while the process lives, and is given up once the process
+is gone, at once where it ran on this machine, after its lease anywhere else. One
+that lives here and is only stopped keeps it, for its calls go on without it; its
+claims end with their lease all the same. Nothing is settled for it then: nobody knows whether its calls
 were charged, so a warning names the amount.
 
 A process that works for another sets aside under a name that the other made for
@@ -20,7 +21,7 @@ from sqlalchemy import ColumnElement, Connection, delete, or_, select, update
 
 from predibot.agents.account import Exact, Standing
 from predibot.domain.budget import LimitLevel, Limits, Spending
-from predibot.ledger.owner import helper_owner, is_gone, is_same_program, new_owner
+from predibot.ledger.owner import helper_owner, is_gone, is_of_this_machine, is_same_program, new_owner
 from predibot.ledger.rows import insert_new, table_of
 from predibot.ledger.store import Store
 from predibot.ledger.tables import ReservationRow, SpendingRow
@@ -74,6 +75,11 @@ def book_reservations(connection: Connection, owner: str) -> float:
 def _is_of(owner: str) -> ColumnElement[bool]:
     """Return whether a reservation is an owner's, or of one that works for it."""
     return or_(reservations.c.owner == owner, reservations.c.owner.startswith(helper_owner(owner, ""), autoescape=True))
+
+
+def _is_given_up(owner: str, until: datetime, now: datetime) -> bool:
+    """Return whether an owner is gone, as far as one can know."""
+    return is_gone(owner) if is_of_this_machine(owner) else until <= now
 
 
 def _locked(connection: Connection, account: str) -> Exact:
@@ -238,7 +244,7 @@ class LedgerAccount:
         rows = connection.execute(query.order_by(reservations.c.lease_until))
         # Of an owner's two rows the later lease counts. Within a program who started a process settles for it.
         owners = {owner: until for owner, until in rows if not is_same_program(owner, self._holder.owner)}
-        gone = {owner for owner, until in owners.items() if until <= now or is_gone(owner)}
+        gone = {owner for owner, until in owners.items() if _is_given_up(owner, until, now)}
         if not gone:
             return held
         connection.execute(
@@ -247,8 +253,8 @@ class LedgerAccount:
         lost_usd = sum(amount.spending().usd for (owner, _), amount in held.items() if owner in gone)
         if lost_usd:
             _log.warning(
-                "%s: $%.6f that a process had set aside is free again, because it runs no more; its calls under way "
-                "may have been charged",
+                "%s: $%.6f that a process had set aside is free again, because it runs no more, or has given no sign "
+                "of life from another machine; its calls under way may have been charged",
                 self._key,
                 lost_usd,
             )

@@ -21,7 +21,7 @@ from predibot.venues import wire
 from predibot.venues.http import JsonClient, RequestRefused
 from predibot.venues.polymarket_book import OrderBook, parse_book
 from predibot.venues.polymarket_history import read_history
-from predibot.venues.polymarket_pages import pages
+from predibot.venues.polymarket_pages import PAGE_SIZE, ids_of, pages
 from predibot.venues.polymarket_parse import UNKNOWN_ID, parse_event, parse_resolution, payload_id, tokens_of
 
 ORDER = "volume1wk"
@@ -127,10 +127,19 @@ class Polymarket:
         events: list[Event] = []
         skipped: list[Skip] = []
         complete = False
-        for payloads, complete in self._pages():
+        for number, (payloads, complete) in enumerate(self._pages()):
+            if self._live and complete and number == 0 and len(payloads) == PAGE_SIZE:
+                raise VenueChanged(
+                    f"the list ends after one full page of {PAGE_SIZE} events, and a venue has more than that: "
+                    "next_cursor is missing; try again later, or update predibot"
+                )
             quoted_at = self._clock()
+            counts = ids_of(payloads)
             for payload in payloads:
                 event, skips = parse_event(payload, quoted_at=quoted_at)
+                if event is not None and counts[event.id] > 1:
+                    skips = (Skip("event", event.id, "its id stands on one page more than once"),)
+                    event = None
                 skipped.extend(skips)
                 events.extend([event] if event else [])
             if not complete and enough is not None and enough(events):

@@ -1,5 +1,6 @@
 """Reading a keyset list of Gamma page by page, and noticing when it does not keep its contract."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from predibot.errors import VenueChanged, VenueUnavailable
@@ -29,7 +30,8 @@ class PageGuard:
         """Return the entries of a page that were on no page before, after checking it.
 
         An entry moves from one page to the next when something overtakes it
-        while the list is read; it is taken once.
+        while the list is read; it is taken once. What stands on one page more than
+        once did not move, so it is no reason to pass over anything on the next.
 
         Raises:
             VenueChanged: If the page begins like an earlier one, or the order
@@ -44,7 +46,7 @@ class PageGuard:
         for entry in entries:
             self._check_order(entry)
         fresh = [entry for entry in entries if payload_id(entry) not in self._ids]
-        self._ids.update(entry_id for entry in fresh if (entry_id := payload_id(entry)) != UNKNOWN_ID)
+        self._ids.update(each for each, count in ids_of(fresh).items() if count == 1 and each != UNKNOWN_ID)
         return fresh
 
     def next_cursor(self, page: dict[str, object]) -> str | None:
@@ -123,6 +125,11 @@ def pages(
         if cursor is None:
             return
     raise VenueChanged(f"{url} has more than {MAX_PAGES} pages and no end; try again later")
+
+
+def ids_of(entries: Sequence[object]) -> Counter[str]:
+    """Return how often each id stands among the objects of a page."""
+    return Counter(map(payload_id, entries))
 
 
 def _known_number(entry: object, key: str) -> float | None:

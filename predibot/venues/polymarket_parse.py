@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from predibot.domain.event import Event, FeeSchedule, Market, MarketRef, Skip, Tag
 from predibot.domain.price import Quote
@@ -31,6 +31,8 @@ UNKNOWN_ID = "?"
 _EXCLUSIVE = "negRisk"
 """The group of mutually exclusive markets to which the venue gives no id."""
 VENUE_BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
+LATEST_END = datetime(2200, 1, 1, tzinfo=UTC)
+"""A server writes the year 1 or 9999 for an end that it does not know."""
 
 RESULT_FIELDS = frozenset(
     {"eventMetadata", "finalPrice", "score", "period", "elapsed", "ended", "finishedTimestamp", "tweetCount", "winner"}
@@ -39,6 +41,14 @@ RESULT_FIELDS = frozenset(
 _STATES_RESULT = re.compile(f'"(?:{"|".join(sorted(RESULT_FIELDS))})":')
 
 _List = BeforeValidator(wire.json_list)
+
+
+def _known_end(instant: datetime | None) -> datetime | None:
+    """Return an end, or None where it stands for one that is not known."""
+    return instant if instant is not None and VENUE_BEGAN <= instant < LATEST_END else None
+
+
+_End = Annotated[wire.OptionalInstant, AfterValidator(_known_end)]
 
 
 class _Wire(BaseModel):
@@ -75,7 +85,7 @@ class _MarketWire(_Wire):
     outcomes: Annotated[list[wire.StatedText], _List] = []
     prices: Annotated[list[wire.Price], _List] = Field(default=[], alias="outcomePrices")
     description: wire.LongText = ""
-    closes_at: wire.OptionalInstant = Field(default=None, alias="endDate")
+    closes_at: _End = Field(default=None, alias="endDate")
     closed: wire.OptionalFlag = None
     volume_1wk_usd: wire.OptionalAmount = Field(default=None, alias="volume1wk")
     bid: wire.OptionalPrice = Field(default=None, alias="bestBid")
@@ -136,7 +146,7 @@ class _EventWire(_Wire):
     title: wire.StatedText
     slug: wire.ShortText = ""
     description: wire.LongText = ""
-    closes_at: wire.OptionalInstant = Field(default=None, alias="endDate")
+    closes_at: _End = Field(default=None, alias="endDate")
     tags: Annotated[list[_TagWire], _List, Field(max_length=MAX_TAGS)] = []
     closed: wire.OptionalFlag = None
     archived: wire.OptionalFlag = None

@@ -18,7 +18,7 @@ from predibot.errors import ModelError
 from predibot.ledger.traces import Trace, cost_of_steps, estimated_usd_of_steps
 from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, error, said_json, tool_call
 from tests.agents.clients import CLIENTS, HELLO, Clock, retry_of
-from tests.agents.responses import completed, model_of
+from tests.agents.responses import completed, message, model_of
 
 PRICE = Price(10.0, 100.0, search_usd=0.01)
 TRUE_USD = 20 * 10e-6 + 5 * 100e-6
@@ -168,6 +168,33 @@ def test_what_was_read_from_a_cache_beside_the_input_is_counted_with_it() -> Non
     budget, steps = asked_of_it("light", usage)
     assert steps[-1]["usage"]["input_tokens"] == 250
     assert budget.spent().usd == pytest.approx(250 * 10e-6 + 400 * 100e-6)
+
+
+THOUGHT = [
+    ({"total_tokens": 1_209, "completion_tokens_details": {"reasoning_tokens": 900}}, 909),
+    ({"total_tokens": 1_209}, 909),
+    ({"completion_tokens_details": {"reasoning_tokens": 900}}, 909),
+    ({"total_tokens": 309, "completion_tokens_details": {"reasoning_tokens": 8}}, 9),
+]
+
+
+@pytest.mark.parametrize(("more", "output_tokens"), THOUGHT)
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_thoughts_that_are_counted_beside_the_answer_are_paid_as_output(
+    client: str, more: dict[str, object], output_tokens: int
+) -> None:
+    budget, steps = asked_of_it(client, {"prompt_tokens": 300, "completion_tokens": 9, **more}, text="It will not.")
+    assert steps[-1]["usage"]["output_tokens"] == output_tokens
+    assert budget.spent().usd == pytest.approx(300 * 10e-6 + output_tokens * 100e-6)
+
+
+@pytest.mark.parametrize(("more", "output_tokens"), THOUGHT)
+def test_thoughts_beside_a_report_are_paid_as_output(more: dict[str, Any], output_tokens: int) -> None:
+    usage = {name.replace("completion", "output"): each for name, each in more.items()}
+    text = message("It will not.")
+    with chat_server(completed(text, usage={"input_tokens": 300, "output_tokens": 9, **usage})) as server:
+        budget, _ = booked(model_of(server, Clock(), price=PRICE), ChatRequest((Message("user", PROMPT),)))
+    assert budget.spent().usd == pytest.approx(300 * 10e-6 + output_tokens * 100e-6)
 
 
 def test_a_call_of_a_tool_takes_a_token_at_least() -> None:

@@ -233,7 +233,7 @@ def test_a_live_run_without_events_that_an_older_version_stored_says_how_to_void
 
 
 WEEK = "a week's volume above 0 (volume1wk), by which rank_by orders"
-DAY = "a day's volume (volume24hr), which min_volume_24h_usd needs"
+DAY = "a day's volume above 0 (volume24hr), which min_volume_24h_usd needs"
 TAG = "a tag (tags), which exclude, include and per_category need"
 TOKENS = "tokens (clobTokenIds), which their prices are of"
 
@@ -244,6 +244,7 @@ TOKENS = "tokens (clobTokenIds), which their prices are of"
         ("volume1wk", None, {}, WEEK),
         ("volume1wk", 0, {}, WEEK),
         ("volume24hr", None, {}, DAY),
+        ("volume24hr", 0, {"min_volume_24h_usd": 0.0}, None),
         ("volume24hr", None, {"min_volume_24h_usd": 0.0}, None),
         ("tags", [], {}, TAG),
         ("tags", [], {"exclude": ()}, None),
@@ -271,11 +272,62 @@ def test_a_field_that_more_than_a_fifth_lack_freezes_no_run_where_the_rules_need
         assert len(decide_live(file, serving(listed[:9]), recipe=recipe).events) == 9
 
 
+@pytest.mark.parametrize("lacking", [3, 10])
+def test_a_day_volume_of_0_is_missing_where_the_rules_need_it(file: Store, lacking: int) -> None:
+    with file:
+        with pytest.raises(VenueChanged, match=rf"{lacking} of the 10 most traded events .* lack a day's volume above"):
+            decide_live(file, serving(lacking_in("volume24hr", 0, lacking)))
+        assert runs_in(file) == 0
+
+
 def lacking_in(field: str, value: object, lacking: int) -> list[Payload]:
     """Return ten events, the last of which lack a field: those of no volume are listed last."""
     of_markets = {field: value} if field == "clobTokenIds" else {}
     whole, bare = events(10 - lacking), events(lacking, first=11 - lacking, **of_markets)
     return [*whole, *(payload | {field: value} for payload in bare)]
+
+
+@pytest.mark.parametrize("same", ["0", 0, "abc", "NaN"])
+@pytest.mark.parametrize("count", [3, 10])
+def test_events_that_share_one_id_are_unreadable_and_freeze_no_run(file: Store, same: object, count: int) -> None:
+    listed = events(10)
+    broken = [*(payload | {"id": same} for payload in listed[:count]), *listed[count:]]
+    # The rest of the list is on a second page, on which they stand again.
+    pages = pages_of(broken, [*events(2, first=11), *broken[:count]])
+    with file:
+        with pytest.raises(VenueChanged) as caught:
+            decide_live(file, lambda request: [] if request.url.path == "/books" else pages(request))
+        assert "because its id stands on one page more than once. No run is made" in str(caught.value)
+        assert runs_in(file) == 0
+        assert len(decide_live(file, serving(listed)).events) == 10
+
+
+@pytest.mark.parametrize("end", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_an_end_that_stands_for_none_is_none(file: Store, end: str) -> None:
+    with file:
+        with pytest.raises(VenueChanged, match="10 because it has no end"):
+            decide_live(file, serving([payload | {"endDate": end} for payload in events(10, endDate=end)]))
+        # Each of these ends with its market.
+        listed = [payload | {"endDate": end} for payload in events(10)]
+        assert len(decide_live(file, serving(listed)).events) == 10
+
+
+def test_a_list_in_which_all_is_archived_is_not_stored(file: Store) -> None:
+    with file:
+        report = decide_live(file, serving([payload | {"archived": True} for payload in events(10)]))
+        assert (report.notes[-1], runs_in(file)) == (
+            "no event keeps the rules (open 10); nothing is stored, and the next call chooses anew",
+            0,
+        )
+
+
+def test_a_list_that_ends_after_one_full_page_is_cut_and_a_short_one_is_noted(file: Store) -> None:
+    with file:
+        with pytest.raises(VenueChanged, match="ends after one full page of 100 events"):
+            decide_live(file, serving(events(100)))
+        assert runs_in(file) == 0
+        report = decide_live(file, serving(events(1)))
+    assert any("the venue lists 1 events in all, fewer than a run plays" in note for note in report.notes)
 
 
 def test_a_field_that_a_fifth_lack_is_no_reason_to_stop(file: Store) -> None:
@@ -294,7 +346,7 @@ def test_what_nobody_trades_may_lack_volumes(file: Store) -> None:
     choose(venue, recipe.selection, NOW, only_event_id=None, listener=nobody).check_readable(live=True)
 
 
-@pytest.mark.parametrize("listed", [5, 15, 35, 100])
+@pytest.mark.parametrize("listed", [5, 15, 35, 95])
 def test_exactly_a_fifth_may_be_unreadable_and_one_more_may_not(listed: int) -> None:
     fifth = listed // 5
     rules = recipe_of("market_price").selection

@@ -22,6 +22,8 @@ from predibot.jobs.venues import OpenVenue, open_venue
 from predibot.ledger.pages import PageFolder
 from predibot.ledger.store import Store
 from predibot.recipe_text import RecipeText, parse_recipe
+from tests.agents.chat_server import chat_server, completion
+from tests.agents.clients import HELLO
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 RECIPE = '[[bots]]\nname = "sharp"\nstrategy = "tool_agent"\nmodel = "sandbox/sharp"\n'
@@ -122,6 +124,42 @@ def test_a_model_that_searches_as_often_as_it_likes_is_refused_under_a_limit_in_
         equipment.check(recipe.bots)
 
 
+@pytest.mark.parametrize("strategy", ["one_shot", "tool_agent"])
+@pytest.mark.parametrize(
+    "model",
+    ["perplexity/sonar-deep-research", "openrouter/perplexity/sonar", "azure/o3-deep-research",
+     "openai/gpt-4o-search-preview", "groq/compound"],
+)  # fmt: skip
+def test_a_model_that_searches_is_refused_under_a_limit_whatever_the_strategy(
+    opened: OpenVenue, model: str, strategy: str
+) -> None:
+    price = "price_usd_per_million_tokens = 1"
+    text = f'[limits.decision]\nusd = 0.5\n[[bots]]\nstrategy = "{strategy}"\nmodel = "{model}"\n{price}'
+    recipe = parse_recipe(RecipeText(text, "s.toml", "s"))
+    equipment = Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+    with pytest.raises(UsageError, match=rf"{model}' searches by itself and cannot be told how often"):
+        equipment.check(recipe.bots)
+
+
+@pytest.mark.parametrize(
+    ("need", "more"),
+    [
+        (ModelNeed("perplexity/sonar", max_searches=5), ""),
+        (
+            ModelNeed("openai/o3-deep-research", max_searches=5),
+            'client = "litellm"\nbase_url = "http://127.0.0.1:9/v1"\nprice_usd_per_search = 0.01',
+        ),
+    ],
+)
+def test_how_often_it_may_search_bounds_no_model_that_is_not_told(
+    opened: OpenVenue, need: ModelNeed, more: str
+) -> None:
+    more += "\nprice_usd_per_million_tokens = 1"
+    equipment = needing(opened, Needs(models=(need,)), more, limits="[limits.run]\nusd = 0.5")
+    with pytest.raises(UsageError, match="searches by itself and cannot be told how often"):
+        equipment.check(equipment.recipe.bots)
+
+
 def needing(opened: OpenVenue, needs: Needs, more: str = "", *, limits: str = "") -> Equipment:
     """Return the equipment of a bot whose strategy declares these needs."""
     recipe = parse_recipe(RecipeText(f'{limits}\n[[bots]]\nstrategy = "random_bet"\n{more}', "n.toml", "n"))
@@ -208,6 +246,15 @@ def test_a_decision_knows_which_models_it_opened(opened: OpenVenue) -> None:
         fitting.calls_tools("sandbox/noisy")
     assert fitting.opened_models == ("sandbox/lazy",)
     assert (fitting.tools.web_search, fitting.tools.visit_webpage) == (None, None)
+
+
+def test_what_a_searching_model_read_is_booked_whatever_its_strategy_says(opened: OpenVenue) -> None:
+    with chat_server(completion(usage={"prompt_tokens": 300_000, "completion_tokens": 10})) as server:
+        more = f'base_url = "{server.base_url}"\nprice_usd_per_million_tokens = 2'
+        equipment = needing(opened, Needs(models=("sonar",)), more)  # type: ignore[arg-type]
+        fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
+        fitting.model("sonar").chat(HELLO, deadline_seconds=60.0)
+    assert fitting.meter.spent().usd == pytest.approx(0.60002)
 
 
 @pytest.mark.parametrize("searches", [None, 4])

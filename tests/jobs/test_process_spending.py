@@ -95,6 +95,23 @@ def test_who_is_interrupted_books_what_was_under_way(
         assert booked(endless) == (pytest.approx(KNOWN_USD + WORST_USD), 0, [])
 
 
+def test_who_is_interrupted_books_what_was_under_way_however_much_it_is(endless: Program) -> None:
+    levels = "".join(f"[limits.{level}]\nusd = 90\n" for level in ("bot", "run", "day"))
+    with chat_server(Said(act=hang)) as server:
+        bot = served(server, "price_usd_per_million_tokens = 1000")
+        bots = "".join(f'[[bots]]\nname = "b{number}"\nstrategy = "judged"\n{bot}\n' for number in range(16))
+        (endless.folder / "r.toml").write_text(levels + bots, encoding="utf-8")
+        process = endless.decide("r.toml", "--events", "3", "--executor", "threads:48")
+        wait_until(lambda: len(server.asked) == 48)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert booked(endless) == (pytest.approx(48 * WORST_USD), 0, [])
+    with Store.open(endless.ledger, create=False) as store, store.read() as connection:
+        of_level = text("SELECT sum(usd) FROM spending WHERE account LIKE :level")
+        sums = [connection.execute(of_level, {"level": f"{level}/%"}).scalar_one() for level in ("bot", "day")]
+        assert [each / 1e12 for each in sums] == [pytest.approx(48 * WORST_USD)] * 2
+
+
 def test_the_cost_of_a_decision_is_the_sum_over_its_tries(endless: Program) -> None:
     with chat_server(completion(), error(401), completion()) as server:
         path = asks(endless, server, "judged", 'writer = "acme/writer"')

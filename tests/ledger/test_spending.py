@@ -2,6 +2,7 @@
 
 import multiprocessing
 import secrets
+import signal
 import subprocess
 import sys
 import threading
@@ -175,6 +176,20 @@ def test_a_step_that_was_kept_for_is_booked_whole_when_it_is_under_way(store: St
     with store.write() as connection:
         book_reservations(connection, owner)
     assert account.standing() == Standing(settled=Exact.of(Spending(usd=0.375)))
+
+
+def test_a_stopped_process_of_this_machine_keeps_what_it_has_set_aside_beyond_its_lease(store: Store) -> None:
+    limits, later = Limits(usd=1.0), NOW + timedelta(hours=1)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        machine, _, _, token = new_owner().split("/")
+        stopped = f"{machine}/{process.pid}/{psutil.Process(process.pid).create_time():.2f}/{token}"
+        process.send_signal(signal.SIGSTOP)
+        assert elsewhere(store, limits=limits, owner=stopped).try_add(Spending(usd=0.75))
+        here = elsewhere(store, limits=limits, owner=new_owner(), at=later)
+        assert not here.try_add(Spending(usd=0.5))
+        process.kill()
+        process.wait()
+        assert here.try_add(Spending(usd=0.5))
 
 
 def test_of_another_machine_a_reservation_lasts_as_long_as_its_lease(store: Store) -> None:
