@@ -166,7 +166,8 @@ def _legend(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
     days = next((row.horizon for row in rows if row.horizon is not None), None)
     yield (
         "edge: closer than the price, in thousandths of squared error, with its 95% interval from low to high, "
-        "which orders the table. price: the Brier score of the price. "
+        "which orders the table. verdict: may be read every day, the interval once. price: the Brier score of the "
+        "price. "
         f"{'' if days is None else f'{days}d, '}now: return bought at the quote. "
         "said: share of the markets asked that it answered."
         f"{' *: a baseline.' if any(row.baseline for row in rows) else ''}"
