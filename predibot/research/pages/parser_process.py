@@ -1,9 +1,12 @@
 """A parser seen from its parent: a child process that is asked, watched, and killed when it does not answer."""
 
+import fcntl
 import os
 import select
+import struct
 import subprocess
 import sys
+import termios
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -54,6 +57,10 @@ class ParserLimits:
     """After so many a process is not used again."""
 
 
+class ParserGone(Exception):
+    """A parser ended before it read anything of a page: no page ended it, and another parser may read this one."""
+
+
 class ParserProcess:
     """One child process; for one thread at a time, except for `kill`."""
 
@@ -65,6 +72,7 @@ class ParserProcess:
         """
         self._limits = limits
         self._pages = 0
+        self._written = 0
         self._is_ready = False
         self._ran_out_of_memory = False
         # Where this process finds what it imports, and where it did before it changed its folder.
@@ -87,8 +95,13 @@ class ParserProcess:
         os.set_blocking(self._pipe("stdin").fileno(), False)
 
     def is_alive(self) -> bool:
-        """Return whether it runs."""
-        return self._process.poll() is None
+        """Return whether it runs, and nobody stopped it."""
+        if self._process.poll() is not None:
+            return False
+        try:
+            return bool(psutil.Process(self._process.pid).status() != psutil.STATUS_STOPPED)
+        except psutil.Error:
+            return False
 
     def is_fit(self) -> bool:
         """Return whether it can be used again: it is not too old, and has not grown too large."""
@@ -102,9 +115,11 @@ class ParserProcess:
         Raises:
             PageUnreadable: If the page takes too much time or memory, or breaks the parser.
             PageUnavailable: If the parser does not start.
+            ParserGone: If it ended before it read anything.
         """
         self._await_ready(deadline)
         self._pages += 1
+        self._written = 0
         question = replace(source, seconds=deadline.at - deadline.monotonic())
         ends = Deadline(deadline.seconds, deadline.at + _GRACE_SHARE * deadline.seconds, deadline.monotonic)
         try:
@@ -116,6 +131,8 @@ class ParserProcess:
                 f"reading the page takes more than {deadline.seconds:g} s; take another source"
             ) from error
         except (EOFError, OSError, ValueError) as error:
+            if self._has_read_nothing():
+                raise ParserGone from error
             raise PageUnreadable("reading the page breaks the parser; take another source") from error
         self._ran_out_of_memory = answer is Unreadable.TOO_MUCH_MEMORY
         return answer
@@ -173,7 +190,14 @@ class ParserProcess:
         left = memoryview(piece)
         while left:
             self._wait_for(pipe, select.POLLOUT, ends)
-            left = left[os.write(pipe, left) :]
+            count = os.write(pipe, left)
+            self._written += count
+            left = left[count:]
+
+    def _has_read_nothing(self) -> bool:
+        """Return whether all that was written of a page is still in the pipe."""
+        (waiting,) = struct.unpack("i", fcntl.ioctl(self._pipe("stdin").fileno(), termios.FIONREAD, bytes(4)))
+        return bool(waiting == self._written)
 
     def _wait_for(self, pipe: int, event: int, ends: Deadline) -> None:
         """Wait until a pipe is ready, and see how large the parser becomes meanwhile."""

@@ -154,12 +154,40 @@ def test_a_parser_that_was_killed_while_it_waited_is_replaced(pool: ParserPool, 
     assert text_by(pool) == "The vote is on Tuesday."
 
 
-def test_a_parser_that_dies_over_a_page_is_a_sentence(pool: ParserPool, children: Children) -> None:
+def test_a_parser_that_is_stopped_while_it_waits_is_replaced(pool: ParserPool, children: Children) -> None:
+    text_by(pool)
+    (parser,) = children()
+    parser.suspend()
+    while parser.status() != psutil.STATUS_STOPPED:
+        pass
+    assert text_by(pool) == "The vote is on Tuesday."
+    assert not parser.is_running()
+
+
+def test_a_page_is_read_by_another_parser_where_the_first_dies_before_it_reads(
+    pool: ParserPool, children: Children
+) -> None:
     text_by(pool)
     (parser,) = children()
 
     def clock() -> float:
-        parser.kill()
+        # Looked at first when a parser has been chosen and has got nothing yet.
+        if parser.is_running():
+            parser.kill()
+        return time.monotonic()
+
+    assert pool.parse(ORDINARY, Deadline(60.0, time.monotonic() + 60.0, clock)).text == "The vote is on Tuesday."
+
+
+def test_a_parser_that_dies_over_a_page_is_a_sentence(pool: ParserPool, children: Children) -> None:
+    text_by(pool)
+    (parser,) = children()
+    looks = iter(range(1_000_000))
+
+    def clock() -> float:
+        # By then it has read the beginning of the page, which is longer than what a pipe holds.
+        if next(looks) == 20:
+            parser.kill()
         return time.monotonic()
 
     with pytest.raises(PageUnreadable, match="breaks the parser"):
