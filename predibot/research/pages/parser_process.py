@@ -1,12 +1,9 @@
 """A parser seen from its parent: a child process that is asked, watched, and killed when it does not answer."""
 
-import fcntl
 import os
 import select
-import struct
 import subprocess
 import sys
-import termios
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -57,8 +54,8 @@ class ParserLimits:
     """After so many a process is not used again."""
 
 
-class ParserGone(Exception):
-    """A parser ended before it read anything of a page: no page ended it, and another parser may read this one."""
+class ParserDied(PageUnreadable):
+    """A parser ended without an answer: the page broke it, or somebody else ended it."""
 
 
 class ParserProcess:
@@ -72,7 +69,6 @@ class ParserProcess:
         """
         self._limits = limits
         self._pages = 0
-        self._written = 0
         self._is_ready = False
         self._ran_out_of_memory = False
         # Where this process finds what it imports, and where it did before it changed its folder.
@@ -113,13 +109,12 @@ class ParserProcess:
         """Return what it makes of a page. Where this raises, the process is not fit for another.
 
         Raises:
-            PageUnreadable: If the page takes too much time or memory, or breaks the parser.
+            PageUnreadable: If the page takes too much time or memory.
+            ParserDied: If it breaks the parser.
             PageUnavailable: If the parser does not start.
-            ParserGone: If it ended before it read anything.
         """
         self._await_ready(deadline)
         self._pages += 1
-        self._written = 0
         question = replace(source, seconds=deadline.at - deadline.monotonic())
         ends = Deadline(deadline.seconds, deadline.at + _GRACE_SHARE * deadline.seconds, deadline.monotonic)
         try:
@@ -131,9 +126,7 @@ class ParserProcess:
                 f"reading the page takes more than {deadline.seconds:g} s; take another source"
             ) from error
         except (EOFError, OSError, ValueError) as error:
-            if self._has_read_nothing():
-                raise ParserGone from error
-            raise PageUnreadable("reading the page breaks the parser; take another source") from error
+            raise ParserDied("reading the page breaks the parser; take another source") from error
         self._ran_out_of_memory = answer is Unreadable.TOO_MUCH_MEMORY
         return answer
 
@@ -190,14 +183,7 @@ class ParserProcess:
         left = memoryview(piece)
         while left:
             self._wait_for(pipe, select.POLLOUT, ends)
-            count = os.write(pipe, left)
-            self._written += count
-            left = left[count:]
-
-    def _has_read_nothing(self) -> bool:
-        """Return whether all that was written of a page is still in the pipe."""
-        (waiting,) = struct.unpack("i", fcntl.ioctl(self._pipe("stdin").fileno(), termios.FIONREAD, bytes(4)))
-        return bool(waiting == self._written)
+            left = left[os.write(pipe, left) :]
 
     def _wait_for(self, pipe: int, event: int, ends: Deadline) -> None:
         """Wait until a pipe is ready, and see how large the parser becomes meanwhile."""
