@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from predibot.jobs.cell import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
-from predibot.jobs.table_file import BadRow, BadRows, Columns, Row, TableFile
+from predibot.jobs.table_file import BadRow, BadRows, Columns, Held, Row, TableFile
 from predibot.scoring.forecasts import Forecasts
 
 COLUMNS = Columns(
@@ -94,17 +94,19 @@ def read_forecasts(file: TableFile) -> ForecastFile:
     """Return what a file of forecasts says; bad rows are told, never mended.
 
     Raises:
-        UsageError: If the file is not what it is taken for, or a column is missing.
+        UsageError: If the file is not what it is taken for, a column is missing, or it is too much.
     """
     said: list[Said] = []
     bad = BadRows()
-    known = _Known()
+    held = Held(file)
+    known = _Known(held)
     for row in file.rows(COLUMNS):
         if isinstance(row, BadRow):
             bad.add(row)
             continue
         try:
             said.append(_said(row, known))
+            held.add_row()
         except CellRefused as error:
             bad.add(BadRow(row.number, str(error)))
     n_rows = len(said) + bad.count
@@ -124,12 +126,15 @@ def read_forecasts(file: TableFile) -> ForecastFile:
 class _Known:
     """What rows said before: names and dates come again and again, and are kept once."""
 
+    held: Held
     names: dict[str, str] = field(default_factory=dict)
     instants: dict[str, datetime] = field(default_factory=dict)
 
     def name(self, column: str, cell: Cell) -> str:
         """Return a cell as the one copy of its text."""
         name = text_of(column, cell)
+        if name not in self.names:
+            self.held.add_text(name)
         return self.names.setdefault(name, name)
 
     def optional_name(self, column: str, cell: Cell) -> str | None:
@@ -141,6 +146,7 @@ class _Known:
         if not isinstance(cell, str):
             return None if cell is None else instant_of("date", cell)
         if cell not in self.instants:
+            self.held.add_text(cell)
             self.instants[cell] = instant_of("date", cell)
         return self.instants[cell]
 

@@ -18,6 +18,8 @@ from predibot.scoring.scorecard import Scorecard
 from predibot.spelling import first_of
 
 _MOST_NAMED = 10
+MAX_FORECASTERS = 20_000
+"""Each costs some kilobytes of figures, and seconds go by for a thousand."""
 
 
 class FileRefused(UsageError):
@@ -107,6 +109,11 @@ def score_forecasts(file: TableFile, asked: Question, pools: Pools, *, strict: b
     settled = found.settled()
     if settled.probability.size == 0:
         raise FileRefused(_nothing_settled(file, found), rows)
+    if len(settled.forecasters) > MAX_FORECASTERS:
+        raise UsageError(
+            f"{file.label} has {len(settled.forecasters):,} forecasters, and at most {MAX_FORECASTERS:,} are scored. "
+            "Score it in parts"
+        )
     try:
         pooled = with_pools(settled, pools.methods, extremize=pools.extremize)
     except ValueError as error:
