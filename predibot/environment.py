@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from predibot.domain.terms import KEY_NAME
 
-_SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD)")
+_SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_ACCESS_KEY_ID)|AWS_BEARER_TOKEN_BEDROCK")
 _API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from predibot.agents.complaint import complaints_of, is_field, joined, listed, seen
+from predibot.agents.complaint import AnswerComplaint, complaints_of, is_field, joined, listed, quoted
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, MarketDecision, ReasonKind
 from predibot.domain.event import Event
@@ -130,7 +130,7 @@ def parse_answer(answer: object, event: Event) -> Decision:
     data = read_json(answer) if isinstance(answer, str) else answer
     if not isinstance(data, Mapping):
         fields = "market_decisions and unallocated_capital"
-        raise AnswerError(f"the answer is {seen(data)}; hand in an object with {fields}.")
+        raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {fields}.")
     complaints = [*_both_names((data,), DECISIONS_NAMES), *_both_names((data,), RATIONALE_NAMES)]
     data = _one_name(_one_name(data, DECISIONS_NAMES), RATIONALE_NAMES)
     items = data.get("market_decisions")
@@ -140,9 +140,9 @@ def parse_answer(answer: object, event: Event) -> Decision:
     try:
         parsed = _Answer.model_validate(data)
     except ValidationError as error:
-        raise AnswerError(joined([*complaints_of(error, items), *complaints])) from None
+        raise AnswerComplaint(joined([*complaints_of(error, items), *complaints])) from None
     if complaints:
-        raise AnswerError(joined(complaints))
+        raise AnswerComplaint(joined(complaints))
     return parsed.to_domain()
 
 
@@ -158,7 +158,7 @@ def abstention_of(answer: object) -> str | None:
         raise AnswerError(f"{ABSTAIN} stands beside other fields; hand in a decision without it, or it alone.")
     reason = answer[ABSTAIN]
     if not isinstance(reason, str) or not reason.strip():
-        raise AnswerError(f"{ABSTAIN} is {seen(reason)}; say why, as text, or hand in a decision without it.")
+        raise AnswerComplaint(f"{ABSTAIN} is {quoted(reason)}; say why, as text, or hand in a decision without it.")
     return " ".join(reason.split())[:MAX_REASON_CHARACTERS]
 
 
@@ -216,7 +216,7 @@ def _one_name(item: Mapping[Any, Any], names: tuple[str, str]) -> dict[Any, Any]
 def _both_names(entries: Sequence[object], names: tuple[str, str]) -> Iterator[str]:
     for item in entries:
         if isinstance(item, Mapping) and all(name in item for name in names):
-            who = f"market {seen(item.get('market_id'))}" if names is PROBABILITY_NAMES else "the answer"
+            who = f"market {quoted(item.get('market_id'))}" if names is PROBABILITY_NAMES else "the answer"
             yield f"{who} gives both {' and '.join(names)}; give the first only"
 
 
@@ -227,9 +227,9 @@ def _roll_call(entries: Sequence[object], event: Event) -> Iterator[str]:
     ids = [market_id for market_id in answered if isinstance(market_id, str)]
     for market_id in dict.fromkeys(ids):
         if market_id not in known:
-            yield f"market {seen(market_id)} is not of this event; its markets are {listed(known)}"
+            yield f"market {quoted(market_id)} is not of this event; its markets are {listed(known)}"
         elif ids.count(market_id) > 1:
-            yield f"market {seen(market_id)} is answered {ids.count(market_id)} times; answer it once"
+            yield f"market {quoted(market_id)} is answered {ids.count(market_id)} times; answer it once"
     for market_id in known:
         if market_id not in ids:
-            yield f"market {seen(market_id)} is missing; add its probability and its bet, which may be 0"
+            yield f"market {quoted(market_id)} is missing; add its probability and its bet, which may be 0"

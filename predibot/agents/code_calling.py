@@ -71,7 +71,7 @@ class _Calls:
             try:
                 talk.take(arguments)
             except AnswerError as error:
-                self._complaint = f"final_answer: {talk.told_complaint(error, arguments)}"
+                self._complaint = f"final_answer: {talk.told_complaint(error)}"
                 talk.record_tool(name, arguments, Told.own(f"{ERROR} {error}"))
                 return {"error": str(error)}
             talk.record_tool(name, arguments, Told.own("taken"))

@@ -2,16 +2,19 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from pydantic import ValidationError
 
 from predibot.agents.fence import Fence
+from predibot.errors import AnswerError
 
 MAX_COMPLAINTS = 12
 _MAX_SEEN_CHARACTERS = 60
 _MAX_LISTED = 20
+_OPENS, _CLOSES = "\x0e", "\x0f"
+"""Around words of an answer while a sentence is made; `seen` writes no control character, so no answer holds them."""
 
 _WANTED = {
     "market_id": "the market's id as text, in quotes",
@@ -26,6 +29,38 @@ _FIELDS = {
     True: "market_id, estimated_probability, bet, confidence, rationale",
     False: "market_decisions, unallocated_capital, rationale",
 }
+
+
+class AnswerComplaint(AnswerError):
+    """What is wrong with an answer, which parts of it are our words, and which are the answer's."""
+
+    def __init__(self, sentence: str) -> None:
+        """Take a sentence apart in which `quoted` marked the words of the answer."""
+        self.parts = tuple(re.split(f"[{_OPENS}{_CLOSES}]", sentence))
+        """Ours and those of the answer by turns."""
+        super().__init__("".join(self.parts))
+
+
+def told(error: AnswerError, own_ids: Iterable[str], fence: Fence) -> str:
+    """Return a complaint as a model is told it, in which every word of the answer that it quotes is inside the fence.
+
+    A model, or code, may make its answer of what a page said, names of fields included. What has no letter in it, such
+    as a number that was written as text, stays as it is.
+
+    Args:
+        error: About the answer.
+        own_ids: Of the markets, which are no page's words.
+        fence: Of the decision.
+    """
+    if not isinstance(error, AnswerComplaint):
+        return fence.cleared(str(error))
+    own = set(map(seen, own_ids))
+    return "".join(
+        fence.inline(part, len(part))
+        if row % 2 and part not in own and any(map(str.isalpha, part))
+        else fence.cleared(part)
+        for row, part in enumerate(error.parts)
+    )
 
 
 def complaints_of(error: ValidationError, items: object) -> Iterator[str]:
@@ -67,37 +102,9 @@ def seen(value: object) -> str:
     return text if len(text) <= _MAX_SEEN_CHARACTERS else f"{text[: _MAX_SEEN_CHARACTERS - 1]}…"
 
 
-def with_quotes_fenced(complaint: str, said: object, own: Collection[str], fence: Fence) -> str:
-    """Return a complaint in which every word of the answer that it quotes is inside the fence.
-
-    A model, or code, may make its answer of what a page said, names of fields included. Numbers written as text stay
-    as they are.
-
-    Args:
-        complaint: With parts that `seen` made.
-        said: The answer, decoded.
-        own: Words that are no page's, such as the ids of the markets.
-        fence: Of the decision.
-    """
-    foreign = {text for text in _texts(said) if text not in own and any(map(str.isalpha, text))}
-    quoted = sorted({quote for quote in map(seen, foreign) if quote in complaint}, key=len, reverse=True)
-    if not quoted:
-        return fence.cleared(complaint)
-    pieces = re.split(f"({'|'.join(map(re.escape, quoted))})", complaint)
-    return "".join(fence.inline(each, len(each)) if row % 2 else fence.cleared(each) for row, each in enumerate(pieces))
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield every text in decoded JSON, names of fields included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, each in value.items():
-            yield str(name)
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+def quoted(value: object) -> str:
+    """Return the same as `seen`, marked where it repeats words, for the sentence of an `AnswerComplaint`."""
+    return f"{_OPENS}{seen(value)}{_CLOSES}" if isinstance(value, str) else seen(value)
 
 
 def _sentence(kind: str, location: tuple[int | str, ...], value: object, items: object) -> str:
@@ -108,7 +115,7 @@ def _sentence(kind: str, location: tuple[int | str, ...], value: object, items: 
     if kind in ("extra_forbidden", "invalid_key"):
         return f"{where} is unknown; take it out, the fields are {_FIELDS[len(location) > 1]}"
     if kind in ("model_type", "model_attributes_type"):
-        return f"{where} is {seen(value)}; give an object with {_FIELDS[True]}"
+        return f"{where} is {quoted(value)}; give an object with {_FIELDS[True]}"
     special = _SPECIAL.get(kind, _plainly)
     return special(where, name, value, wanted)
 
@@ -125,22 +132,22 @@ def _where(location: tuple[int | str, ...], items: object) -> str:
     name = "odds" if older else _field(location[2])
     market_id = item.get("market_id")
     known = isinstance(market_id, str) and location[2] != "market_id"
-    return f"{name} of market {seen(market_id)}" if known else f"{name} of entry {row + 1}"
+    return f"{name} of market {quoted(market_id)}" if known else f"{name} of entry {row + 1}"
 
 
 def _field(name: object) -> str:
-    return name if is_field(name) else f"the field {seen(name)}"
+    return name if is_field(name) else f"the field {quoted(name)}"
 
 
 def _plainly(where: str, _name: str, value: object, wanted: str) -> str:
-    return f"{where} is {seen(value)}; give {wanted}"
+    return f"{where} is {quoted(value)}; give {wanted}"
 
 
 def _of_text(where: str, name: str, value: object, wanted: str) -> str:
     """Return the complaint on what is no number, with the number where a text holds one."""
     hint = _number_in(value, name) if isinstance(value, str) else None
     if hint is not None:
-        return f"{where} is the text {seen(value)}; write {hint} ({wanted})"
+        return f"{where} is the text {quoted(value)}; write {hint} ({wanted})"
     return _plainly(where, name, value, wanted)
 
 

@@ -1,5 +1,6 @@
 """A client for every provider litellm knows; litellm itself is imported when the first call is made."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -39,6 +40,10 @@ TRY_SECONDS = 300.0
 TIMEOUT_STEPS_SECONDS = (10.0, 60.0, 300.0, 1_200.0, 3_600.0)
 """litellm keeps a connection pool for each timeout, so there are few; the deadline is kept by us."""
 _COST_HEADER = "llm_provider-x-litellm-response-cost"
+_MODEL_NAME = re.compile(r"[A-Za-z0-9@._:/+-]+")
+_ARN = re.compile(r"(?:^|/)arn:|arn:aws", re.IGNORECASE)
+_NAME_WITH_ARN = re.compile(r"[^:]*/arn:aws[a-z-]*:[a-z0-9-]+:[a-z]{2}(?:-[a-z]+)+-[0-9]+:[0-9]*:[^:].*")
+"""The fourth part, the region, becomes part of a host's name."""
 _NO_KEY = ("missing credentials", "api_key", "api key")
 
 
@@ -218,10 +223,14 @@ def provider_of(name: str) -> str:
 
     Raises:
         ModelRefused: If litellm does not know either.
-        UsageError: If there is an address in the name, to which litellm would send the provider's key.
+        UsageError: If litellm could make an address of the name and send the provider's key there.
     """
-    if "://" in name:
-        raise UsageError(f"a model's name holds no address; set base_url beside it, and name the model alone: {name!r}")
+    # litellm puts parts of some names into addresses as they stand: marks of an address could lead elsewhere.
+    if "://" in name or not _MODEL_NAME.fullmatch(name) or (_ARN.search(name) and not _NAME_WITH_ARN.fullmatch(name)):
+        raise UsageError(
+            "a model's name holds no address, and only letters, digits and @ . _ : / + - of ASCII; "
+            f"set base_url beside it, and name the model alone: {name[:200]!a}"
+        )
     provider, slash, _ = name.partition("/")
     if slash:
         return provider

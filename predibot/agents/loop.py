@@ -20,7 +20,7 @@ from predibot.agents.answer import (
     parse_answer,
     read_json,
 )
-from predibot.agents.complaint import with_quotes_fenced
+from predibot.agents.complaint import told
 from predibot.agents.kept_step import KeptStep
 from predibot.agents.research import ERROR, Research, Told
 from predibot.agents.smolagents_library import load_smolagents
@@ -141,19 +141,18 @@ class Talk:
         began = self.clock()
         complaint: AnswerError | None = None
         try:
-            told = self._made(call, arguments if isinstance(arguments, Mapping) else {})
+            result = self._made(call, arguments if isinstance(arguments, Mapping) else {})
         except AnswerError as error:
-            complaint, told = error, Told.own(f"{ERROR} {self.told_complaint(error, arguments)}")
-        self.transcript.returned(call_id, told.text, gist=told.gist)
-        self.record_tool(call.name, arguments, told, seconds=self.clock() - began)
+            complaint, result = error, Told.own(f"{ERROR} {self.told_complaint(error)}")
+        self.transcript.returned(call_id, result.text, gist=result.gist)
+        self.record_tool(call.name, arguments, result, seconds=self.clock() - began)
         if complaint is not None:
             raise complaint
-        return told.text
+        return result.text
 
-    def told_complaint(self, error: AnswerError, answer: object) -> str:
+    def told_complaint(self, error: AnswerError) -> str:
         """Return a complaint as the model is told it, its answer's own words in the fence."""
-        own = {market.id for market in self.context.subject.markets}
-        return with_quotes_fenced(str(error), answer, own, self.research.fence)
+        return told(error, (market.id for market in self.context.subject.markets), self.research.fence)
 
     def result(self) -> LoopResult:
         """Return how it ended."""

@@ -14,7 +14,7 @@ from predibot.agents.answer import (
     parse_answer,
     read_json,
 )
-from predibot.agents.complaint import with_quotes_fenced
+from predibot.agents.complaint import told
 from predibot.agents.fence import Fence
 from predibot.contracts import ANSWER_TOKENS, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
@@ -84,8 +84,8 @@ def run_one_shot(
         except AnswerError as error:
             complaint = str(error)
             said = Message("assistant", reply.message.text or "(no text)")
-            told = _told(complaint, reply.message.text, context)
-            messages += [said, Message("user", f"That cannot be taken: {told} Answer again, JSON only.")]
+            wrong = told(error, (market.id for market in context.subject.markets), Fence.of(context))
+            messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
     return LoopResult(None, f"no answer held after {MAX_REPAIRS} repairs{_after(complaint)}"[:MAX_REASON_CHARACTERS])
 
 
@@ -114,16 +114,6 @@ def _taken(reply: ChatReply, check: Check, context: Context, *, may_abstain: boo
 def _json_part(text: str) -> str:
     fenced = _FENCED.match(text)
     return fenced.group(1) if fenced else text
-
-
-def _told(complaint: str, text: str, context: Context) -> str:
-    """Return a complaint as the model is told it, its answer's own words in the fence: a report may have said them."""
-    try:
-        answer = read_json(_json_part(text))
-    except AnswerError:
-        # What is no JSON is quoted in no complaint.
-        answer = None
-    return with_quotes_fenced(complaint, answer, {market.id for market in context.subject.markets}, Fence.of(context))
 
 
 def _after(complaint: str) -> str:

@@ -14,13 +14,15 @@ _HEAD_CHARACTERS = 16
 
 It is more than the names of providers that their keys begin with, so that no page can know it.
 """
+_BYTE_FORMS = ("{:02x}", "{:02X}", "%{:02x}", "%{:02X}", "&#{};", "&#x{:x};", "&#x{:X};")
+"""How a byte is written in hexadecimal, in addresses that encode every character, and in HTML."""
 _UNRESERVED = frozenset(f"{string.ascii_letters}{string.digits}-._~")
 """What no address, JSON text or string literal writes in another way."""
 _URLSAFE = str.maketrans("+/", "-_")
 
 
 class SecretValues:
-    """Values that may stand in no text: as they are, percent-encoded, escaped as in JSON or Python, or in base64."""
+    """Values that may stand in no text: plain, percent-encoded, escaped as in JSON, Python or HTML, hex or base64."""
 
     def __init__(self, values: Iterable[str] = (), *, shortest: int = SHORTEST_SECRET) -> None:
         """Know these values.
@@ -30,8 +32,10 @@ class SecretValues:
             shortest: In characters; shorter ones are left alone.
         """
         known = {value.strip() for value in values}
-        forms = [form for value in known if len(value) >= max(1, shortest) for form in _forms_of(value)]
-        self._forms = [(head, rest, _longest_plain_part(head)) for head, rest in forms]
+        secrets = [value for value in known if len(value) >= max(1, shortest)]
+        forms = [(head, rest, _longest_plain_part(head)) for value in secrets for head, rest in _forms_of(value)]
+        # What is written in codes has no long plain part, and is looked for as it is.
+        self._forms = forms + [(head, rest, head) for value in secrets for head, rest in _coded_forms_of(value)]
 
     def hidden(self, text: str) -> str:
         """Return a text without them and without their beginnings, in time that grows with its length only.
@@ -76,7 +80,7 @@ def _spans_of(head: str, rest: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _forms_of(value: str) -> Iterator[tuple[str, str]]:
-    """Yield a value, and what of its base64 depends on nothing that stands before or behind it: each head and rest."""
+    """Yield a value, and what of its other forms depends on nothing beside it: each head and rest."""
     yield value[:_HEAD_CHARACTERS], value[_HEAD_CHARACTERS:]
     if len(value) < SHORTEST_SECRET:
         return
@@ -86,6 +90,15 @@ def _forms_of(value: str) -> Iterator[tuple[str, str]]:
         inner = coded[-(-8 * shift // 6) : 8 * (shift + len(raw)) // 6]
         for form in dict.fromkeys((inner, inner.translate(_URLSAFE))):
             yield form[: 4 * _HEAD_CHARACTERS // 3], form[4 * _HEAD_CHARACTERS // 3 :]
+
+
+def _coded_forms_of(value: str) -> Iterator[tuple[str, str]]:
+    """Yield a value with each of its bytes written in some code: each head and rest."""
+    if len(value) < SHORTEST_SECRET:
+        return
+    for form in _BYTE_FORMS:
+        coded = [form.format(byte) for byte in value.encode("utf-8", "surrogateescape")]
+        yield "".join(coded[:_HEAD_CHARACTERS]), "".join(coded[_HEAD_CHARACTERS:])
 
 
 def _longest_plain_part(form: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.cell import CellRefused, amount_of, instant_of
-from predibot.jobs.table_file import BadRow, BadRows, Columns, Row, TableFile
+from predibot.jobs.table_file import BadRow, BadRows, Columns, Held, Row, TableFile
 
 COLUMNS = Columns(required=("date", "value"))
 
@@ -54,16 +54,18 @@ def read_equity(file: TableFile) -> EquityFile:
     """Return what a file of an account's values says; bad rows are told, never mended.
 
     Raises:
-        UsageError: If the file is not what it is taken for, or a column is missing.
+        UsageError: If the file is not what it is taken for, a column is missing, or it is too much.
     """
     points: list[Point] = []
     bad = BadRows()
+    held = Held(file)
     for row in file.rows(COLUMNS):
         if isinstance(row, BadRow):
             bad.add(row)
             continue
         try:
             points.append(_point(row))
+            held.add_row()
         except CellRefused as error:
             bad.add(BadRow(row.number, str(error)))
     n_rows = len(points) + bad.count

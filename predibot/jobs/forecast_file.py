@@ -12,7 +12,7 @@ import numpy as np
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
 from predibot.jobs.cell import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
-from predibot.jobs.table_file import BadRow, BadRows, Columns, Row, TableFile
+from predibot.jobs.table_file import BadRow, BadRows, Columns, Held, Row, TableFile
 from predibot.scoring.forecasts import Forecasts
 from predibot.spelling import did_you_mean
 
@@ -170,11 +170,12 @@ def read_forecasts(file: TableFile, layout: "Layout | None" = None) -> ForecastF
         layout: What its columns are called; None for the names of `COLUMNS`.
 
     Raises:
-        UsageError: If the file is not what it is taken for, or a column is missing.
+        UsageError: If the file is not what it is taken for, a column is missing, or it is too much.
     """
     said: list[Said] = []
     bad = BadRows()
-    known = _Known()
+    held = Held(file)
+    known = _Known(held)
     last: BadRow | None = None
     for row in file.rows(COLUMNS) if layout is None else layout.rows(file):
         if isinstance(row, BadRow):
@@ -182,6 +183,7 @@ def read_forecasts(file: TableFile, layout: "Layout | None" = None) -> ForecastF
             continue
         try:
             said.append(_said(row, known))
+            held.add_row()
         except CellRefused as error:
             wrong = BadRow(row.number, str(error))
             # What is wrong for every forecaster of a line is said once.
@@ -205,12 +207,15 @@ def read_forecasts(file: TableFile, layout: "Layout | None" = None) -> ForecastF
 class _Known:
     """What rows said before: names and dates come again and again, and are kept once."""
 
+    held: Held
     names: dict[str, str] = field(default_factory=dict)
     instants: dict[str, datetime] = field(default_factory=dict)
 
     def name(self, column: str, cell: Cell) -> str:
         """Return a cell as the one copy of its text."""
         name = text_of(column, cell)
+        if name not in self.names:
+            self.held.add_text(name)
         return self.names.setdefault(name, name)
 
     def optional_name(self, column: str, cell: Cell) -> str | None:
@@ -222,6 +227,7 @@ class _Known:
         if not isinstance(cell, str):
             return None if cell is None else instant_of("date", cell)
         if cell not in self.instants:
+            self.held.add_text(cell)
             self.instants[cell] = instant_of("date", cell)
         return self.instants[cell]
 

@@ -121,7 +121,7 @@ class ParquetTable:
         except MemoryError:
             raise self._too_large() from None
         except _BROKEN as error:
-            said = " ".join(str(error).split())[:200]
+            said = " ".join(str(error).split())[:200].rstrip(" .")
             raise UsageError(f"{self._label} is no Parquet file that can be read: {said}. Write it again") from None
 
 

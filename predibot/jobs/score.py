@@ -23,6 +23,8 @@ from predibot.scoring.verdict import Verdict, pair_verdict
 from predibot.spelling import did_you_mean, first_of
 
 _MOST_NAMED = 10
+MAX_FORECASTERS = 20_000
+"""Each costs some kilobytes of figures, and seconds go by for a thousand."""
 
 
 class FileRefused(UsageError):
@@ -186,6 +188,11 @@ def _table(file: TableFile, pools: Pools, *, strict: bool, layout: Layout | None
     settled = found.settled()
     if settled.probability.size == 0:
         raise FileRefused(_nothing_settled(file, found), rows)
+    if len(settled.forecasters) > MAX_FORECASTERS:
+        raise UsageError(
+            f"{file.label} has {len(settled.forecasters):,} forecasters, and at most {MAX_FORECASTERS:,} are scored. "
+            "Score it in parts"
+        )
     try:
         pooled = with_pools(settled, pools.methods, extremize=pools.extremize)
     except ValueError as error:

@@ -3,6 +3,7 @@
 import codecs
 import csv
 import json
+import sys
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,10 @@ STANDARD_INPUT = "-"
 MAX_BYTES = 256 * 2**20
 MAX_LINE_CHARACTERS = 2**20
 LISTED_BAD_ROWS = 1_000
+MAX_HELD_BYTES = 256 * 2**20
+"""Of a file and what is made of it, as `Held` counts; scoring takes up to as much again."""
+HELD_ROW_BYTES = 600
+"""What a row that is kept costs beside its texts."""
 _PIECE_BYTES = 2**20
 _ENDINGS: tuple[tuple[str, TableFormat], ...] = (
     (".csv", "csv"),
@@ -158,6 +163,42 @@ class TableFile:
         if b"\0" in self.content:
             raise UsageError(f"{self.label} is no text. Give CSV, JSON lines or Parquet, and say which with --format")
         return _Lines(TextIOWrapper(BytesIO(self.content), "utf-8-sig", newline=newline))
+
+
+@dataclass(slots=True)
+class Held:
+    """How much is held of a file that is being read; of one that is small there may be millions of rows."""
+
+    file: TableFile
+    n_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count the file itself."""
+        self.n_bytes = len(self.file.content)
+
+    def add_row(self) -> None:
+        """Count a row that is kept.
+
+        Raises:
+            UsageError: If there are too many.
+        """
+        self._add(HELD_ROW_BYTES)
+
+    def add_text(self, text: str) -> None:
+        """Count a text that is kept.
+
+        Raises:
+            UsageError: If it is too much.
+        """
+        self._add(sys.getsizeof(text))
+
+    def _add(self, n_bytes: int) -> None:
+        self.n_bytes += n_bytes
+        if self.n_bytes > MAX_HELD_BYTES:
+            raise UsageError(
+                f"{self.file.label} takes more than {MAX_HELD_BYTES // 2**20} MiB to read, {HELD_ROW_BYTES} bytes "
+                "a row included. Score it in parts"
+            )
 
 
 class _Lines:

@@ -9,7 +9,9 @@ resolutions.json                                          {condition id: {"resol
 A resolution may also be a list of revisions, each with `effective_at`.
 """
 
+import os
 import re
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +22,9 @@ SNAPSHOTS = "snapshots"
 PRICES = "prices"
 EVENTS_FILE = "events.json"
 RESOLUTIONS_FILE = "resolutions.json"
+MAX_FILE_BYTES = 64 * 2**20
+MAX_FILE_VALUES = 3_000_000
+"""By its commas, colons and brackets; recorded files have one in twenty bytes, and one takes up to 75 in memory."""
 _INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
 Row = tuple[datetime, object]
 """An instant and a price that nobody has checked yet."""
@@ -92,18 +97,32 @@ def read_json(folder: Path, path: Path) -> object | None:
     """Return what a file of the archive holds, or None where there is no such file.
 
     Raises:
-        VenueChanged: If it is not JSON, or lies outside the archive.
+        VenueChanged: If it is not JSON, too much of it, no file, or lies outside the archive.
         VenueUnavailable: If it cannot be read.
     """
     check_inside(folder, path)
     try:
-        return wire.loads(path.read_bytes())
+        return wire.loads(_content(path))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise VenueUnavailable(f"{path} cannot be read: {error}; mend its permissions or the archive") from error
     except ValueError as error:
         raise FileBroken(f"{path} is not whole JSON: {error}; take it out or record it again") from error
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of a file, which an archive of somebody else's may have made to hang or to fill the memory."""
+    # A named pipe is opened at once that way, and waits for nobody.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise FileBroken(f"{path} is no file; take it out or record it again")
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise FileBroken(f"{path} is larger than {MAX_FILE_BYTES // 2**20} MiB; take it out or record less at once")
+    if sum(map(content.count, (b",", b":", b"[", b"{"))) > MAX_FILE_VALUES:
+        raise FileBroken(f"{path} holds more than {MAX_FILE_VALUES:,} values; take it out or record less at once")
+    return content
 
 
 def snapshot_instants(folder: Path) -> tuple[datetime, ...]:

@@ -39,6 +39,11 @@ def loads(text: str | bytes) -> object:
         value: object = json.loads(text, parse_constant=str)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    except ValueError as error:
+        # Python's own words on such a number are about a setting of Python.
+        if "int_max_str_digits" in str(error):
+            raise ValueError("a number has thousands of digits") from None
+        raise
     return value
 
 

@@ -141,6 +141,41 @@ def test_a_name_without_a_provider_is_looked_up() -> None:
         provider_of("nobodys-model")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openrouter/deepseek/deepseek-r1:free",
+        "bedrock/us-east-1/anthropic.claude-3-5-sonnet-20240620-v1:0",
+        "bedrock/converse/arn:aws-us-gov:bedrock:us-gov-west-1:123456789012:inference-profile/us.anthropic.claude",
+        "vertex_ai/claude-3-5-sonnet@20240620",
+        "cloudflare/@cf/meta/llama-2-7b-chat-int8",
+        "openai/ft:gpt-4o-mini-2024-07-18:learn::ab12",
+    ],
+)
+def test_a_model_is_named_as_its_provider_names_it(name: str) -> None:
+    assert provider_of(name) == name.partition("/")[0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "acme/a?b",
+        "acme/a#b",
+        "acme/a\\b",
+        "acme/a b",
+        "acme/a\n",
+        "acme/a%2fb",
+        "acme/\u0430",
+        "bedrock/ARN:aws:bedrock-agentcore:evil.example/:1:runtime/a",
+        "bedrock/a:b:c:evil.example/:arn:aws:bedrock:us-east-1:1:runtime/a",
+        "bedrock/agentcore/arn:evil:x:evil.example:1:runtime/a",
+    ],
+)
+def test_a_name_of_which_an_address_could_be_made_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="holds no address"):
+        provider_of(name)
+
+
 def test_a_base_url_takes_the_light_client_and_no_key_that_is_not_named() -> None:
     keys = ApiKeys({"OPENAI_API_KEY": SECRET})
     with chat_server(completion()) as server:

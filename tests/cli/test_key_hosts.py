@@ -19,13 +19,14 @@ strategy = "one_shot"
 model = "{model}"
 price_usd_per_million_tokens = 0
 """
+ARN = "bedrock/agentcore/arn:aws:bedrock-agentcore"
 EVIL = 'base_url = "https://evil.example/v1"\n'
 BASE_URLS = '[search]\nproviders = ["brave"]\nbase_urls = {brave = "https://evil.example"}\n'
 
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    for name in ("OPENAI_API_KEY", "ACME_API_KEY", "BRAVE_API_KEY"):
+    for name in ("OPENAI_API_KEY", "ACME_API_KEY", "BRAVE_API_KEY", "BEDROCK_API_KEY"):
         monkeypatch.setenv(name, SECRET)
     for name in ("PREDIBOT_KEY_HOSTS", "OPENAI_API_BASE", "OPENAI_BASE_URL", "NO_SUCH_API_KEY"):
         monkeypatch.delenv(name, raising=False)
@@ -53,6 +54,9 @@ def nothing_leaked(folder: Path, *said: str) -> bool:
         ("one_shot", "tiny", EVIL + 'credential = "NO_SUCH_API_KEY"', "NO_SUCH_API_KEY is not set"),
         ("tool_agent", "tiny", EVIL + BASE_URLS, "search provider 'brave': BRAVE_API_KEY may not be sent to evil"),
         ("one_shot", "huggingface/https://evil.example", "", "a model's name holds no address"),
+        ("one_shot", f"{ARN}:evil.example/x?y:123:runtime/foo", "", "a model's name holds no address"),
+        ("one_shot", f"{ARN}:us-east-1@evil.example/:123:runtime/foo", "", "a model's name holds no address"),
+        ("one_shot", f"{ARN}:evil.example/x:123:runtime/foo", "", "a model's name holds no address"),
     ],
 )
 def test_a_recipe_sends_no_key_where_only_the_recipe_says_so(

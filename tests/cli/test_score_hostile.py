@@ -134,6 +134,35 @@ def test_a_small_parquet_file_does_not_fill_the_memory(
 
 
 @pytest.mark.parametrize(
+    ("name", "header", "row", "options"),
+    [
+        ("same.csv", HEADER, GOOD, []),
+        ("same.jsonl", "", '{"forecaster":"a","question":"q","probability":0.5,"outcome":1}\n', []),
+        ("equity.csv", "date,value\n", "2026-01-01,1\n", ["--equity"]),
+    ],
+)
+def test_a_file_of_too_many_rows_is_one_sentence(
+    tmp_path: Path, score: Callable[..., Ended], name: str, header: str, row: str, options: list[str]
+) -> None:
+    file = tmp_path / name
+    file.write_text(header + row * 2_000_000)
+    one_sentence(score(file, *options), "takes more than 256 MiB to read, 600 bytes a row included. Score it in parts")
+
+
+def test_long_texts_count_too(tmp_path: Path, score: Callable[..., Ended]) -> None:
+    file = tmp_path / "long.jsonl"
+    row = '{{"forecaster":"a","question":"{}","probability":0.5,"outcome":1}}\n'
+    file.write_text("".join(row.format(f"{n}{'x' * 1_000_000}") for n in range(140)))
+    one_sentence(score(file), "takes more than 256 MiB to read")
+
+
+def test_a_file_of_too_many_forecasters_is_one_sentence(tmp_path: Path, score_here: Callable[..., Ended]) -> None:
+    file = tmp_path / "who.csv"
+    file.write_text(HEADER + "".join(f"{n:x},q,0.5,1\n" for n in range(20_001)))
+    one_sentence(score_here(file), "has 20,001 forecasters, and at most 20,000 are scored. Score it in parts")
+
+
+@pytest.mark.parametrize(
     "made",
     [
         lambda: table(10, **{f"c{number}": pa.nulls(10) for number in range(100_000)}),

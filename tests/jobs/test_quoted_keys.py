@@ -78,6 +78,15 @@ def test_a_key_that_a_plug_in_quotes_as_it_loads_is_not_shown(program: Program) 
     assert leaks(out) == leaks(err) == []
 
 
+@pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK"])
+def test_what_amazon_calls_its_keys_is_masked_too(tmp_path: Path, name: str) -> None:
+    program = Program(tmp_path, {name: KEY})
+    program.strategy("torn", f"import os\nraise RuntimeError(os.environ[{name!r}])\n")
+    out, err = program.start("bots").communicate(timeout=120)
+    assert "RuntimeError: ***" in out
+    assert leaks(out) == leaks(err) == []
+
+
 @pytest.mark.parametrize(
     "raised", ["type('Odd', (BaseException,), {})('x')", "SystemExit(3)", "type('E', (Exception,), {})"]
 )

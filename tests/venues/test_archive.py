@@ -1,6 +1,7 @@
 """The archive venue: recorded markets, strictly as of an instant."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -257,6 +258,36 @@ def test_a_broken_snapshot_is_named(make_archive: MakeArchive, tmp_path: Path, t
     (tmp_path / "snapshots" / snapshot_name(NOW) / "events.json").write_text(text)
     with pytest.raises(VenueChanged, match=r"events\.json"):
         archive.events(NOW)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"[" + b"{}," * 20_000_000 + b"{}]", "holds more than 3,000,000 values"),
+        (b"[" + b" " * 100_000_000 + b"]", "is larger than 64 MiB"),
+        (b"[" + b"9" * 3_000_000 + b"]", "is not whole JSON: a number has thousands of digits; take it out"),
+        (b"[" * 100_000, "is not whole JSON: it is nested too deeply"),
+    ],
+    ids=["objects", "blanks", "digits", "depth"],
+)
+def test_no_file_of_an_archive_fills_the_memory(
+    make_archive: MakeArchive, tmp_path: Path, content: bytes, reason: str
+) -> None:
+    archive = make_archive()
+    (tmp_path / "snapshots" / snapshot_name(NOW) / "events.json").write_bytes(content)
+    with pytest.raises(VenueChanged, match=reason) as caught:
+        archive.events(NOW)
+    assert "set_int_max_str_digits" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["events.json", "resolutions.json"])
+def test_a_pipe_in_an_archive_is_not_waited_for(make_archive: MakeArchive, tmp_path: Path, name: str) -> None:
+    archive = make_archive(resolutions={})
+    path = next(tmp_path.rglob(name))
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(VenueChanged, match=f"{name} is no file; take it out or record it again"):
+        archive.resolutions([ref_of(1)], as_of=NOW) if name[0] == "r" else archive.events(NOW)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"history": [7]}', '{"history": [{"p": 1}]}', history_of((1, 2.0))])

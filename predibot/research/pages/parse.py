@@ -1,6 +1,8 @@
 """Parsing: the bytes of an untrusted page to its text, title and date; done in a child process only."""
 
+import re
 import time
+from itertools import islice
 
 from predibot.research.deadline import Deadline
 from predibot.research.pages.decode_body import decoded
@@ -10,6 +12,9 @@ from predibot.research.pages.parser_messages import MAX_TEXT_CHARACTERS, MAX_TIT
 from predibot.research.pages.pdf_text import pdf_text
 from predibot.research.pages.publication_date import PageDate, date_of_html
 
+MAX_SENTENCES = 50_000
+"""Of a page, and lines; half a million one-letter ones take whoever cuts the text into parts seconds."""
+_SENTENCE_ENDS = re.compile(r"\n|[.!?\u3002\uff01\uff1f]\s")
 _UNDATED = PageDate(None, None, "unknown")
 
 
@@ -34,6 +39,8 @@ def _bounded(title: str, text: str, date: PageDate) -> Parsed:
     """Return as much of a page as is shown."""
     if not text:
         raise PageUnreadable(Unreadable.NO_TEXT)
-    if len(text) > MAX_TEXT_CHARACTERS:
-        text = f"{text[:MAX_TEXT_CHARACTERS]}\n[the page goes on; {len(text) - MAX_TEXT_CHARACTERS:,} characters more]"
+    last = next(islice(_SENTENCE_ENDS.finditer(text), MAX_SENTENCES - 1, None), None)
+    most = MAX_TEXT_CHARACTERS if last is None else min(last.start(), MAX_TEXT_CHARACTERS)
+    if len(text) > most:
+        text = f"{text[:most]}\n[the page goes on; {len(text) - most:,} characters more]"
     return Parsed(title[:MAX_TITLE_CHARACTERS], text, date)

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from predibot.research.deadline import Deadline
 from predibot.research.pages.errors import PageUnavailable, PageUnreadable, Unreadable
 from predibot.research.pages.parser_messages import Parsed, Source
-from predibot.research.pages.parser_process import ParserLimits, ParserProcess
+from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
 
 
 class ParserPool:
@@ -52,11 +52,18 @@ class ParserPool:
             PageUnreadable: If it is no page that can be read, or takes too much time or memory.
             PageUnavailable: If no parser can be had.
         """
-        with self._lent(deadline) as parser:
-            answer = parser.answer(source, deadline)
+        try:
+            answer = self._answer(source, deadline)
+        except ParserDied:
+            # Somebody may have ended it while it waited; a page that breaks parsers breaks this one too.
+            answer = self._answer(source, deadline)
         if isinstance(answer, Unreadable):
             raise PageUnreadable(answer)
         return answer
+
+    def _answer(self, source: Source, deadline: Deadline) -> Parsed | Unreadable:
+        with self._lent(deadline) as parser:
+            return parser.answer(source, deadline)
 
     def close(self) -> None:
         """End all parsers, and start no more."""

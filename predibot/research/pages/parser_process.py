@@ -54,6 +54,10 @@ class ParserLimits:
     """After so many a process is not used again."""
 
 
+class ParserDied(PageUnreadable):
+    """A parser ended without an answer: the page broke it, or somebody else ended it."""
+
+
 class ParserProcess:
     """One child process; for one thread at a time, except for `kill`."""
 
@@ -87,8 +91,13 @@ class ParserProcess:
         os.set_blocking(self._pipe("stdin").fileno(), False)
 
     def is_alive(self) -> bool:
-        """Return whether it runs."""
-        return self._process.poll() is None
+        """Return whether it runs, and nobody stopped it."""
+        if self._process.poll() is not None:
+            return False
+        try:
+            return bool(psutil.Process(self._process.pid).status() != psutil.STATUS_STOPPED)
+        except psutil.Error:
+            return False
 
     def is_fit(self) -> bool:
         """Return whether it can be used again: it is not too old, and has not grown too large."""
@@ -100,7 +109,8 @@ class ParserProcess:
         """Return what it makes of a page. Where this raises, the process is not fit for another.
 
         Raises:
-            PageUnreadable: If the page takes too much time or memory, or breaks the parser.
+            PageUnreadable: If the page takes too much time or memory.
+            ParserDied: If it breaks the parser.
             PageUnavailable: If the parser does not start.
         """
         self._await_ready(deadline)
@@ -116,7 +126,7 @@ class ParserProcess:
                 f"reading the page takes more than {deadline.seconds:g} s; take another source"
             ) from error
         except (EOFError, OSError, ValueError) as error:
-            raise PageUnreadable("reading the page breaks the parser; take another source") from error
+            raise ParserDied("reading the page breaks the parser; take another source") from error
         self._ran_out_of_memory = answer is Unreadable.TOO_MUCH_MEMORY
         return answer
 

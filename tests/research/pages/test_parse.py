@@ -62,6 +62,13 @@ def test_of_a_pdf_that_takes_too_long_the_pages_read_so_far_are_shown() -> None:
     assert parsed(late).text == "first\n[the text ends here, after 1 of 2 pages]"
 
 
+@pytest.mark.parametrize("end", ["\n", ". "])
+def test_of_a_page_of_endless_short_sentences_only_the_first_are_cut_into_parts(end: str) -> None:
+    text = parsed(Source("text/plain", None, "http://a.example/", 60.0, f"a{end}".encode() * 150_000)).text
+    assert text.count("a") < 51_000
+    assert text.splitlines()[-1].startswith("[the page goes on; ")
+
+
 def test_a_title_is_cut_where_no_title_goes_on() -> None:
     source = Source("text/html", None, "http://a.example/", 60.0, b"<title>" + b"vote " * 10_000 + b"</title><p>a")
     assert len(parsed(source).title) == 1_000

@@ -16,7 +16,7 @@ import pytest
 
 from predibot.research.deadline import Deadline
 from predibot.research.pages.errors import PageUnavailable, PageUnreadable
-from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, Source
 from predibot.research.pages.parser_pool import ParserPool
 from predibot.research.pages.parser_process import ParserLimits
 from tests.research.pages.hostile_pages import HOSTILE
@@ -154,16 +154,37 @@ def test_a_parser_that_was_killed_while_it_waited_is_replaced(pool: ParserPool, 
     assert text_by(pool) == "The vote is on Tuesday."
 
 
-def test_a_parser_that_dies_over_a_page_is_a_sentence(pool: ParserPool, children: Children) -> None:
+def test_a_parser_that_is_stopped_while_it_waits_is_replaced(pool: ParserPool, children: Children) -> None:
     text_by(pool)
     (parser,) = children()
+    parser.suspend()
+    while parser.status() != psutil.STATUS_STOPPED:
+        pass
+    assert text_by(pool) == "The vote is on Tuesday."
+    assert not parser.is_running()
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2])
+def test_a_page_is_read_by_another_parser_where_the_first_is_ended_from_outside(
+    pool: ParserPool, children: Children, looks: int
+) -> None:
+    text_by(pool)
+    (parser,) = children()
+    left = iter(range(looks))
 
     def clock() -> float:
-        parser.kill()
+        # Looked at first when a parser has been chosen and has got nothing yet.
+        if next(left, None) is None and parser.is_running():
+            parser.kill()
         return time.monotonic()
 
+    assert pool.parse(ORDINARY, Deadline(60.0, time.monotonic() + 60.0, clock)).text == "The vote is on Tuesday."
+
+
+def test_a_parser_that_dies_over_a_page_is_a_sentence(pool: ParserPool) -> None:
+    text_by(pool)
     with pytest.raises(PageUnreadable, match="breaks the parser"):
-        pool.parse(ENDLESS, Deadline(60.0, time.monotonic() + 60.0, clock))
+        text_by(pool, replace(ORDINARY, body=bytes(MAX_QUESTION_BYTES + 1)))
     assert text_by(pool) == "The vote is on Tuesday."
 
 
@@ -184,7 +205,8 @@ def test_closing_ends_parsers_that_are_at_work(pool: ParserPool, children: Child
         busy = other.submit(pool.parse, ENDLESS, deadline)
         begun.wait()
         pool.close()
-        assert isinstance(busy.exception(), PageUnreadable)
+        # A parser that was ended is replaced, but by none that a closed pool would start.
+        assert isinstance(busy.exception(), PageUnavailable)
     assert not children()
 
 
@@ -211,7 +233,7 @@ def test_a_parser_is_held_to_limits_by_the_kernel(pool: ParserPool, children: Ch
 VISIT = """
 import os, sys, time
 from predibot.research.deadline import Deadline
-from predibot.research.pages.parser_messages import Source
+from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, Source
 from predibot.research.pages.parser_pool import PARSERS
 import psutil
 
