@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.arguments import Floats, Ints, stable_order
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.comparison import Comparison
@@ -46,9 +46,9 @@ class Book:
         """Return the book of a record."""
         start = record.decided_at[record.bet_decision]
         by_market = np.argsort(start, kind="stable")
-        by_market = by_market[np.argsort(_narrow(record.bet_market[by_market]), kind="stable")]
+        by_market = by_market[stable_order(record.bet_market[by_market])]
         bot = record.decision_bot[record.bet_decision[by_market]]
-        rank = np.argsort(_narrow(bot), kind="stable").astype(np.int64)
+        rank = stable_order(bot)
         order = by_market[rank]
         events, event = np.unique(record.decision_event, return_inverse=True)
         cells, cell = np.unique(record.decision_bot * max(events.size, 1) + event, return_inverse=True)
@@ -317,9 +317,3 @@ def _sums_between(values: Floats, ends: Ints) -> Floats:
     summed = np.add.reduceat(np.append(values, 0.0), ends[:-1]) if ends.size > 1 else np.zeros(0)
     # Where nothing lies between them, a single value would be taken.
     return np.where(np.diff(ends) > 0, summed, 0.0)
-
-
-def _narrow(numbers: Ints) -> Ints:
-    """Return the same numbers in 16 bits where these hold them, in which sorting takes linear time."""
-    narrow: Ints = numbers.astype(np.uint16) if numbers.max(initial=0) < 65_536 else numbers
-    return narrow
