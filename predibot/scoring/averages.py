@@ -1,7 +1,7 @@
 """Averages: means over decisions or event-slots with the shares held behind them, and the intervals of both."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,10 @@ class Book:
     """The bot and event of each decision, (n_d,), by bot: clusters of one bot."""
     ends_of_cells: Ints
     """Where the cells of each bot end, (bots + 1,), from 0."""
+    held: dict[str, "Shares"] = field(default_factory=dict)
+    """What was worked out once of what is held, by what it is behind."""
+    ends_held: dict[float, Ints] = field(default_factory=dict)
+    """As `Later.ends`, by the seconds for which each is held."""
 
     @classmethod
     def of(cls, record: TrackRecord) -> "Book":
@@ -126,7 +130,9 @@ class Later:
         """Return the prices of the record's bets, as they were in order."""
         ends = book.ends_of_runs
         if held_seconds is not None:
-            ends = first_after(book.start, book.start + held_seconds, ends)
+            if held_seconds not in book.ends_held:
+                book.ends_held[held_seconds] = first_after(book.start, book.start + held_seconds, ends)
+            ends = book.ends_held[held_seconds]
         return cls(price_yes[book.order], paid[book.order], held_seconds, ends)
 
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from predibot.scoring.arguments import instance_of
+from predibot.scoring.averages import Book
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.e_values import BotEvidence, record_evidence
+from predibot.scoring.edge import edges
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
@@ -114,11 +116,14 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     others = None if apart is None else evaluation_of(apart, as_of, asked)
     whole, record = record, record if apart is None else record.without_apart()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
-    cards = scorecards(record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty)
+    book, found = Book.of(record), edges(record)
+    cards = scorecards(
+        record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty, book=book, found=found
+    )
     pairs = (
-        *edge_pairs(record, asked.uncertainty),
+        *edge_pairs(record, asked.uncertainty, found=found, book=book),
         *brier_pairs(forecasts, asked.uncertainty),
-        *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty)),
+        *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty, book=book)),
     )
     return Evaluation(
         as_of=as_of,

@@ -11,7 +11,7 @@ from predibot.scoring.arguments import Floats, instance_of
 from predibot.scoring.averages import Book
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.conventions import CONVENTIONS, Convention
-from predibot.scoring.edge import edges
+from predibot.scoring.edge import Edges, edges
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import settled_forecasts
 from predibot.scoring.horizon import HorizonReturns, horizon_returns, observed_prices, payouts_as_of, stakes_open
@@ -186,6 +186,8 @@ def scorecards(
     convention: Convention = CONVENTIONS["predibot"],
     uncertainty: Uncertainty | None = None,
     returns: Sequence[HorizonReturns] | None = None,
+    book: Book | None = None,
+    found: Edges | None = None,
 ) -> tuple[Scorecard, ...]:
     """Return one scorecard a bot, in the record's order.
 
@@ -198,6 +200,8 @@ def scorecards(
         convention: How the Sharpe ratio is made.
         uncertainty: How intervals are made; None makes none.
         returns: Those of `horizon_returns`, where the caller has them already.
+        book: The record's, where the caller has it already.
+        found: The edges of `edges`, likewise.
 
     Raises:
         ValueError: If a horizon is not above zero or is asked for twice, or an
@@ -212,9 +216,11 @@ def scorecards(
     scores = forecast_scores(settled_forecasts(record), uncertainty=uncertainty)
     if returns is None:
         returns = horizon_returns(record, horizons_days, max_gap_seconds=max_gap_seconds)
-    book = None if uncertainty is None else Book.of(record)
+    if book is None and uncertainty is not None:
+        book = Book.of(record)
     horizons = [(each.label, _score_horizon(record, each, convention, uncertainty, book)) for each in returns]
-    ahead_of_price = _score_edges(record, max_gap_seconds, uncertainty, book)
+    found = edges(record, max_gap_seconds=max_gap_seconds) if found is None else found
+    ahead_of_price = _score_edges(len(record.bots), found, uncertainty, book)
     return tuple(
         Scorecard(
             bot=bot,
@@ -309,10 +315,7 @@ def _count_forecasts(record: TrackRecord, gap: float) -> _Told:
     )
 
 
-def _score_edges(
-    record: TrackRecord, gap: float, uncertainty: Uncertainty | None, book: Book | None
-) -> list[EdgeScore]:
-    bots, found = len(record.bots), edges(record, max_gap_seconds=gap)
+def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book: Book | None) -> list[EdgeScore]:
     mean, settled = _means(found.bot, found.value, bots), _means(found.bot, found.settled_value, bots)
     by_event, clusters = _means_by_event(found.bot, found.event, found.value, bots)
     intervals: Sequence[Estimate | None] = [None] * bots
