@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints, stable_order
+from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.comparison import Comparison
@@ -66,7 +66,7 @@ class Book:
             rank=rank,
             ends_of_bots=np.searchsorted(bot[rank], everyone).astype(np.int64),
             ends_of_runs=runs,
-            starts_of_runs=np.concatenate([[0], np.unique(runs)]),
+            starts_of_runs=np.concatenate([[0], distinct(runs)]),
             start=start[order],
             subject=subjects(record.decision_event, record.slots()),
             cell=cell.astype(np.int64),
@@ -297,7 +297,7 @@ class Compared:
         market = book.record.bet_market[row]
         cell = self.clusters[subject]
         ends = run_ends(market, cell)
-        starts = np.concatenate([[0], np.unique(ends)])
+        starts = np.concatenate([[0], distinct(ends)])
         bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
         lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
         if later.held_seconds is not None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from predibot.scoring.arguments import (
     Floats,
     Ints,
+    distinct,
     floats,
     indices,
     instance_of,
@@ -498,8 +499,8 @@ def _moves(positions: _Positions, marks: _Marks) -> _Moves:
     held_label = held_event[order] * marks.span + day[order]
     held_starts = np.flatnonzero(np.diff(held_label, prepend=-1))
     label, held_label = event * marks.span + marks.key[mark] % marks.span, held_label[held_starts]
-    cells = np.unique(np.concatenate([label, held_label]))
-    days, cell_day = np.unique(cells % marks.span, return_inverse=True)
+    cells = distinct(np.sort(np.concatenate([label, held_label])))
+    there = np.bincount(cells % marks.span, minlength=marks.span) > 0
     return _Moves(
         row=row,
         change=marks.price[mark] - positions.price[row],
@@ -510,8 +511,8 @@ def _moves(positions: _Positions, marks: _Marks) -> _Moves:
         held_starts=held_starts,
         held_cell=np.searchsorted(cells, held_label).astype(np.int64),
         cell_event=cells // marks.span,
-        cell_day=cell_day,
-        days=days + marks.first,
+        cell_day=(np.cumsum(there) - 1)[cells % marks.span],
+        days=np.flatnonzero(there) + marks.first,
     )
 
 

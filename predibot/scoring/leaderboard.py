@@ -112,6 +112,8 @@ def return_pairs(
     instance_of("record", record, TrackRecord)
     instance_of("returns", returns, HorizonReturns)
     instance_of("uncertainty", uncertainty, Uncertainty)
+    if book is not None:
+        instance_of("book", book, Book)
     average = horizon_averages(returns, book or Book.of(record), ("mean_return",))["mean_return"]
     pairs = _pairs_by_prices(f"return_{returns.label}", record.bots, average, uncertainty)
     if returns.label != SETTLED:
@@ -142,6 +144,8 @@ def edge_pairs(
     instance_of("uncertainty", uncertainty, Uncertainty)
     if found is not None:
         instance_of("found", found, Edges)
+    if book is not None:
+        instance_of("book", book, Book)
     average = edge_average(edges(record) if found is None else found, book or Book.of(record))
     return _adjusted(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
 

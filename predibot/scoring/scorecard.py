@@ -210,7 +210,7 @@ def scorecards(
     Source:
         The definitions are those of the project's scoring contract.
     """
-    _check_arguments(record, convention, uncertainty)
+    _check_arguments(record, convention, uncertainty, book, found)
     counts = _count_decisions(record, record.made())
     told = _count_forecasts(record, max_gap_seconds)
     scores = forecast_scores(settled_forecasts(record), uncertainty=uncertainty)
@@ -246,11 +246,21 @@ def scorecards(
     )
 
 
-def _check_arguments(record: TrackRecord, convention: Convention, uncertainty: Uncertainty | None) -> None:
+def _check_arguments(
+    record: TrackRecord,
+    convention: Convention,
+    uncertainty: Uncertainty | None,
+    book: Book | None,
+    found: Edges | None,
+) -> None:
     instance_of("record", record, TrackRecord)
     instance_of("convention", convention, Convention)
     if uncertainty is not None:
         instance_of("uncertainty", uncertainty, Uncertainty)
+    if book is not None:
+        instance_of("book", book, Book)
+    if found is not None:
+        instance_of("found", found, Edges)
 
 
 @dataclass(frozen=True, slots=True)
