@@ -235,3 +235,14 @@ def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], rule: str) ->
         where: Sequence[int] = np.argwhere(bad)[0].tolist()
         place = f"[{', '.join(str(index) for index in where)}]" if where else ""
         raise ValueError(f"{name}{place} is {array[tuple(where)].item()!r}; {rule}")
+
+
+def distinct(sorted_numbers: Ints) -> Ints:
+    """Return each of some sorted numbers once: where there are millions, far faster than looking each up."""
+    return sorted_numbers[np.append(sorted_numbers[1:] != sorted_numbers[:-1], True)[: sorted_numbers.size]]
+
+
+def stable_order(numbers: Ints) -> Ints:
+    """Return the rows by number, zero or more, equals in the order they are in: in linear time where 16 bits do."""
+    narrow = numbers.astype(np.uint16) if numbers.max(initial=0) < 65_536 else numbers
+    return np.argsort(narrow, kind="stable").astype(np.int64, copy=False)

@@ -1,12 +1,12 @@
 """Averages: means over decisions or event-slots with the shares held behind them, and the intervals of both."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.comparison import Comparison
@@ -40,15 +40,19 @@ class Book:
     """The bot and event of each decision, (n_d,), by bot: clusters of one bot."""
     ends_of_cells: Ints
     """Where the cells of each bot end, (bots + 1,), from 0."""
+    held: dict[str, "Shares"] = field(default_factory=dict)
+    """What was worked out once of what is held, by what it is behind."""
+    ends_held: dict[float, Ints] = field(default_factory=dict)
+    """As `Later.ends`, by the seconds for which each is held."""
 
     @classmethod
     def of(cls, record: TrackRecord) -> "Book":
         """Return the book of a record."""
         start = record.decided_at[record.bet_decision]
         by_market = np.argsort(start, kind="stable")
-        by_market = by_market[np.argsort(_narrow(record.bet_market[by_market]), kind="stable")]
+        by_market = by_market[stable_order(record.bet_market[by_market])]
         bot = record.decision_bot[record.bet_decision[by_market]]
-        rank = np.argsort(_narrow(bot), kind="stable").astype(np.int64)
+        rank = stable_order(bot)
         order = by_market[rank]
         events, event = np.unique(record.decision_event, return_inverse=True)
         cells, cell = np.unique(record.decision_bot * max(events.size, 1) + event, return_inverse=True)
@@ -62,7 +66,7 @@ class Book:
             rank=rank,
             ends_of_bots=np.searchsorted(bot[rank], everyone).astype(np.int64),
             ends_of_runs=runs,
-            starts_of_runs=np.concatenate([[0], np.unique(runs)]),
+            starts_of_runs=np.concatenate([[0], distinct(runs)]),
             start=start[order],
             subject=subjects(record.decision_event, record.slots()),
             cell=cell.astype(np.int64),
@@ -126,7 +130,9 @@ class Later:
         """Return the prices of the record's bets, as they were in order."""
         ends = book.ends_of_runs
         if held_seconds is not None:
-            ends = first_after(book.start, book.start + held_seconds, ends)
+            if held_seconds not in book.ends_held:
+                book.ends_held[held_seconds] = first_after(book.start, book.start + held_seconds, ends)
+            ends = book.ends_held[held_seconds]
         return cls(price_yes[book.order], paid[book.order], held_seconds, ends)
 
 
@@ -291,7 +297,7 @@ class Compared:
         market = book.record.bet_market[row]
         cell = self.clusters[subject]
         ends = run_ends(market, cell)
-        starts = np.concatenate([[0], np.unique(ends)])
+        starts = np.concatenate([[0], distinct(ends)])
         bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
         lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
         if later.held_seconds is not None:
@@ -317,9 +323,3 @@ def _sums_between(values: Floats, ends: Ints) -> Floats:
     summed = np.add.reduceat(np.append(values, 0.0), ends[:-1]) if ends.size > 1 else np.zeros(0)
     # Where nothing lies between them, a single value would be taken.
     return np.where(np.diff(ends) > 0, summed, 0.0)
-
-
-def _narrow(numbers: Ints) -> Ints:
-    """Return the same numbers in 16 bits where these hold them, in which sorting takes linear time."""
-    narrow: Ints = numbers.astype(np.uint16) if numbers.max(initial=0) < 65_536 else numbers
-    return narrow

@@ -1,7 +1,7 @@
 """E-values: what an account that bets a forecaster's disagreement with the price would be worth, read on any day."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from predibot.scoring.arguments import (
     Floats,
     Ints,
+    distinct,
     floats,
     indices,
     instance_of,
@@ -19,6 +20,7 @@ from predibot.scoring.arguments import (
     same_length,
     scalar,
     shares,
+    stable_order,
     within_floats,
 )
 from predibot.scoring.kelly import kelly_fraction
@@ -38,6 +40,8 @@ _MOST_LOG = math.log(np.finfo(np.float64).max)
 _LEAST = float(np.finfo(np.float64).tiny)
 _NOTHING = 1e-9
 """Sums of rounded numbers are not quite zero: no change, and no capital, is so small."""
+_CELLS_AT_ONCE = 16_384
+"""So many at a time need no memory to speak of."""
 _MOST_STAKED = 1.0 + 1e-9
 """Shares of one dollar that were rounded may add up to a little more."""
 
@@ -392,7 +396,7 @@ def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingE
     """Return all e-values of some positions."""
     events = int(np.unique(positions.event[positions.stake != 0.0]).size)
     shares_bought = positions.shares()
-    gained = moves.gains(shares_bought)
+    gained = moves.gains(shares_bought[:, np.newaxis])[:, 0]
     gained = np.where(np.abs(gained) > _NOTHING, gained, 0.0)
     total, squares = moves.of_days(gained), moves.of_days(gained**2)
     moved = squares > 0.0
@@ -400,8 +404,8 @@ def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingE
         return BettingEvidence(events=events)
     dependence = _dependence(np.divide(total**2, squares, out=np.zeros_like(total), where=moved), np.cumsum(moved))
     accounts = _accounts(positions, shares_bought, gained)
-    better = _log_mean([accounts.log_wealth(moves, share) for share in FRACTIONS])
-    worse = -accounts.log_wealth_of_first(moves, HALFWAY)
+    *of_shares, of_first = accounts.log_wealth(moves)
+    better, worse = _log_mean(of_shares), -of_first
     returns = _book_returns(positions, marks, moves.days, total)
     book = _log_mean([np.cumsum(np.log1p(share * returns)) for share in FRACTIONS])
     return BettingEvidence(
@@ -426,14 +430,18 @@ class _Moves:
     """The positions that were ever marked, by event, market and first mark, (f,)."""
     change: Floats
     """How far the price of YES had moved by the first mark, (f,)."""
-    held_from: Ints
-    """Where in `row` the positions begin of whose market a later mark is, (h,)."""
-    held_to: Ints
-    """Where those end that had been marked by then, (h,)."""
-    held_change: Floats
-    """How far the price moved from the mark before, (h,)."""
     cell: Ints
-    """The cells of the changes and then of the later ones, (f + h,)."""
+    """The cells of those marks, (f,)."""
+    run_start: Ints
+    """Where in `row` the positions of the same event and market begin, (f,)."""
+    held_last: Ints
+    """Where in `row` the last position is that had been marked by a later mark, (h,), by cell."""
+    held_change: Floats
+    """How far the price moved from the mark before, (h,), by cell."""
+    held_starts: Ints
+    """Where the later marks of each cell begin that has any, (c,)."""
+    held_cell: Ints
+    """The number of that cell, (c,)."""
     cell_event: Ints
     """An index into the numbers of events, rising, (cells,)."""
     cell_day: Ints
@@ -442,19 +450,26 @@ class _Moves:
     """The midnights, in days since 1970, rising."""
 
     def gains(self, shares_bought: Floats) -> Floats:
-        """Return what each cell gained with so many shares of each position, (cells,)."""
+        """Return what each cell gained, (cells, w), with each of w ways to hold shares of the positions, (n, w)."""
         bought = shares_bought[self.row]
-        total = np.concatenate([[0.0], np.cumsum(bought)])
-        held = (total[self.held_to] - total[self.held_from]) * self.held_change
-        return self._sums(self.cell, np.concatenate([bought * self.change, held]), self.cell_day.size)
+        ways = bought.shape[1]
+        total = np.concatenate([np.zeros((1, ways)), np.cumsum(bought, axis=0)])
+        held = total[1:] - total[self.run_start]
+        found = np.zeros((self.cell_day.size, ways))
+        ends = np.append(self.held_starts, self.held_last.size)
+        for first in range(0, self.held_cell.size, _CELLS_AT_ONCE):
+            cells = slice(first, first + _CELLS_AT_ONCE)
+            starts = self.held_starts[cells]
+            rows = slice(starts[0], ends[first + starts.size])
+            gained = held[self.held_last[rows]] * self.held_change[rows, np.newaxis]
+            found[self.held_cell[cells]] = np.add.reduceat(gained, starts - starts[0], axis=0)
+        for way in range(ways):
+            found[:, way] += np.bincount(self.cell, bought[:, way] * self.change, self.cell_day.size)
+        return found
 
     def of_days(self, values: Floats) -> Floats:
         """Return the sums of cells by day, (days,)."""
-        return self._sums(self.cell_day, values, self.days.size)
-
-    @staticmethod
-    def _sums(rows: Ints, values: Floats, size: int) -> Floats:
-        return np.bincount(rows, values, size).astype(np.float64)
+        return np.bincount(self.cell_day, values, self.days.size).astype(np.float64)
 
 
 def _moves(positions: _Positions, marks: _Marks) -> _Moves:
@@ -465,29 +480,39 @@ def _moves(positions: _Positions, marks: _Marks) -> _Moves:
     mark, market = mark[row], positions.market[row]
     event = np.unique(positions.event, return_inverse=True)[1][row]
     begins = (np.diff(event, prepend=-1) != 0) | (np.diff(market, prepend=-1) != 0)
-    start, group = np.flatnonzero(begins), np.cumsum(begins) - 1
+    start, run = np.flatnonzero(begins), np.cumsum(begins) - 1
     later = marks.end_of(market[start]) - mark[start] - 1
-    held_group = np.repeat(np.arange(start.size), later)
-    held_mark = np.arange(held_group.size) - np.repeat(np.cumsum(later) - later, later) + mark[start][held_group] + 1
+    first_held = np.cumsum(later) - later
+    held_run = np.repeat(np.arange(start.size), later)
+    held_mark = np.arange(held_run.size) + (mark[start] + 1 - first_held)[held_run]
+    # A position is held from the mark after its first one on, which need not be there.
+    since = mark - mark[start][run]
+    ever = since < later[run]
+    so_far = np.cumsum(np.bincount((first_held[run] + since)[ever], minlength=held_run.size))
+    before = np.concatenate([[0], so_far])[first_held]
+    held_last = so_far + (start - before - 1)[held_run]
     held_change = marks.price[held_mark] - marks.price[held_mark - 1]
     told = np.flatnonzero(held_change)
-    held_group, held_mark = held_group[told], held_mark[told]
-    by_group = marks.key.size + 1
-    held_to = np.searchsorted(group * by_group + mark, held_group * by_group + held_mark)
-    of_event = np.concatenate([event, event[start][held_group]])
-    day = marks.key[np.concatenate([mark, held_mark])] % marks.span
-    cells, cell = np.unique(of_event * marks.span + day, return_inverse=True)
-    days, cell_day = np.unique(cells % marks.span, return_inverse=True)
+    held_event, day = event[start][held_run[told]], marks.key[held_mark[told]] % marks.span
+    order = stable_order(day)
+    order = order[stable_order(held_event[order])]
+    held_label = held_event[order] * marks.span + day[order]
+    held_starts = np.flatnonzero(np.diff(held_label, prepend=-1))
+    label, held_label = event * marks.span + marks.key[mark] % marks.span, held_label[held_starts]
+    cells = distinct(np.sort(np.concatenate([label, held_label])))
+    there = np.bincount(cells % marks.span, minlength=marks.span) > 0
     return _Moves(
         row=row,
         change=marks.price[mark] - positions.price[row],
-        held_from=start[held_group],
-        held_to=held_to.astype(np.int64),
-        held_change=held_change[told],
-        cell=cell,
+        cell=np.searchsorted(cells, label).astype(np.int64),
+        run_start=start[run],
+        held_last=held_last[told][order],
+        held_change=held_change[told][order],
+        held_starts=held_starts,
+        held_cell=np.searchsorted(cells, held_label).astype(np.int64),
         cell_event=cells // marks.span,
-        cell_day=cell_day,
-        days=days + marks.first,
+        cell_day=(np.cumsum(there) - 1)[cells % marks.span],
+        days=np.flatnonzero(there) + marks.first,
     )
 
 
@@ -506,27 +531,28 @@ class _Accounts:
     gained: Floats
     """What each cell gained with all of each stake, (cells,)."""
 
-    def log_wealth(self, moves: _Moves, share: float) -> Floats:
-        """Return the logarithm of the product of all accounts by each day, (days,), a share of each stake being bet."""
-        kept = np.log1p(-share * self.staked)
+    def log_wealth(self, moves: _Moves) -> Iterator[Floats]:
+        """Yield the logarithm of the product of all accounts by each day, (days,), for each way to stake.
+
+        First a share of each stake is bet, for each of `FRACTIONS`; then `HALFWAY` of what was staked first on each
+        event, and nothing of what came later.
+        """
+        shares_bet = np.array(FRACTIONS)
+        kept = np.log1p(-shares_bet * self.staked[:, np.newaxis])
         starts = np.flatnonzero(np.diff(self.event, prepend=-1))
-        total = np.cumsum(kept) - kept
-        before = total - np.repeat(total[starts], np.diff(starts, append=kept.size))
+        total = np.cumsum(kept, axis=0) - kept
+        before = total - np.repeat(total[starts], np.diff(starts, append=len(kept)), axis=0)
+        staking = np.flatnonzero(self.staked)
+        of_first = np.zeros((self.staked.size, 1))
+        of_first[staking[np.diff(self.event[staking], prepend=-1) != 0]] = HALFWAY
+        kept = np.hstack([kept, np.log1p(-of_first * self.staked[:, np.newaxis])])
         # With one decision an event, nothing was staked before.
         if before.any():
-            gained = moves.gains(self.shares * (share * np.exp(before))[self.of_position])
+            weights = np.hstack([shares_bet * np.exp(before), of_first])
+            gained = moves.gains(self.shares[:, np.newaxis] * weights[self.of_position])
         else:
-            gained = share * self.gained
-        return self._log_product(moves, gained, kept)
-
-    def log_wealth_of_first(self, moves: _Moves, share: float) -> Floats:
-        """Return the same with a share of what was staked first on each event, and nothing of what came later."""
-        staking = np.flatnonzero(self.staked)
-        firsts = staking[np.diff(self.event[staking], prepend=-1) != 0]
-        weights = np.zeros(self.staked.size)
-        weights[firsts] = share
-        gained = moves.gains(self.shares * weights[self.of_position])
-        return self._log_product(moves, gained, np.log1p(-weights * self.staked))
+            gained = self.gained[:, np.newaxis] * np.append(shares_bet, HALFWAY)
+        return (self._log_product(moves, *each) for each in zip(gained.T, kept.T, strict=True))
 
     def _log_product(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
         """Return the logarithm of the product of accounts that gained so much in each cell, and always keep some."""

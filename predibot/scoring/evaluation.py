@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from predibot.scoring.arguments import instance_of
+from predibot.scoring.averages import Book
 from predibot.scoring.conventions import CONVENTIONS, Convention
 from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.e_values import BotEvidence, record_evidence
-from predibot.scoring.edge import EdgeCurve, edge_curves, edges
+from predibot.scoring.edge import EdgeCurve, Edges, edge_curves, edges
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.grouping import GROUPINGS
@@ -132,6 +133,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     others = None if apart is None else evaluation_of(apart, as_of, asked)
     whole, record = record, record if apart is None else record.without_apart()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
+    book, ahead = Book.of(record), edges(record)
     cards = scorecards(
         record,
         returns=returns,
@@ -139,6 +141,8 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         uncertainty=asked.uncertainty,
         intervals="intervals" in asked.wanted,
         adjust="adjusted" in asked.wanted,
+        book=book,
+        found=ahead,
     )
     return Evaluation(
         as_of=as_of,
@@ -146,8 +150,8 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         notes=notes(record, cards),
         question=asked,
         evidence=record_evidence(record) if "evidence" in asked.wanted else (),
-        curves=edge_curves(record.bots, edges(record)) if "curves" in asked.wanted else (),
-        pairs=_pairs(record, forecasts, returns, asked.uncertainty) if "pairs" in asked.wanted else (),
+        curves=edge_curves(record.bots, ahead) if "curves" in asked.wanted else (),
+        pairs=_pairs(record, forecasts, returns, asked, book, ahead) if "pairs" in asked.wanted else (),
         parts=_parts(record, asked),
         by_category=_scores_by("by_category", category_scores, forecasts, asked),
         by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
@@ -160,12 +164,17 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
 
 
 def _pairs(
-    record: TrackRecord, forecasts: Forecasts, returns: Sequence[HorizonReturns], uncertainty: Uncertainty
+    record: TrackRecord,
+    forecasts: Forecasts,
+    returns: Sequence[HorizonReturns],
+    asked: Question,
+    book: Book,
+    ahead: Edges,
 ) -> tuple[Pair, ...]:
     return (
-        *edge_pairs(record, uncertainty),
-        *brier_pairs(forecasts, uncertainty),
-        *(pair for each in returns for pair in return_pairs(record, each, uncertainty)),
+        *edge_pairs(record, asked.uncertainty, found=ahead, book=book),
+        *brier_pairs(forecasts, asked.uncertainty),
+        *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty, book=book)),
     )
 
 

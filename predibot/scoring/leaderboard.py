@@ -93,10 +93,18 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
     return _adjusted(_drawn_pairs("brier", forecasts.forecasters, answers, uncertainty))
 
 
-def return_pairs(record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty) -> tuple[Pair, ...]:
+def return_pairs(
+    record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty, *, book: Book | None = None
+) -> tuple[Pair, ...]:
     """Return every pair of bots by what the decisions both made returned: on one event, at one slot.
 
     Of more than `MOST_IN_PAIRS`, only those with the most such decisions are compared.
+
+    Args:
+        record: What was done.
+        returns: What it returned by a horizon.
+        uncertainty: How intervals are made.
+        book: The record's, where the caller has it already.
 
     Raises:
         ValueError: If an argument is of another class.
@@ -104,7 +112,9 @@ def return_pairs(record: TrackRecord, returns: HorizonReturns, uncertainty: Unce
     instance_of("record", record, TrackRecord)
     instance_of("returns", returns, HorizonReturns)
     instance_of("uncertainty", uncertainty, Uncertainty)
-    average = horizon_averages(returns, Book.of(record), ("mean_return",))["mean_return"]
+    if book is not None:
+        instance_of("book", book, Book)
+    average = horizon_averages(returns, book or Book.of(record), ("mean_return",))["mean_return"]
     pairs = _pairs_by_prices(f"return_{returns.label}", record.bots, average, uncertainty)
     if returns.label != SETTLED:
         return _adjusted(pairs)
@@ -114,7 +124,9 @@ def return_pairs(record: TrackRecord, returns: HorizonReturns, uncertainty: Unce
     )
 
 
-def edge_pairs(record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | None = None) -> tuple[Pair, ...]:
+def edge_pairs(
+    record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | None = None, book: Book | None = None
+) -> tuple[Pair, ...]:
     """Return every pair of bots by their edge on the events and slots that both were asked about.
 
     Of more than `MOST_IN_PAIRS`, only those that were asked most are compared.
@@ -123,6 +135,7 @@ def edge_pairs(record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | 
         record: What was asked, said and seen.
         uncertainty: How intervals are made.
         found: The edges of `edges`, where the caller has them already.
+        book: The record's, likewise.
 
     Raises:
         ValueError: If an argument is of another class.
@@ -131,7 +144,9 @@ def edge_pairs(record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | 
     instance_of("uncertainty", uncertainty, Uncertainty)
     if found is not None:
         instance_of("found", found, Edges)
-    average = edge_average(edges(record) if found is None else found, Book.of(record))
+    if book is not None:
+        instance_of("book", book, Book)
+    average = edge_average(edges(record) if found is None else found, book or Book.of(record))
     return _adjusted(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
 
 

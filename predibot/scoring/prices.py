@@ -14,6 +14,7 @@ from predibot.scoring.arguments import (
     same_length,
     scalar,
     shares,
+    stable_order,
     within_floats,
 )
 
@@ -78,7 +79,7 @@ def as_of_prices(
     shown = _sorted(*_from_zero(market, asked), seen_at, prices)
     found = np.empty(asked.shape)
     # Market by market, what is looked at is in the cache already.
-    order = _order(shown.asked)
+    order = stable_order(shown.asked)
     for start in range(0, asked.size, _QUERIES_AT_ONCE):
         rows = order[start : start + _QUERIES_AT_ONCE]
         found[rows] = shown.prices_at(shown.asked[rows], asked_at[rows], earliest[rows], max_gap_seconds)
@@ -143,7 +144,7 @@ def _sorted(market: Ints, asked: Ints, seen_at: Floats, prices: Floats) -> _Show
     steps = tuple(1 << power for power in reversed(range(int(counts.max(initial=0)).bit_length())))
     if not _in_order(market, seen_at):
         order = np.argsort(seen_at, kind="stable")
-        order = order[_order(market[order])]
+        order = order[stable_order(market[order])]
         seen_at, prices = seen_at[order], prices[order]
     return _Shown(np.cumsum(counts), seen_at, prices, asked, steps)
 
@@ -152,9 +153,3 @@ def _in_order(market: Ints, seen_at: Floats) -> bool:
     """Return whether the observations are by market and instant already, as a ledger gives them."""
     same, rising = market[1:] == market[:-1], seen_at[1:] >= seen_at[:-1]
     return bool(np.all((market[1:] > market[:-1]) | (same & rising)))
-
-
-def _order(markets: Ints) -> Ints:
-    """Return the rows by market, those of one in the order they are in: in linear time where 16 bits hold them."""
-    narrow = markets.astype(np.uint16) if markets.max(initial=0) < 65_536 else markets
-    return np.argsort(narrow, kind="stable").astype(np.int64, copy=False)

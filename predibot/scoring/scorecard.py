@@ -11,7 +11,7 @@ from predibot.scoring.arguments import Floats, instance_of
 from predibot.scoring.averages import Book
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.conventions import CONVENTIONS, Convention
-from predibot.scoring.edge import edges
+from predibot.scoring.edge import Edges, edges
 from predibot.scoring.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.forecasts import settled_forecasts
 from predibot.scoring.horizon import HorizonReturns, horizon_returns, observed_prices, payouts_as_of, stakes_open
@@ -188,6 +188,8 @@ def scorecards(
     returns: Sequence[HorizonReturns] | None = None,
     intervals: bool = True,
     adjust: bool = True,
+    book: Book | None = None,
+    found: Edges | None = None,
 ) -> tuple[Scorecard, ...]:
     """Return one scorecard a bot, in the record's order.
 
@@ -202,6 +204,8 @@ def scorecards(
         returns: Those of `horizon_returns`, where the caller has them already.
         intervals: Whether all that has intervals gets them; else only the edge.
         adjust: Whether Brier scores adjusted for difficulty are wanted: they cost time.
+        book: The record's, where the caller has it already.
+        found: The edges of `edges`, likewise.
 
     Raises:
         ValueError: If a horizon is not above zero or is asked for twice, or an
@@ -210,16 +214,18 @@ def scorecards(
     Source:
         The definitions are those of the project's scoring contract.
     """
-    _check_arguments(record, convention, uncertainty)
+    _check_arguments(record, convention, uncertainty, book, found)
     counts = _count_decisions(record, record.made())
     told = _count_forecasts(record, max_gap_seconds)
     beside_edge = uncertainty if intervals else None
     scores = forecast_scores(settled_forecasts(record), uncertainty=beside_edge, adjust=adjust)
     if returns is None:
         returns = horizon_returns(record, horizons_days, max_gap_seconds=max_gap_seconds)
-    book = None if uncertainty is None else Book.of(record)
+    if book is None and uncertainty is not None:
+        book = Book.of(record)
     horizons = [(each.label, _score_horizon(record, each, convention, beside_edge, book)) for each in returns]
-    ahead_of_price = _score_edges(record, max_gap_seconds, uncertainty, book)
+    found = edges(record, max_gap_seconds=max_gap_seconds) if found is None else found
+    ahead_of_price = _score_edges(len(record.bots), found, uncertainty, book)
     return tuple(
         Scorecard(
             bot=bot,
@@ -245,11 +251,21 @@ def scorecards(
     )
 
 
-def _check_arguments(record: TrackRecord, convention: Convention, uncertainty: Uncertainty | None) -> None:
+def _check_arguments(
+    record: TrackRecord,
+    convention: Convention,
+    uncertainty: Uncertainty | None,
+    book: Book | None,
+    found: Edges | None,
+) -> None:
     instance_of("record", record, TrackRecord)
     instance_of("convention", convention, Convention)
     if uncertainty is not None:
         instance_of("uncertainty", uncertainty, Uncertainty)
+    if book is not None:
+        instance_of("book", book, Book)
+    if found is not None:
+        instance_of("found", found, Edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,10 +330,7 @@ def _count_forecasts(record: TrackRecord, gap: float) -> _Told:
     )
 
 
-def _score_edges(
-    record: TrackRecord, gap: float, uncertainty: Uncertainty | None, book: Book | None
-) -> list[EdgeScore]:
-    bots, found = len(record.bots), edges(record, max_gap_seconds=gap)
+def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book: Book | None) -> list[EdgeScore]:
     mean, settled = _means(found.bot, found.value, bots), _means(found.bot, found.settled_value, bots)
     by_event, clusters = _means_by_event(found.bot, found.event, found.value, bots)
     intervals: Sequence[Estimate | None] = [None] * bots

@@ -14,7 +14,8 @@ from predibot.scoring.horizon import HorizonReturns, market_bets_usd
 from predibot.scoring.record import TrackRecord
 
 _DAY_SECONDS = 86_400.0
-_AVERAGES = ("mean_return", "market_mean_return", "quote_mean_return", "friction", "net_mean_return", "drift")
+_QUOTE = "quote_mean_return"
+_AVERAGES = ("mean_return", "market_mean_return", _QUOTE, "friction", "net_mean_return", "drift")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,7 @@ def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str]
     found = {
         name: Average(book, Units(everything, book.subject, values[name]), held, later)
         for name in names
-        if (held := _shares_of(name, record)) is not None
+        if (held := _shares_of(name, book)) is not None
     }
     if "drift" in names:
         found["drift"] = _drift_average(book, returns, later)
@@ -117,23 +118,30 @@ def _mid_shares(record: TrackRecord, bets_usd: Floats) -> Floats:
     return bets_usd / np.where(bets_usd > 0.0, price, 1.0 - price)
 
 
-def _shares_of(name: str, record: TrackRecord) -> Shares | None:
-    """Return what is held behind an average of decisions; None where nothing is known of it."""
-    if name in ("mean_return", "net_mean_return"):
+def _shares_of(name: str, book: Book) -> Shares | None:
+    """Return what is held behind an average of decisions, made once; None where nothing is known of it."""
+    name = "mean_return" if name == "net_mean_return" else name
+    if name not in book.held and (made := _shares_made(name, book)) is not None:
+        book.held[name] = made
+    return book.held.get(name)
+
+
+def _shares_made(name: str, book: Book) -> Shares | None:
+    record = book.record
+    if name == "mean_return":
         return _held(record, record.bet_usd, _mid_shares(record, record.bet_usd))
     if name == "market_mean_return":
         bets_usd = market_bets_usd(record)
         return _held(record, bets_usd, _mid_shares(record, bets_usd))
     if name == "drift" or record.bet_bid_yes is None or record.bet_ask_yes is None:
         return None
+    if name == "friction" and (mid := _shares_of("mean_return", book)) and (quote := _shares_of(_QUOTE, book)):
+        return _between(mid, quote)
     bought = quote_shares(
         record.bet_usd, record.bet_bid_yes, record.bet_ask_yes, record.bet_fee_rate, record.bet_fee_exponent
     )
     # Where there was no book, the decision has no value.
-    quote = _held(record, record.bet_usd, np.nan_to_num(bought))
-    if name == "quote_mean_return":
-        return quote
-    return _between(_held(record, record.bet_usd, _mid_shares(record, record.bet_usd)), quote)
+    return _held(record, record.bet_usd, np.nan_to_num(bought))
 
 
 def _held(record: TrackRecord, bets_usd: Floats, shares: Floats) -> Shares:

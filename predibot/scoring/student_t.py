@@ -1,6 +1,7 @@
 """Student's t: its distribution and its quantiles, without the half second that scipy takes to be imported."""
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 _TERMS = 10_000
@@ -37,6 +38,7 @@ def t_two_sided(t: float, degrees_of_freedom: float) -> float:
     return 2.0 * t_probability(-abs(t), degrees_of_freedom)
 
 
+@lru_cache(maxsize=10_000)
 def t_quantile(probability: float, degrees_of_freedom: float) -> float:
     """Return the value below which Student's t falls with a probability.
 

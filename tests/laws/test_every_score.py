@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from predibot import scoring
 from predibot.scoring import BettingEvidence, Pair, Question, Uncertainty, scorecards, settled_forecasts
+from predibot.scoring.averages import Book
 from predibot.scoring.horizon import horizon_returns
 from tests.scoring.records import Bet, Made, Paid, record_of
 
@@ -61,7 +62,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "equity_score": {
         "values": [1.0, 2.0], "periods_per_year": 365, "ddof": 1, "risk_free_rate": 0.0, "value_at_risk_level": 0.05,
     },
-    "edge_pairs": {"record": RECORD, "uncertainty": FEW, "found": scoring.edges(RECORD)},
+    "edge_pairs": {"record": RECORD, "uncertainty": FEW, "found": scoring.edges(RECORD), "book": Book.of(RECORD)},
     "edges": {"record": RECORD, "max_gap_seconds": 9.0},
     "evaluation_of": {"record": RECORD, "as_of": datetime(1970, 1, 9, tzinfo=UTC), "asked": Question(uncertainty=FEW)},
     "evaluation_of_forecasts": {
@@ -106,10 +107,12 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "rank_correlation": {"a": [1.0, 2.0], "b": [2.0, 1.0]},
     "record_evidence": {"record": RECORD},
     "ranked": {"cards": scorecards(RECORD)},
-    "return_pairs": {"record": RECORD, "returns": horizon_returns(RECORD, (1,))[0], "uncertainty": FEW},
+    "return_pairs": {
+        "record": RECORD, "returns": horizon_returns(RECORD, (1,))[0], "uncertainty": FEW, "book": Book.of(RECORD),
+    },
     "scorecards": {
         "record": RECORD, "horizons_days": (1,), "max_gap_seconds": 9.0, "convention": scoring.CONVENTIONS["predibot"],
-        "uncertainty": FEW,
+        "uncertainty": FEW, "book": Book.of(RECORD), "found": scoring.edges(RECORD),
     },
     "settled_forecasts": {"record": RECORD},
     "sharpe_interval": {
