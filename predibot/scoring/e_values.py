@@ -203,21 +203,26 @@ class BotEvidence:
     bot: str
     forecasts: BettingEvidence
     """Of its probabilities, on all markets asked: what "beats the price" rests on."""
-    dollars: BettingEvidence
-    """Of the bets it made."""
+    dollars: BettingEvidence | None
+    """Of the bets it made; None where it was not asked for."""
 
 
-def record_evidence(record: TrackRecord) -> tuple[BotEvidence, ...]:
+def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEvidence, ...]:
     """Return the e-values of each bot, in the record's order, of decisions that are scored.
 
     A forecast stakes `kelly_fraction`, over the markets asked of the event and
     slot: one left out, or not answered at all, stakes nothing. Dollars are
     staked as they were bet; where a decision bet more than one, as shares of it.
 
+    Args:
+        record: What was done.
+        dollars: Whether the evidence of the dollars is wanted too.
+
     Raises:
-        ValueError: If the record is of another class.
+        ValueError: If an argument is of another class.
     """
     instance_of("record", record, TrackRecord)
+    instance_of("dollars", dollars, bool)
     settled_at = np.where(record.settled_at <= record.as_of, record.settled_at, np.nan)
     marks = _daily_marks(
         record.payout_yes,
@@ -235,8 +240,8 @@ def record_evidence(record: TrackRecord) -> tuple[BotEvidence, ...]:
         rows = np.flatnonzero(counts & (bot == number))
         positions = _of_record(record, rows, said)
         moves = _moves(positions, marks)
-        dollars = replace(positions, stake=staked[rows])
-        found.append(BotEvidence(name, *(_evidence(each, marks, moves) for each in (positions, dollars))))
+        of_dollars = _evidence(replace(positions, stake=staked[rows]), marks, moves) if dollars else None
+        found.append(BotEvidence(name, _evidence(positions, marks, moves), of_dollars))
     return tuple(found)
 
 

@@ -47,7 +47,10 @@ class Question:
     sizings: Sequence[str] = ()
     """Some of `SIZINGS`."""
     in_full: bool = True
-    """Whether forecasts are scored by category, lead time and confidence unasked; else only by the grouping."""
+    """Whether there is evidence of the dollars, and forecasts are scored by category, lead time and confidence unasked.
+
+    Else only by the grouping.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +118,16 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     apart = record.apart() if record.counted == "clean" else None
     others = None if apart is None else evaluation_of(apart, as_of, asked)
     whole, record = record, record if apart is None else record.without_apart()
-    forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
+    # First, because it needs memory for a while, of which more and more is taken below.
+    evidence = record_evidence(record, dollars=asked.in_full)
+    returns = horizon_returns(record, asked.horizons_days)
     book, found = Book.of(record), edges(record)
     cards = scorecards(
         record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty, book=book, found=found
     )
     pairs = (
         *edge_pairs(record, asked.uncertainty, found=found, book=book),
-        *brier_pairs(forecasts, asked.uncertainty),
+        *brier_pairs(forecasts := settled_forecasts(record), asked.uncertainty),
         *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty, book=book)),
     )
     return Evaluation(
@@ -130,7 +135,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         cards=cards,
         notes=notes(record, cards),
         question=asked,
-        evidence=record_evidence(record),
+        evidence=evidence,
         pairs=pairs,
         parts=_parts(record, asked),
         by_category=_scores_by("category", forecasts, asked),
