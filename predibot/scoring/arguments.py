@@ -239,7 +239,9 @@ def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], rule: str) ->
 
 def distinct(sorted_numbers: Ints) -> Ints:
     """Return each of some sorted numbers once: where there are millions, far faster than looking each up."""
-    return sorted_numbers[np.append(sorted_numbers[1:] != sorted_numbers[:-1], True)[: sorted_numbers.size]]
+    last = np.append(sorted_numbers[1:] != sorted_numbers[:-1], True)
+    found: Ints = sorted_numbers[last[: sorted_numbers.size]]
+    return found
 
 
 def stable_order(numbers: Ints) -> Ints:
