@@ -43,10 +43,9 @@ def evaluate(
         key = memo_key(connection, asked)
         if key is not None and (known := _known(stored_memo(connection, key))) is not None:
             return known
-        records = [track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)]
+        record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
         imported = imported_decisions(connection, venue_name, as_of)
-    # Let go of, because it is sorted anew: it is most of what is in memory.
-    found = evaluation_of(records.pop(), as_of, question)
+    found = evaluation_of(record, as_of, question)
     if imported:
         found = replace(found, notes=(*found.notes, _on_imported(imported)))
     if key is not None:

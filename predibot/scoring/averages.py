@@ -1,9 +1,8 @@
 """Averages: means over decisions or event-slots with the shares held behind them, and the intervals of both."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,10 +71,6 @@ class Book:
             cell=cell.astype(np.int64),
             ends_of_cells=np.searchsorted(cells // max(events.size, 1), everyone).astype(np.int64),
         )
-
-    def in_own_order(self) -> Self:
-        """Return the book of its own record, whose bets have the order of the book already."""
-        return replace(self, order=np.arange(self.order.size))
 
     def exclusion(self, rows: slice | Ints) -> Exclusion | None:
         """Return which outcomes of some bets exclude each other; None where none do."""

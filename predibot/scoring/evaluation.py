@@ -117,13 +117,11 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     instance_of("asked", asked, Question)
     apart = record.apart() if record.counted == "clean" else None
     others = None if apart is None else evaluation_of(apart, as_of, asked)
-    # In the order of the book, so that a record which the caller has let go of is not in memory twice.
-    book = Book.of(record if apart is None else record.without_apart()).in_own_order()
-    whole, record = book.record if apart is None else record, book.record
+    whole, record = record, record if apart is None else record.without_apart()
     # First, because it needs memory for a while, of which more and more is taken below.
     evidence = record_evidence(record, dollars=asked.in_full)
     returns = horizon_returns(record, asked.horizons_days)
-    found = edges(record)
+    book, found = Book.of(record), edges(record)
     cards = scorecards(
         record, returns=returns, convention=asked.convention, uncertainty=asked.uncertainty, book=book, found=found
     )
