@@ -135,7 +135,7 @@ def _evidence(evidence: BotEvidence, verdict: Verdict) -> Document:
         "bot": evidence.bot,
         "verdict": _verdict(verdict),
         "forecasts": _betting(evidence.forecasts),
-        "dollars": _betting(evidence.dollars),
+        "dollars": None if evidence.dollars is None else _betting(evidence.dollars),
     }
 
 

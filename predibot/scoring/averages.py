@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,6 @@ class Book:
     """Where the cells of each bot end, (bots + 1,), from 0."""
     held: dict[str, "Shares"] = field(default_factory=dict)
     """What was worked out once of what is held, by what it is behind."""
-    ends_held: dict[float, Ints] = field(default_factory=dict)
-    """As `Later.ends`, by the seconds for which each is held."""
 
     @classmethod
     def of(cls, record: TrackRecord) -> "Book":
@@ -112,28 +111,30 @@ class Shares:
     """The same, would it pay 1."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Later:
     """The prices at the end of what was held, (n_b,) each, in the order of the book."""
 
+    book: Book
     price_yes: Floats
     """NaN where there is none."""
     paid: NDArray[np.bool_]
     """Whether it is the payout."""
     held_seconds: float | None
     """For how long each is held; None for all until the same instant."""
-    ends: Ints
-    """The first later bet of the same bot and market that does not overlap with each."""
 
     @classmethod
     def of(cls, book: Book, price_yes: Floats, paid: NDArray[np.bool_], held_seconds: float | None) -> "Later":
         """Return the prices of the record's bets, as they were in order."""
-        ends = book.ends_of_runs
-        if held_seconds is not None:
-            if held_seconds not in book.ends_held:
-                book.ends_held[held_seconds] = first_after(book.start, book.start + held_seconds, ends)
-            ends = book.ends_held[held_seconds]
-        return cls(price_yes[book.order], paid[book.order], held_seconds, ends)
+        return cls(book, price_yes[book.order], paid[book.order], held_seconds)
+
+    @cached_property
+    def ends(self) -> Ints:
+        """Return the first later bet of the same bot and market that does not overlap with each."""
+        book = self.book
+        if self.held_seconds is None:
+            return book.ends_of_runs
+        return first_after(book.start, book.start + self.held_seconds, book.ends_of_runs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

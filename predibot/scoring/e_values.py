@@ -203,21 +203,26 @@ class BotEvidence:
     bot: str
     forecasts: BettingEvidence
     """Of its probabilities, on all markets asked: what "beats the price" rests on."""
-    dollars: BettingEvidence
-    """Of the bets it made."""
+    dollars: BettingEvidence | None
+    """Of the bets it made; None where it was not asked for."""
 
 
-def record_evidence(record: TrackRecord) -> tuple[BotEvidence, ...]:
+def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEvidence, ...]:
     """Return the e-values of each bot, in the record's order, of decisions that are scored.
 
     A forecast stakes `kelly_fraction`, over the markets asked of the event and
     slot: one left out, or not answered at all, stakes nothing. Dollars are
     staked as they were bet; where a decision bet more than one, as shares of it.
 
+    Args:
+        record: What was done.
+        dollars: Whether the evidence of the dollars is wanted too.
+
     Raises:
-        ValueError: If the record is of another class.
+        ValueError: If an argument is of another class.
     """
     instance_of("record", record, TrackRecord)
+    instance_of("dollars", dollars, bool)
     settled_at = np.where(record.settled_at <= record.as_of, record.settled_at, np.nan)
     marks = _daily_marks(
         record.payout_yes,
@@ -235,8 +240,8 @@ def record_evidence(record: TrackRecord) -> tuple[BotEvidence, ...]:
         rows = np.flatnonzero(counts & (bot == number))
         positions = _of_record(record, rows, said)
         moves = _moves(positions, marks)
-        dollars = replace(positions, stake=staked[rows])
-        found.append(BotEvidence(name, *(_evidence(each, marks, moves) for each in (positions, dollars))))
+        of_dollars = _evidence(replace(positions, stake=staked[rows]), marks, moves) if dollars else None
+        found.append(BotEvidence(name, _evidence(positions, marks, moves), of_dollars))
     return tuple(found)
 
 
@@ -444,6 +449,8 @@ class _Moves:
     """The number of that cell, (c,)."""
     cell_event: Ints
     """An index into the numbers of events, rising, (cells,)."""
+    event_start: Ints
+    """Where the cells of each event begin."""
     cell_day: Ints
     """An index into `days`, (cells,)."""
     days: Ints
@@ -511,6 +518,7 @@ def _moves(positions: _Positions, marks: _Marks) -> _Moves:
         held_starts=held_starts,
         held_cell=np.searchsorted(cells, held_label).astype(np.int64),
         cell_event=cells // marks.span,
+        event_start=np.flatnonzero(np.diff(cells // marks.span, prepend=-1)),
         cell_day=(np.cumsum(there) - 1)[cells % marks.span],
         days=np.flatnonzero(there) + marks.first,
     )
@@ -556,13 +564,13 @@ class _Accounts:
 
     def _log_product(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
         """Return the logarithm of the product of accounts that gained so much in each cell, and always keep some."""
-        wealth = 1.0 + _within(gained, moves.cell_event)
+        wealth = 1.0 + _within(gained, moves.event_start)
         # What is never lost: sums of rounded numbers may say less.
         least = np.bincount(self.event, kept)[moves.cell_event]
         log_wealth = np.maximum(np.log(np.maximum(wealth, _LEAST)), least)
-        begins = np.diff(moves.cell_event, prepend=-1) != 0
         changes = np.diff(log_wealth, prepend=0.0)
-        return np.cumsum(moves.of_days(np.where(begins, log_wealth, changes)))
+        changes[moves.event_start] = log_wealth[moves.event_start]
+        return np.cumsum(moves.of_days(changes))
 
 
 def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _Accounts:
@@ -575,13 +583,12 @@ def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _
     return _Accounts(np.minimum(staked, 1.0)[order], event[order], place[code], shares_bought, gained)
 
 
-def _within(values: Floats, group: Ints) -> Floats:
-    """Return the running sums of values that are sorted by group, each group from zero."""
+def _within(values: Floats, starts: Ints) -> Floats:
+    """Return the running sums of values, from zero again at each start."""
     total = np.cumsum(values)
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
     before = np.where(starts > 0, total[starts - 1], 0.0)
-    sums: Floats = total - np.repeat(before, np.diff(starts, append=group.size))
-    return sums
+    total -= np.repeat(before, np.diff(starts, append=total.size))
+    return total
 
 
 def _dependence(ratios: Floats, n: Ints) -> Floats:

@@ -32,11 +32,21 @@ from predibot.scoring.verdict import Verdict, verdict
 
 PARTINGS = (*GROUPINGS, "lead_time", "confidence")
 """By what decisions, or forecasts, can be told apart."""
-WANTED = ("evidence", "curves", "intervals", "adjusted", "pairs", "by_category", "by_lead_time", "by_confidence")
+WANTED = (
+    "evidence",
+    "curves",
+    "intervals",
+    "adjusted",
+    "pairs",
+    "dollars",
+    "by_category",
+    "by_lead_time",
+    "by_confidence",
+)
 """What of an evaluation takes time and can be left out: most by its name there.
 
 `intervals` are those of scores and returns, the edge always has one; `adjusted` are Brier scores adjusted for
-difficulty.
+difficulty; `dollars` is the evidence of what was bet, beside that of the forecasts.
 """
 
 
@@ -132,6 +142,9 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
     apart = record.apart() if record.counted == "clean" else None
     others = None if apart is None else evaluation_of(apart, as_of, asked)
     whole, record = record, record if apart is None else record.without_apart()
+    # First, because it needs memory for a while, of which more and more is taken below.
+    dollars = "dollars" in asked.wanted
+    evidence = record_evidence(record, dollars=dollars) if "evidence" in asked.wanted else ()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
     book, ahead = Book.of(record), edges(record)
     cards = scorecards(
@@ -149,7 +162,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         cards=cards,
         notes=notes(record, cards),
         question=asked,
-        evidence=record_evidence(record) if "evidence" in asked.wanted else (),
+        evidence=evidence,
         curves=edge_curves(record.bots, ahead) if "curves" in asked.wanted else (),
         pairs=_pairs(record, forecasts, returns, asked, book, ahead) if "pairs" in asked.wanted else (),
         parts=_parts(record, asked),

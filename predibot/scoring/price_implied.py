@@ -163,7 +163,7 @@ def variances(held: Holdings, cells: int, *, ends: Ints, exclusion: Exclusion | 
         ends: For each, the first later holding of its market that is bought when it has ended, (k,).
         exclusion: What excludes each other, where all are held until the same instant.
     """
-    if not held.shares.size:
+    if not held.shares.any():
         return np.zeros(cells)
     added = _of_markets(held, ends)
     if exclusion is None:

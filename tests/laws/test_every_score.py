@@ -105,7 +105,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
         "settled": [True, False], "fee_rates": [0.0, 0.1], "fee_exponents": [1.0, 1.0],
     },
     "rank_correlation": {"a": [1.0, 2.0], "b": [2.0, 1.0]},
-    "record_evidence": {"record": RECORD},
+    "record_evidence": {"record": RECORD, "dollars": False},
     "ranked": {"cards": scorecards(RECORD)},
     "return_pairs": {
         "record": RECORD, "returns": horizon_returns(RECORD, (1,))[0], "uncertainty": FEW, "book": Book.of(RECORD),
