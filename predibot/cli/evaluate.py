@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         "evaluate",
         cls=Command,
-        help="rank the bots beside the price, with verdicts, intervals and comparisons",
+        help="rank the bots beside the price, with verdicts and intervals",
     )(evaluate)
 
 
