@@ -1,9 +1,11 @@
 """Deciding: every bot of a run on every event it plays, each exactly once."""
 
+import signal
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -236,9 +238,23 @@ def _give_back(bench: Bench, owners: Sequence[str], equipment: "Equipment | None
             for owner in owners:
                 release(connection, owner, now=bench.clock())
 
-    future = DaemonThreadExecutor(1).submit(give_back)
-    with suppress(LedgerError, TimeoutError):
-        future.result(timeout=_GIVE_BACK_SECONDS)
+    with _undisturbed(), suppress(LedgerError, TimeoutError):
+        DaemonThreadExecutor(1).submit(give_back).result(timeout=_GIVE_BACK_SECONDS)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Pass over further signals to end: what is done here ends soon by itself, and left half done it costs money."""
+    if threading.current_thread() is not threading.main_thread():
+        # No signal interrupts another thread, nor may one say what becomes of it.
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _remarks(reports: Sequence[DecisionReport]) -> list[str]:

@@ -71,7 +71,7 @@ def _known(memo: str | None) -> Evaluation | None:
     """Return the evaluation that a memo holds; None where there is none, or none that can be read."""
     try:
         return None if memo is None else evaluation_from_text(memo)
-    except ValueError as error:
+    except (ValueError, TypeError, RecursionError, OverflowError, MemoryError) as error:
         _log.warning("what was kept of an evaluation cannot be read (%s); it is made again", error)
         return None
 

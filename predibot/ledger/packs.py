@@ -100,7 +100,8 @@ def _packed(decided: Decided) -> bytes:
 
 def _unpacked(blob: bytes) -> Decided | None:
     """Return what was packed; None where that is not what is here, so that the rows are read."""
-    if len(blob) < _HEAD.size:
+    # A database may hold anything in a column, whatever it is declared as.
+    if not isinstance(blob, bytes) or len(blob) < _HEAD.size:
         return None
     version, made, bought, checksum = _HEAD.unpack_from(blob)
     content = memoryview(blob)[_HEAD.size :]

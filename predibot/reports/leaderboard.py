@@ -180,7 +180,8 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
     if ahead:
         yield _said_ahead(ahead)
         if undecided:
-            yield f"Nobody else can be told from it{f'; {closest.bot} {more}' if closest and more else ''}."
+            nobody = "But for those that are worse, nobody else" if behind else "Nobody else"
+            yield f"{nobody} can be told from it{f'; {closest.bot} {more}' if closest and more else ''}."
     elif closest is None:
         yield "Nobody beats the price."
     else:

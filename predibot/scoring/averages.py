@@ -37,6 +37,8 @@ class Book:
     """When each was made, (n_b,)."""
     subject: Ints
     """The event and slot of each decision, (n_d,): what bots are compared on."""
+    event: Ints
+    """The event of each decision, (n_d,), from zero."""
     cell: Ints
     """The bot and event of each decision, (n_d,), by bot: clusters of one bot."""
     ends_of_cells: Ints
@@ -68,6 +70,7 @@ class Book:
             starts_of_runs=np.concatenate([[0], distinct(runs)]),
             start=start[order],
             subject=subjects(record.decision_event, record.slots()),
+            event=event.astype(np.int64),
             cell=cell.astype(np.int64),
             ends_of_cells=np.searchsorted(cells // max(events.size, 1), everyone).astype(np.int64),
         )
@@ -286,9 +289,7 @@ class Compared:
         order = np.argsort(rank, kind="stable")
         if not order.size:
             return Spread(0.0, 0.0, 0.0)
-        row, subject = (
-            np.concatenate([getattr(rows, each)[kept] for rows, kept in sides])[order] for each in ("row", "subject")
-        )
+        row = np.concatenate([rows.row[kept] for rows, kept in sides])[order]
         shares, if_no, if_yes = (
             np.concatenate(
                 [sign * getattr(rows, each)[kept] for sign, (rows, kept) in zip((1.0, -1.0), sides, strict=True)]
@@ -296,7 +297,8 @@ class Compared:
             for each in ("shares", "if_no", "if_yes")
         )
         market = book.record.bet_market[row]
-        cell = self.clusters[subject]
+        # Not by the subject: a bet without a unit has a price here, and points to another's.
+        cell = book.event[book.record.bet_decision[row]]
         ends = run_ends(market, cell)
         starts = np.concatenate([[0], distinct(ends)])
         bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
@@ -307,7 +309,7 @@ class Compared:
         price = book.record.bet_price_yes[row]
         held = Holdings(cell, market, shares, price, later.price_yes[row], later.paid[row])
         exclusion = book.exclusion(row) if later.held_seconds is None else None
-        variance = variances(held, int(self.clusters.max()) + 1, ends=ends, exclusion=exclusion)
+        variance = variances(held, int(cell.max()) + 1, ends=ends, exclusion=exclusion)
         return Spread(float(variance.sum()), lowest, highest)
 
 
