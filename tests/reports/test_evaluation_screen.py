@@ -33,10 +33,8 @@ def test_ten_bots_fit_80_columns_and_25_lines_with_everything_that_matters() -> 
     assert " ".join(lines[1].split()) == "# bot edge low high verdict Brier price 7d now said cost"
     assert " ".join(lines[2].split()) == "1 sharp +80 +10 +150 beats price 0.002 0.000 +1.5% -88% 75% $1.50"
     text = " ".join(lines)
-    assert (
-        "sharp beats the price: E = 410. But for those that are worse, nobody else can be told from it; an_agent_with_a_name_0 would need"
-        in text
-    )
+    assert "sharp beats the price: E = 410. But for those that are worse, nobody else can be told from it;" in text
+    assert "an_agent_with_a_name_0 would need" in text
     assert "random_bet is worse than the price." in text
     assert "Missing: 5 decisions failed." in lines
 

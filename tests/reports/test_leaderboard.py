@@ -113,7 +113,8 @@ def test_forecasts_of_no_ledger_have_no_row() -> None:
 
 def test_one_that_beats_the_price_is_named_first_and_what_the_others_lack() -> None:
     assert said(PRICE, RANDOM, LAZY, SHARP, sharp=410.2, random_bet=-50.0) == (
-        "sharp beats the price: E = 410. But for those that are worse, nobody else can be told from it; lazy would need about 410 more events. "
+        "sharp beats the price: E = 410. But for those that are worse, nobody else can be told from it; "
+        "lazy would need about 410 more events. "
         "random_bet is worse than the price."
     )
 
