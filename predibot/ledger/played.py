@@ -17,7 +17,8 @@ from predibot.ledger.runs import runs
 NO_CATEGORY = "no category"
 _MARKET = re.compile(r'\{"ref":\{"id":("(?:[^"\\]|\\.)*")')
 _GROUP = re.compile(r'"exclusive_group":("(?:[^"\\]|\\.)*")')
-"""How a frozen event writes the id and the group of each of its markets; in a text the quotes would be escaped."""
+_FEES = re.compile(r'"fees":(?:null|\{"rate":([^,}]+),"exponent":([^,}]+)\})')
+"""How a frozen event writes the id, the group and the fees of each market; in a text the quotes would be escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,6 @@ class PlayedEvent:
 
     title: str
     category: str | None
-    fees: Mapping[int, FeeSchedule]
-    """What a taker pays, by market row; a market without an entry states nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,8 @@ class AskedMarkets:
     """The rows of the markets by the run and the row of the event, in the order they were shown."""
     groups: Mapping[int, tuple[int, str]]
     """The row of the event, and the group, of each market of which the venue says that it excludes others."""
+    fees: Mapping[tuple[int, int], FeeSchedule]
+    """What a taker pays, by the run and the row of the market; one without an entry states nothing."""
 
 
 def asked_markets(connection: Connection, venue: str) -> AskedMarkets:
@@ -55,13 +56,20 @@ def asked_markets(connection: Connection, venue: str) -> AskedMarkets:
     row_of = _market_rows(connection, venue)
     asked: dict[tuple[int, int], tuple[int, ...]] = {}
     groups: dict[int, tuple[int, str]] = {}
+    fees: dict[tuple[int, int], FeeSchedule] = {}
+    schedules: dict[tuple[str, str], FeeSchedule] = {}
     for run_id, event_row, event in connection.execute(statement):
         found = tuple(row_of[_unquoted(name)] for name in _MARKET.findall(event))
         asked[run_id, event_row] = found
         # Runs of before the groups were frozen state none.
         named = zip(found, _GROUP.findall(event), strict=False)
         groups |= {row: (event_row, name) for row, name in named if name != '""'}
-    return AskedMarkets(asked, groups)
+        for row, (rate, exponent) in zip(found, _FEES.findall(event), strict=False):
+            if rate:
+                if (rate, exponent) not in schedules:
+                    schedules[rate, exponent] = FeeSchedule(float(rate), float(exponent))
+                fees[run_id, row] = schedules[rate, exponent]
+    return AskedMarkets(asked, groups, fees)
 
 
 def _unquoted(text: str) -> str:
@@ -84,8 +92,7 @@ def played_events(connection: Connection, venue: str, as_of: datetime) -> Mappin
         .join(events, events.c.id == run_events.c.event_row)
         .order_by(run_events.c.event_row)
     )
-    market_rows = _market_rows(connection, venue)
-    return {row: _played(title, json.loads(text), market_rows) for row, title, text in connection.execute(statement)}
+    return {row: _played(title, json.loads(text)) for row, title, text in connection.execute(statement)}
 
 
 def _market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
@@ -93,12 +100,7 @@ def _market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
     return {market_id: row for market_id, row in connection.execute(statement)}
 
 
-def _played(title: str, event: Mapping[str, Any], market_rows: Mapping[str, int]) -> PlayedEvent:
+def _played(title: str, event: Mapping[str, Any]) -> PlayedEvent:
     """Return what an event says; it is our own writing, checked when it was written, and millions are read."""
-    fees = {
-        market_rows[market["ref"]["id"]]: FeeSchedule(market["fees"]["rate"], market["fees"]["exponent"])
-        for market in event["markets"]
-        if market.get("fees") is not None
-    }
     tags = [Tag(tag["label"], tag["slug"]) for tag in event.get("tags", ())]
-    return PlayedEvent(title, category_of(tags), fees)
+    return PlayedEvent(title, category_of(tags))

@@ -60,8 +60,8 @@ def track_record(
     observed_market, observed_at, observed_price = _observations(connection, venue, market_rows, as_of)
     played = played_events(connection, venue, as_of)
     categories, category = _categories(event, played)
-    fees = _fees(bet[:, 1].astype(np.int64), played)
     asked_of = asked_markets(connection, venue)
+    fees = _fees(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
     asked_decision, asked_market = _asked(head, market_rows, asked_of)
     return TrackRecord(
         as_of=at / _MICROSECONDS,
@@ -225,11 +225,11 @@ def _exclusive(market_rows: Ints, asked_of: AskedMarkets) -> Ints:
     return np.array([-1 if group is None else number[group] for group in groups], dtype=np.int64)
 
 
-def _fees(market_rows: Ints, played: Mapping[int, PlayedEvent]) -> Floats:
-    """Return the rate and the exponent of each bet's taker fee, (n_b, 2), NaN where the venue states none."""
-    stated = {row: fees for each in played.values() for row, fees in each.fees.items()}
-    rows, index = np.unique(market_rows, return_inverse=True)
-    found = [stated.get(int(row)) for row in rows]
+def _fees(run: Ints, market_rows: Ints, asked_of: AskedMarkets) -> Floats:
+    """Return the rate and the exponent of each bet's taker fee as its own run froze it, (n_b, 2), NaN for none."""
+    span = int(market_rows.max(initial=0)) + 1
+    codes, index = np.unique(run * span + market_rows, return_inverse=True)
+    found = [asked_of.fees.get(divmod(code, span)) for code in codes.tolist()]
     table = [(np.nan, np.nan) if fees is None else (fees.rate, fees.exponent) for fees in found]
     return np.array(table, dtype=np.float64).reshape(-1, 2)[index]
 

@@ -112,7 +112,8 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     },
     "scorecards": {
         "record": RECORD, "horizons_days": (1,), "max_gap_seconds": 9.0, "convention": scoring.CONVENTIONS["predibot"],
-        "uncertainty": FEW, "book": Book.of(RECORD), "found": scoring.edges(RECORD),
+        "uncertainty": FEW, "book": Book.of(RECORD), "found": scoring.edges(RECORD), "intervals": False,
+        "adjust": False,
     },
     "settled_forecasts": {"record": RECORD},
     "sharpe_interval": {

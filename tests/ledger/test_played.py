@@ -6,7 +6,7 @@ import pytest
 
 from predibot.domain.event import Event, FeeSchedule, Tag
 from predibot.ledger.catalogue import markets
-from predibot.ledger.played import PlayedEvent, played_events
+from predibot.ledger.played import PlayedEvent, asked_markets, played_events
 from predibot.ledger.runs import void_run
 from predibot.ledger.store import Store
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
@@ -26,14 +26,9 @@ def played(store: Store, days: float = 10, venue: str = "polymarket") -> dict[st
         return {each.title: each for each in played_events(connection, venue, NOW + days * DAY).values()}
 
 
-def test_an_event_has_its_title_its_field_and_the_fees_its_markets_state(store: Store) -> None:
-    a_run(store, tagged(1, "World", "Politics", fees=FeeSchedule(0.05, 2.0)), tagged(2))
-    with store.read() as connection:
-        row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one().id
-    assert played(store) == {
-        "Event 1": PlayedEvent("Event 1", "Politics", {row: FeeSchedule(0.05, 2.0)}),
-        "Event 2": PlayedEvent("Event 2", None, {}),
-    }
+def test_an_event_has_its_title_and_its_field(store: Store) -> None:
+    a_run(store, tagged(1, "World", "Politics"), tagged(2))
+    assert played(store) == {"Event 1": PlayedEvent("Event 1", "Politics"), "Event 2": PlayedEvent("Event 2", None)}
 
 
 def test_the_last_run_that_played_it_by_the_instant_counts(store: Store) -> None:
@@ -51,7 +46,14 @@ def test_void_runs_and_other_venues_say_nothing(store: Store) -> None:
     assert played(store) == {}
 
 
-@pytest.mark.parametrize("fees", [FeeSchedule(0.05), FeeSchedule(0.0, 0.0)])
-def test_fees_come_back_as_they_were_frozen(store: Store, fees: FeeSchedule) -> None:
-    a_run(store, tagged(1, fees=fees))
-    assert list(played(store)["Event 1"].fees.values()) == [fees]
+@pytest.mark.parametrize("fees", [FeeSchedule(0.05), FeeSchedule(0.0, 0.0), FeeSchedule(0.05, 2.0)])
+def test_fees_are_those_that_each_run_froze_whatever_later_ones_state(store: Store, fees: FeeSchedule) -> None:
+    first = a_run(store, tagged(1, fees=fees))
+    later = tagged(1, fees=FeeSchedule(0.5))
+    changed = a_run(store, later, key="daily@2026-03-03T00:00Z", as_of=NOW + 2 * DAY, slot_at=NOW + 2 * DAY)
+    gone = replace(later, markets=later.markets[1:])
+    a_run(store, gone, key="daily@2026-03-05T00:00Z", as_of=NOW + 4 * DAY, slot_at=NOW + 4 * DAY)
+    with store.read() as connection:
+        row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one().id
+        stated = asked_markets(connection, "polymarket").fees
+    assert stated == {(first.id, row): fees, (changed.id, row): FeeSchedule(0.5)}
