@@ -12,17 +12,15 @@ from typing import Literal, Self
 from predibot.config import load_settings
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.decision import STATUSES
+from predibot.domain.spelling import did_you_mean
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.decide import decide as decide_all
+from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.recipes import AskedRecipe, asked_about, asked_recipe
-from predibot.jobs.replay import Played, plan_replay, replay_and_look_back
-from predibot.jobs.run import RunRequest
-from predibot.jobs.venues import open_venue
-from predibot.ledger.claims import RETRIES, Retry
-from predibot.ledger.runs import list_runs
-from predibot.ledger.store import Store
-from predibot.ledger.told import (
+from predibot.jobs.open_venue import open_venue
+from predibot.jobs.replay.replay import Played, plan_replay, replay_and_look_back
+from predibot.jobs.requested_recipe import AskedRecipe, asked_about, asked_recipe
+from predibot.ledger.read.rows_for_python import (
     Asked,
     LedgerDecision,
     LedgerForecast,
@@ -31,20 +29,22 @@ from predibot.ledger.told import (
     told_forecasts,
     told_runs,
 )
+from predibot.ledger.store import Store
 from predibot.ledger.url import DEFAULT_LEDGER
-from predibot.reports.decided import decide_view
-from predibot.reports.evaluation_csv import ScoreRow, score_rows
-from predibot.reports.leaderboard import LeaderboardRow, leaderboard
-from predibot.reports.replay import replay_view
-from predibot.reports.views import DecideView
+from predibot.ledger.write.claims import RETRIES, Retry
+from predibot.ledger.write.runs import list_runs
+from predibot.reports.terminal.replay import replay_view
+from predibot.reports.views.decide import DecideView
+from predibot.reports.views.evaluation_csv import ScoreRow, score_rows
+from predibot.reports.views.from_jobs import decide_view
+from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
 from predibot.rows import Cells, Kind, Rows, columns_of, rows_of
-from predibot.scoring.conventions import convention_named
-from predibot.scoring.evaluation import PARTINGS, Evaluation, Question
-from predibot.scoring.knowledge import Knowledge
-from predibot.scoring.scorecard import HORIZONS_DAYS
-from predibot.scoring.sizing import SIZINGS
-from predibot.scoring.uncertainty import Uncertainty
-from predibot.spelling import did_you_mean
+from predibot.scoring.evaluation.evaluation import PARTINGS, Evaluation, Question
+from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.metrics.conventions import convention_named
+from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.sizing import SIZINGS
 
 __all__ = [
     "DecideView",

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any, Literal
 
 from predibot._folders import folders_from_environment
+from predibot.domain.spelling import did_you_mean
 from predibot.errors import PluginError, PredibotError, words_of
-from predibot.spelling import did_you_mean
 
 Origin = Literal["predibot", "PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS", "an installed package"]
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args, get_origin, get_type
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from predibot.contracts import Needs, Strategy
+from predibot.domain.spelling import did_you_mean
 from predibot.errors import PluginError
 from predibot.plugin_modules import (
     Origin,
@@ -30,7 +31,6 @@ from predibot.plugin_modules import (
     summary_of,
     unknown_name,
 )
-from predibot.spelling import did_you_mean
 
 STRATEGIES = "predibot.strategies"
 Argument: TypeAlias = "str | int | float | bool | tuple[Argument, ...]"

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from predibot.crypto import CryptoWords, crypto_grounds
 from predibot.domain.category import category_of
 from predibot.domain.clock import format_instant
+from predibot.domain.crypto import CryptoWords, crypto_grounds
 from predibot.domain.event import Event, Market
-from predibot.spelling import first_of
+from predibot.domain.spelling import first_of
 
 MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"

@@ -5,14 +5,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from predibot.agents.code_loop import run_code
-from predibot.agents.code_tools import tool_parameters
-from predibot.agents.container import docker_problem, docker_spec
-from predibot.agents.fence import Fence
-from predibot.agents.loop import LoopLimits
-from predibot.agents.prompt import decide_prompt
-from predibot.agents.research import Research, research_needs
-from predibot.agents.taken import checked_by, decided
+from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.loop.code_loop import run_code
+from predibot.agents.loop.code_tools import tool_parameters
+from predibot.agents.loop.container import docker_problem, docker_spec
+from predibot.agents.loop.evidence import Research, research_needs
+from predibot.agents.loop.tool_loop import LoopLimits
+from predibot.agents.prompts.render import decide_prompt
+from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import BUILT_IN_TOOLS, Context, Needs
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import PluginError

@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from predibot.agents.background import works_in_background
-from predibot.agents.fence import Fence
-from predibot.agents.kept_step import KeptStep
-from predibot.agents.one_shot import one_shot_need, refusal_of, run_one_shot
-from predibot.agents.prompt import extract_prompt, report_prompt
-from predibot.agents.taken import checked_by, decided
+from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.answer.one_shot import one_shot_need, refusal_of, run_one_shot
+from predibot.agents.budget.kept_step import KeptStep
+from predibot.agents.models.background_models import works_in_background
+from predibot.agents.prompts.render import extract_prompt, report_prompt
+from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import Context, ModelNeed, Needs
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.domain.decision import Abstention, Decision

@@ -9,16 +9,16 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from predibot.agents.fence import Fence
-from predibot.agents.one_shot import one_shot_need, run_one_shot
-from predibot.agents.prompt import one_shot_prompt
-from predibot.agents.taken import checked_by, decided
+from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.answer.one_shot import one_shot_need, run_one_shot
+from predibot.agents.prompts.render import one_shot_prompt
+from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import Context, Needs
 from predibot.domain.decision import Abstention, Decision, MarketDecision
 from predibot.domain.event import Event
 from predibot.domain.sizing import SizingRule, bets_usd
 from predibot.errors import ModelUnavailable, PluginError
-from predibot.scoring.pooling import PoolingMethod, pool_probabilities
+from predibot.scoring.metrics.pooling import PoolingMethod, pool_probabilities
 
 MIN_PROBABILITY = 0.001
 """What goes into `log_odds` and comes out of it stays between this and one minus this.

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from predibot.agents.fence import Fence
-from predibot.agents.one_shot import one_shot_need, run_one_shot
-from predibot.agents.prompt import one_shot_prompt
-from predibot.agents.taken import checked_by, decided
+from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.answer.one_shot import one_shot_need, run_one_shot
+from predibot.agents.prompts.render import one_shot_prompt
+from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import Context, Needs
 from predibot.domain.decision import Abstention, Decision
 

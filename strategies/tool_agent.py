@@ -5,13 +5,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from predibot.agents.answer import LoopResult
-from predibot.agents.fence import Fence
-from predibot.agents.loop import LoopLimits, run_tools
-from predibot.agents.one_shot import run_one_shot
-from predibot.agents.prompt import decide_prompt, one_shot_prompt
-from predibot.agents.research import Research, research_needs
-from predibot.agents.taken import checked_by, decided
+from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.answer.one_shot import run_one_shot
+from predibot.agents.answer.parse import LoopResult
+from predibot.agents.loop.evidence import Research, research_needs
+from predibot.agents.loop.tool_loop import LoopLimits, run_tools
+from predibot.agents.prompts.render import decide_prompt, one_shot_prompt
+from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import BUILT_IN_TOOLS, Context, Needs
 from predibot.domain.decision import Abstention, Decision
 

@@ -18,7 +18,7 @@ from sqlalchemy import text
 import predibot
 from predibot import api
 from predibot.errors import LedgerUnusable, RecipeError, RunConflict, UsageError
-from predibot.ledger.export import export_rows
+from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
 

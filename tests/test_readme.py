@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import RecipeError
-from predibot.recipe_text import RecipeText, parse_recipe
+from predibot.recipe.parse import RecipeText, parse_recipe
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion
 
 ROOT = Path(__file__).parents[1]

@@ -40,8 +40,8 @@ def bots(json: options.Json = False) -> None:
 
 
 def _print(found: "Sequence[StrategyInfo]") -> None:
-    from predibot.reports.grid import Column, Grid, print_grid
-    from predibot.reports.text import plain
+    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.terminal.text import plain
 
     console = output.report_console()
     rows = tuple((plain(info.name), plain(info.problem or info.summary)) for info in found)
@@ -54,15 +54,15 @@ def _print(found: "Sequence[StrategyInfo]") -> None:
 
 
 def _cells(argument: "ArgumentInfo") -> tuple[str, ...]:
-    from predibot.reports.text import plain
+    from predibot.reports.terminal.text import plain
 
     default = "must be given" if argument.default is None else argument.default
     return plain(argument.name), plain(argument.type), plain(default), plain(argument.doc)
 
 
 def _print_tools(found: "Sequence[ToolInfo]") -> None:
-    from predibot.reports.grid import Column, Grid, print_grid
-    from predibot.reports.text import plain
+    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.terminal.text import plain
 
     console = output.report_console()
     rows = tuple((plain(info.name), info.kind, plain(info.problem or info.summary)) for info in found)

@@ -10,8 +10,8 @@ from predibot.cli.ending import DONE, FAILED, code_of_decisions
 
 if TYPE_CHECKING:
     from predibot.config import Settings
-    from predibot.jobs.run import RunRequest
-    from predibot.jobs.venues import OpenVenue
+    from predibot.jobs.deciding.open_run import RunRequest
+    from predibot.jobs.open_venue import OpenVenue
 
 
 _MODEL_PROVIDERS = (
@@ -56,10 +56,10 @@ def decide(
 ) -> None:
     """Choose or resume the run of the slot, and make every decision that is missing."""
     from predibot.config import load_settings
-    from predibot.jobs.executor import parse_executor
-    from predibot.jobs.recipes import asked_recipe
-    from predibot.jobs.run import RunRequest
-    from predibot.jobs.venues import open_venue
+    from predibot.jobs.daemon_threads import parse_executor
+    from predibot.jobs.deciding.open_run import RunRequest
+    from predibot.jobs.open_venue import open_venue
+    from predibot.jobs.requested_recipe import asked_recipe
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
@@ -116,12 +116,12 @@ def _decide(
     as_json: bool,
     verbose: bool,
 ) -> None:
-    from predibot.jobs.bench import Processes
     from predibot.jobs.decide import decide as decide_all
+    from predibot.jobs.deciding.worker_setup import Processes
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.decided import decide_view
-    from predibot.reports.terminal import print_decisions
+    from predibot.reports.terminal.terminal import print_decisions
+    from predibot.reports.views.from_jobs import decide_view
 
     address = ledger or DEFAULT_LEDGER
     with Store.open(address) as store:
@@ -148,11 +148,11 @@ def _decide(
 
 
 def _retrace(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) -> None:
-    from predibot.jobs.retrace import retrace
+    from predibot.jobs.replay.rerun import retrace
+    from predibot.ledger.files.traces import TraceFolder
     from predibot.ledger.store import Store
-    from predibot.ledger.traces import TraceFolder
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.retrace import print_retraced, retraced_document
+    from predibot.reports.terminal.rerun import print_retraced, retraced_document
 
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
@@ -169,13 +169,13 @@ def _retrace(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) 
 def _show_plan(
     request: "RunRequest", opened: "OpenVenue", settings: "Settings", *, every: bool, as_json: bool, verbose: bool
 ) -> None:
-    from predibot.jobs.choose import choose
-    from predibot.jobs.decide import equipped
-    from predibot.jobs.forecast_cost import run_cost
-    from predibot.reports.decided import selection_view
-    from predibot.reports.destinations import all_asked, asked_documents, print_asked
-    from predibot.reports.forecast_cost import cost_document, print_cost
-    from predibot.reports.terminal import print_selection
+    from predibot.jobs.deciding.cost_estimate import run_cost
+    from predibot.jobs.deciding.select_events import choose
+    from predibot.jobs.deciding.worker_setup import equipped
+    from predibot.reports.terminal.cost_estimate import cost_document, print_cost
+    from predibot.reports.terminal.destinations import all_asked, asked_documents, print_asked
+    from predibot.reports.terminal.terminal import print_selection
+    from predibot.reports.views.from_jobs import selection_view
 
     recipe = request.recipe
     equipment = equipped(recipe, opened=opened, settings=settings, clock=options.wall_clock, store=None)

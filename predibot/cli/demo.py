@@ -29,12 +29,12 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
     """Decide on thirty simulated days, track, evaluate; start over each time."""
     from predibot.config import load_settings
     from predibot.jobs.demo import demonstrate
-    from predibot.jobs.recipes import asked_recipe
+    from predibot.jobs.requested_recipe import asked_recipe
     from predibot.ledger.store import Store
-    from predibot.reports.decided import decide_view
-    from predibot.reports.evaluation import evaluation_document
-    from predibot.reports.evaluation_screen import Shown
-    from predibot.scoring.evaluation import Question
+    from predibot.reports.terminal.evaluation_screen import Shown
+    from predibot.reports.views.evaluation_json import evaluation_document
+    from predibot.reports.views.from_jobs import decide_view
+    from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
     asked = [asked_recipe(name, overrides={}) for name in _RECIPES]

@@ -19,8 +19,8 @@ def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:
     from predibot.config import load_settings
     from predibot.jobs.doctor import check_all
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.grid import Column, Grid, print_grid
-    from predibot.reports.text import plain
+    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.terminal.text import plain
 
     output.set_up_logs(verbose=False)
     hidden = secrets_here().hidden

@@ -180,7 +180,7 @@ def _terminated(_signal: int, _frame: FrameType | None) -> None:
 def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
     """Tell an error where it belongs, on one line, and return the exit code."""
     # Rich is imported by then, or costs a hundredth of a second.
-    from predibot.reports.text import plain, sentence
+    from predibot.reports.terminal.text import plain, sentence
 
     message = sentence(secrets_here().hidden(without_passwords(message)).rstrip())
     if as_json:

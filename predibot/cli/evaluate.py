@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from predibot.config import Settings
     from predibot.contracts import ProgressListener
     from predibot.ledger.store import Store
-    from predibot.scoring.conventions import Convention
-    from predibot.scoring.evaluation import Question
+    from predibot.scoring.evaluation.evaluation import Question
+    from predibot.scoring.metrics.conventions import Convention
 
 
 def register(app: typer.Typer) -> None:
@@ -64,11 +64,11 @@ def evaluate(
     from predibot.config import load_settings
     from predibot.jobs.evaluate import evaluate as evaluate_all
     from predibot.jobs.evaluate import specs_of_ledger
-    from predibot.jobs.recipes import asked_about
-    from predibot.jobs.venues import look_back_at, venue_name
-    from predibot.ledger.runs import list_runs
+    from predibot.jobs.open_venue import look_back_at, venue_name
+    from predibot.jobs.requested_recipe import asked_about
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.ledger.write.runs import list_runs
 
     output.set_up_logs(verbose=verbose)
     output.one_format(json=json, csv=csv)
@@ -111,9 +111,9 @@ def _question(
     resamples: int,
     seed: int,
 ) -> "Question":
-    from predibot.scoring.evaluation import PARTINGS, Question
-    from predibot.scoring.sizing import SIZINGS
-    from predibot.scoring.uncertainty import Uncertainty
+    from predibot.scoring.evaluation.evaluation import PARTINGS, Question
+    from predibot.scoring.inference.uncertainty import Uncertainty
+    from predibot.scoring.records.sizing import SIZINGS
 
     rules = options.names(sizing, "--sizing kelly,half_kelly")
     return Question(
@@ -131,8 +131,8 @@ def _track(
 ) -> tuple[str, ...]:
     """Track as of the instant; a venue out of reach is a note, because what is stored can still be scored."""
     from predibot.errors import VenueUnavailable
+    from predibot.jobs.open_venue import ArchiveMissing, open_venue
     from predibot.jobs.track import track
-    from predibot.jobs.venues import ArchiveMissing, open_venue
 
     try:
         with open_venue(spec, settings, as_of=at, purpose="look_back", clock=options.wall_clock) as opened:

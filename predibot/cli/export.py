@@ -33,10 +33,10 @@ def export(
     json: options.Json = False,
 ) -> None:
     """Write the ledger's rows; two ledgers that hold the same have equal canonical exports, byte for byte."""
+    from predibot.domain.spelling import did_you_mean
     from predibot.jobs.export import FORMATS, export_files, export_lines, tables_of
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.spelling import did_you_mean
 
     output.set_up_logs(verbose=False)
     known = tables_of(canonical=canonical)

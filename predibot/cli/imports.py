@@ -10,7 +10,7 @@ from predibot.cli import options, output
 from predibot.cli.command import Command, Group
 
 if TYPE_CHECKING:
-    from predibot.jobs.import_predibench import Imported
+    from predibot.jobs.imports.predibench import Imported
 
 _LISTED = 20
 
@@ -39,8 +39,8 @@ def predibench(
     """Store the decisions of a folder, and say what was left out."""
     from dataclasses import asdict
 
-    from predibot.jobs.import_predibench import import_predibench
-    from predibot.jobs.predibench_files import read_days
+    from predibot.jobs.imports.predibench import import_predibench
+    from predibot.jobs.imports.predibench_files import read_days
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
 
@@ -66,7 +66,7 @@ def ledger(
     """Store the rows of an export that are not there yet."""
     from dataclasses import asdict
 
-    from predibot.jobs.import_ledger import import_ledger
+    from predibot.jobs.imports.ledger import import_ledger
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
 
@@ -110,7 +110,7 @@ def _count(n: int, noun: str) -> str:
 
 
 def _print(lines: Iterator[str] | Sequence[str]) -> None:
-    from predibot.reports.text import plain
+    from predibot.reports.terminal.text import plain
 
     console = output.report_console()
     for line in lines:

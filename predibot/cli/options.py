@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from predibot.domain.clock import parse_instant
-from predibot.spelling import nearest
+from predibot.domain.spelling import nearest
 
 if TYPE_CHECKING:
-    from predibot.ledger import claims
-    from predibot.reports import evaluation_screen
-    from predibot.scoring import conventions
+    from predibot.ledger.write import claims
+    from predibot.reports.terminal import evaluation_screen
+    from predibot.scoring.metrics import conventions
 
 
 def _instant(text: str) -> datetime:
@@ -146,8 +146,8 @@ def names(text: str | None, example: str = "--bots market_price,random_bet") -> 
 
 def shown(*, full: bool, table: str | None, every: bool) -> "evaluation_screen.Shown":
     """Return how much of an evaluation is asked for."""
-    from predibot.reports.evaluation_grids import TABLES
-    from predibot.reports.evaluation_screen import Shown
+    from predibot.reports.terminal.evaluation_grids import TABLES
+    from predibot.reports.terminal.evaluation_screen import Shown
 
     if full and table is not None:
         raise typer.BadParameter("--full prints every table, --table one; ask for one of both")
@@ -156,7 +156,7 @@ def shown(*, full: bool, table: str | None, every: bool) -> "evaluation_screen.S
 
 def retry(text: str | None) -> "frozenset[claims.Retry]":
     """Return which decisions are to be tried again."""
-    from predibot.ledger.claims import RETRIES
+    from predibot.ledger.write.claims import RETRIES
 
     asked = [one_of("--retry", name, RETRIES) for name in names(text, "--retry failed,abstained")]
     return frozenset(each for each in RETRIES if each in asked)
@@ -173,7 +173,7 @@ def one_of(option: str, text: str, known: Sequence[str]) -> str:
 
 def convention_of(name: str) -> "conventions.Convention":
     """Return the convention of a name, or say which there are."""
-    from predibot.scoring.conventions import convention_named
+    from predibot.scoring.metrics.conventions import convention_named
 
     try:
         return convention_named(name)

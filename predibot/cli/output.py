@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from predibot.contracts import Progress, ProgressListener
-    from predibot.jobs.watch import Activity, Watch
+    from predibot.jobs.deciding.activity import Activity, Watch
     from predibot.jobs.worst import WorstDecision
     from predibot.ledger.store import Store
-    from predibot.recipe import Recipe
-    from predibot.reports.evaluation_screen import Shown
-    from predibot.scoring.evaluation import Evaluation, Question
+    from predibot.recipe.recipe import Recipe
+    from predibot.reports.terminal.evaluation_screen import Shown
+    from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -49,7 +49,7 @@ def print_document(document: Any, *, exit_code: int | None = None) -> None:
 
 def report_console() -> "Console":
     """Return the console that reports are printed on."""
-    from predibot.reports.terminal import console_for
+    from predibot.reports.terminal.terminal import console_for
 
     return console_for(sys.stdout)
 
@@ -64,7 +64,7 @@ def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool 
     """Return the question without what is not shown in the end; a document has everything."""
     from dataclasses import replace
 
-    from predibot.reports.evaluation_screen import wanted
+    from predibot.reports.terminal.evaluation_screen import wanted
 
     return question if json or csv else replace(question, wanted=wanted(shown, question.grouping))
 
@@ -83,7 +83,7 @@ def worst_of(
     Those of baselines are among them only where they are named, or there are no others: they have no reasons.
     """
     from predibot.jobs.worst import worst_decisions
-    from predibot.reports.leaderboard import BASELINES
+    from predibot.reports.views.leaderboard import BASELINES
 
     if most is None or evaluation.as_of is None:
         return None
@@ -94,7 +94,7 @@ def worst_of(
 
 def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:
     """Return what a document has of them; nothing where nobody asked."""
-    from predibot.reports.worst import worst_documents
+    from predibot.reports.terminal.worst import worst_documents
 
     return {} if worst is None else {"worst": worst_documents(worst)}
 
@@ -117,20 +117,20 @@ def print_evaluation(
         worst: The decisions that cost most, where they were asked for.
     """
     if json:
-        from predibot.reports.evaluation import evaluation_document
+        from predibot.reports.views.evaluation_json import evaluation_document
 
         print_document({**evaluation_document(evaluation), **worst_document(worst)}, exit_code=DONE)
     elif csv:
-        from predibot.reports.evaluation_csv import evaluation_csv
+        from predibot.reports.views.evaluation_csv import evaluation_csv
 
         typer.echo(evaluation_csv(evaluation), nl=False)
     else:
-        from predibot.reports import evaluation_screen
+        from predibot.reports.terminal import evaluation_screen
 
         console = report_console()
         evaluation_screen.print_evaluation(console, evaluation, shown)
         if worst is not None:
-            from predibot.reports.worst import print_worst
+            from predibot.reports.terminal.worst import print_worst
 
             print_worst(console, worst)
 
@@ -178,8 +178,8 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    from predibot.reports.terminal import console_for
-    from predibot.reports.text import plain
+    from predibot.reports.terminal.terminal import console_for
+    from predibot.reports.terminal.text import plain
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Bar(*columns, console=console_for(sys.stderr), transient=True) as bar:
@@ -197,12 +197,12 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
 @contextmanager
 def watching(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressListener, Watch]]":
     """Yield listeners that show what every bot is doing: a live table on a terminal, lines with `verbose`."""
-    from predibot.jobs.watch import unwatched
+    from predibot.jobs.deciding.activity import unwatched
 
     if not sys.stderr.isatty():
         yield (_log_lines, _log_activity) if verbose else (_nothing, unwatched)
         return
-    from predibot.reports.live import live_board
+    from predibot.reports.terminal.live import live_board
 
     with live_board([bot.name for bot in recipe.bots], sys.stderr) as board:
         yield board.progress, board.activity
@@ -211,7 +211,7 @@ def watching(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressList
 def _log_activity(activity: "Activity") -> None:
     if not activity.text:
         return
-    from predibot.reports.text import plain
+    from predibot.reports.terminal.text import plain
 
     say(plain(f"{activity.bot} on {activity.event_id}: step {activity.step}, {activity.text}"))
 

@@ -32,9 +32,9 @@ def record(
     """Add a snapshot, later prices and resolutions to an archive."""
     from predibot.config import load_settings
     from predibot.errors import VenueUnavailable
+    from predibot.jobs.open_venue import open_venue
     from predibot.jobs.record import record as record_all
-    from predibot.jobs.venues import open_venue
-    from predibot.reports.text import plain
+    from predibot.reports.terminal.text import plain
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()

@@ -13,10 +13,10 @@ from predibot.cli.ending import FAILED, code_of_decisions
 from predibot.domain.clock import parse_instant, parse_length
 
 if TYPE_CHECKING:
-    from predibot.jobs.look_ahead import LookAhead
-    from predibot.jobs.replay import Played
-    from predibot.reports.replay import ReplayView
-    from predibot.scoring.evaluation import Evaluation
+    from predibot.jobs.replay.look_ahead_check import LookAhead
+    from predibot.jobs.replay.replay import Played
+    from predibot.reports.terminal.replay import ReplayView
+    from predibot.scoring.evaluation.evaluation import Evaluation
 
 _Read = TypeVar("_Read")
 
@@ -91,14 +91,14 @@ def replay(
 ) -> None:
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
     from predibot.config import load_settings
-    from predibot.jobs.look_ahead import check_look_ahead
-    from predibot.jobs.recipes import asked_recipe
-    from predibot.jobs.replay import plan_replay, replay_and_look_back
+    from predibot.jobs.replay.look_ahead_check import check_look_ahead
+    from predibot.jobs.replay.replay import plan_replay, replay_and_look_back
+    from predibot.jobs.requested_recipe import asked_recipe
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.evaluation_screen import Shown
-    from predibot.reports.replay import replay_view
-    from predibot.scoring.evaluation import Question
+    from predibot.reports.terminal.evaluation_screen import Shown
+    from predibot.reports.terminal.replay import replay_view
+    from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
     settings, clock = load_settings(), options.wall_clock
@@ -142,7 +142,7 @@ def _teller(of: int) -> "Callable[[Played], None]":
     """Return who says on stderr after each instant how far it is, and how long the rest takes if it goes on so."""
     from itertools import count
 
-    from predibot.reports.replay import progress_line
+    from predibot.reports.terminal.replay import progress_line
 
     began, numbers = time.monotonic(), count(1)
 
@@ -156,9 +156,9 @@ def _teller(of: int) -> "Callable[[Played], None]":
 
 def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None", *, code: int | None) -> None:
     """Print what a replay came to; with a code as the document of a program that ends so."""
-    from predibot.reports.evaluation import evaluation_document
-    from predibot.reports.look_ahead import look_ahead_document, print_look_ahead
-    from predibot.reports.replay import print_replay
+    from predibot.reports.terminal.look_ahead import look_ahead_document, print_look_ahead
+    from predibot.reports.terminal.replay import print_replay
+    from predibot.reports.views.evaluation_json import evaluation_document
 
     if code is not None:
         checked = {} if found is None else {"look_ahead": look_ahead_document(found)}

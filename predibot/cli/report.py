@@ -34,10 +34,10 @@ def report(
     from predibot.jobs.evaluate import evaluate_stored
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.decided import run_row
-    from predibot.reports.evaluation import evaluation_document
-    from predibot.reports.terminal import print_line, print_runs
-    from predibot.scoring.evaluation import Question
+    from predibot.reports.terminal.terminal import print_line, print_runs
+    from predibot.reports.views.evaluation_json import evaluation_document
+    from predibot.reports.views.from_jobs import run_row
+    from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
     output.one_format(json=json, csv=csv)

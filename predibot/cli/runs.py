@@ -31,11 +31,11 @@ def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Js
         # Options may stand before `void` as well as behind it.
         context.obj = _Before(ledger, json)
         return
-    from predibot.ledger.runs import list_runs
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.decided import run_row
-    from predibot.reports.terminal import print_runs
+    from predibot.ledger.write.runs import list_runs
+    from predibot.reports.terminal.terminal import print_runs
+    from predibot.reports.views.from_jobs import run_row
 
     output.set_up_logs(verbose=False)
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
@@ -56,9 +56,9 @@ def void(
     json: options.Json = False,
 ) -> None:
     """Take a run out of all scores."""
-    from predibot.ledger.runs import void_run
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.ledger.write.runs import void_run
 
     output.set_up_logs(verbose=False)
     before: _Before = context.obj

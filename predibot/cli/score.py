@@ -13,7 +13,7 @@ from predibot.cli.ending import FAILED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from predibot.jobs.score import ComparedForecasters, FileRefused, Pools, ScoredEquity, ScoredForecasts
+    from predibot.jobs.score_files.score import ComparedForecasters, FileRefused, Pools, ScoredEquity, ScoredForecasts
 
 
 def register(app: typer.Typer) -> None:
@@ -72,12 +72,18 @@ def score(
     verbose: options.Verbose = False,
 ) -> None:
     """Read the file, list its bad rows, and score the rest."""
-    from predibot.jobs.forecast_file import Layout
-    from predibot.jobs.score import FileRefused, HowAnnual, compare_forecasters, score_equity, score_forecasts
-    from predibot.jobs.table_file import TABLE_FORMATS, read_table_file
-    from predibot.reports.evaluation_screen import SCORED
-    from predibot.scoring.evaluation import WANTED, Question
-    from predibot.scoring.uncertainty import Uncertainty
+    from predibot.jobs.score_files.forecasts import Layout
+    from predibot.jobs.score_files.score import (
+        FileRefused,
+        HowAnnual,
+        compare_forecasters,
+        score_equity,
+        score_forecasts,
+    )
+    from predibot.jobs.score_files.table import TABLE_FORMATS, read_table_file
+    from predibot.reports.terminal.evaluation_screen import SCORED
+    from predibot.scoring.evaluation.evaluation import WANTED, Question
+    from predibot.scoring.inference.uncertainty import Uncertainty
 
     output.set_up_logs(verbose=verbose)
     output.one_format(json=json, csv=csv)
@@ -154,8 +160,8 @@ def _check_options(
 
 
 def _pools(pool: str | None, extremize: float | None) -> "Pools":
-    from predibot.jobs.score import Pools
-    from predibot.scoring.pooling import PoolingMethod
+    from predibot.jobs.score_files.score import Pools
+    from predibot.scoring.metrics.pooling import PoolingMethod
 
     known: tuple[PoolingMethod, ...] = get_args(PoolingMethod)
     wanted = [options.one_of("--pool", name, known) for name in options.names(pool)]
@@ -164,9 +170,9 @@ def _pools(pool: str | None, extremize: float | None) -> "Pools":
 
 
 def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool, every: bool) -> None:
-    from predibot.reports.bad_rows import bad_row_lines, bad_rows_document, print_bad_rows
-    from predibot.reports.evaluation import evaluation_document
-    from predibot.reports.evaluation_screen import print_scored
+    from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document, print_bad_rows
+    from predibot.reports.terminal.evaluation_screen import print_scored
+    from predibot.reports.views.evaluation_json import evaluation_document
 
     file = found.file
     if json:
@@ -183,8 +189,8 @@ def _print_forecasts(found: "ScoredForecasts", *, json: bool, csv: bool, every: 
 
 
 def _print_comparison(found: "ComparedForecasters", *, json: bool) -> None:
-    from predibot.reports.bad_rows import bad_row_lines, bad_rows_document
-    from predibot.reports.comparison import comparison_document, comparison_line
+    from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document
+    from predibot.reports.terminal.comparison import comparison_document, comparison_line
 
     if json:
         output.print_document({**comparison_document(found), "rows": found.file.rows, **bad_rows_document(found.file)})
@@ -195,8 +201,8 @@ def _print_comparison(found: "ComparedForecasters", *, json: bool) -> None:
 
 
 def _print_equity(found: "ScoredEquity", *, json: bool) -> None:
-    from predibot.reports.bad_rows import bad_rows_document, print_bad_rows
-    from predibot.reports.equity import equity_document, print_equity
+    from predibot.reports.terminal.bad_rows import bad_rows_document, print_bad_rows
+    from predibot.reports.terminal.equity import equity_document, print_equity
 
     if json:
         output.print_document({**equity_document(found), **bad_rows_document(found.file)})
@@ -207,7 +213,7 @@ def _print_equity(found: "ScoredEquity", *, json: bool) -> None:
 
 def _refuse(error: "FileRefused", *, as_json: bool) -> NoReturn:
     """Tell why a file is not scored, with its bad rows, where one line would not do."""
-    from predibot.reports.bad_rows import bad_row_lines, bad_rows_document
+    from predibot.reports.terminal.bad_rows import bad_row_lines, bad_rows_document
 
     if not as_json:
         for line in bad_row_lines(error.file):

@@ -28,11 +28,11 @@ def select(
 ) -> None:
     """Read the venue's list and apply the recipe's rules; nothing is stored."""
     from predibot.config import load_settings
-    from predibot.jobs.choose import choose
-    from predibot.jobs.recipes import asked_recipe
-    from predibot.jobs.venues import open_venue
-    from predibot.reports.decided import selection_view
-    from predibot.reports.terminal import print_selection
+    from predibot.jobs.deciding.select_events import choose
+    from predibot.jobs.open_venue import open_venue
+    from predibot.jobs.requested_recipe import asked_recipe
+    from predibot.reports.terminal.terminal import print_selection
+    from predibot.reports.views.from_jobs import selection_view
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()

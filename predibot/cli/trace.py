@@ -24,11 +24,11 @@ def trace(
     json: options.Json = False,
 ) -> None:
     """Show a stored trace step by step, or sum them all."""
-    from predibot.jobs.traces import read_trace, used
+    from predibot.jobs.read_traces import read_trace, used
+    from predibot.ledger.files.traces import TraceFolder
     from predibot.ledger.store import Store
-    from predibot.ledger.traces import TraceFolder
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.trace import print_trace, print_used, trace_document, used_document
+    from predibot.reports.terminal.trace import print_trace, print_used, trace_document, used_document
 
     if (decision is None) is not cost:
         raise typer.BadParameter("name a DECISION, or ask for --cost of them all")

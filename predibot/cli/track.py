@@ -28,9 +28,9 @@ def track(
     from predibot.config import load_settings
     from predibot.errors import VenueUnavailable
     from predibot.jobs.evaluate import specs_of_ledger
+    from predibot.jobs.open_venue import open_venue
     from predibot.jobs.track import TrackReport
     from predibot.jobs.track import track as track_all
-    from predibot.jobs.venues import open_venue
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import get_args
 
+from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event import DollarPerEvent, Overstake
-from predibot.spelling import did_you_mean
 
 GAMES = ("dollar_per_event",)
 OVERSTAKES: tuple[str, ...] = get_args(Overstake)

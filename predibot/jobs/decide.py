@@ -14,27 +14,25 @@ from predibot.config import Settings
 from predibot.contracts import ProgressListener
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
-from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.errors import LedgerError
-from predibot.jobs.bench import Processes, Workplace, make_bench
-from predibot.jobs.crew import Crew, ThreadCrew
-from predibot.jobs.executor import DaemonThreadExecutor
-from predibot.jobs.heartbeat import Heartbeat
-from predibot.jobs.run import RunRequest, open_run
-from predibot.jobs.shift import Shift
-from predibot.jobs.venues import OpenVenue
-from predibot.jobs.watch import Watch, unwatched
-from predibot.jobs.work import Bench, DecideJob, seed_parts
-from predibot.ledger.claims import release
-from predibot.ledger.decisions import StoredDecision, stored_decisions
-from predibot.ledger.runs import BotPlan, RunPlan, StoredRun, add_bots
+from predibot.jobs.daemon_threads import DaemonThreadExecutor
+from predibot.jobs.deciding.activity import Watch, unwatched
+from predibot.jobs.deciding.decide_one import Bench, DecideJob, seed_parts
+from predibot.jobs.deciding.open_run import RunRequest, open_run
+from predibot.jobs.deciding.worker_setup import Processes, Workplace, equipped, make_bench
+from predibot.jobs.open_venue import OpenVenue
+from predibot.jobs.workers.dispatch import Shift
+from predibot.jobs.workers.heartbeat import Heartbeat
+from predibot.jobs.workers.thread_pool import Crew, ThreadCrew
+from predibot.ledger.files.traces import TraceFolder
 from predibot.ledger.store import Store
-from predibot.ledger.traces import TraceFolder
-from predibot.recipe import BotSpec, Recipe
-from predibot.tool_plugins import require_own_tools
+from predibot.ledger.write.claims import release
+from predibot.ledger.write.decisions import StoredDecision, stored_decisions
+from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots
+from predibot.recipe.recipe import BotSpec
 
 if TYPE_CHECKING:
-    from predibot.jobs.equipment import Equipment
+    from predibot.jobs.deciding.agent_setup import Equipment
 
 _Key = tuple[str, str]
 """A bot and a subject."""
@@ -151,8 +149,8 @@ def _crew(bench: Bench, workplace: Workplace, run_key: str, processes: Processes
     if processes is None:
         return ThreadCrew(bench, settings.workers, settings.decision_deadline_seconds)
     # What starts processes costs a moment, which only they pay.
-    from predibot.jobs.process_crew import ProcessCrew
-    from predibot.jobs.process_worker import ProcessPlan
+    from predibot.jobs.workers.process_pool import ProcessCrew
+    from predibot.jobs.workers.process_worker import ProcessPlan
 
     opened = workplace.opened
     plan = ProcessPlan(
@@ -195,34 +193,6 @@ def bot_plan(bot: BotSpec) -> BotPlan:
         knowledge_cutoff=bot.terms.knowledge_cutoff,
         members=bot.members,
     )
-
-
-def equipped(
-    recipe: Recipe, *, opened: OpenVenue, settings: Settings, clock: Callable[[], datetime], store: Store | None
-) -> "Equipment | None":
-    """Return what the recipe's bots decide with, after a check of each; None where all need the event alone.
-
-    Raises:
-        UsageError: If a bot could not keep to its budget, or would see the future.
-    """
-    if not any(bot.needs.equipment for bot in recipe.bots):
-        return None
-    require_own_tools()
-    # Clients and tools cost half a second, which only runs that need them pay.
-    from predibot.agents.key import ApiKeys
-    from predibot.jobs.equipment import Equipment
-
-    equipment = Equipment(
-        recipe=recipe,
-        opened=opened,
-        keys=ApiKeys(api_keys(), settings.key_hosts, api_bases(), secrets_present()),
-        run_key="",
-        deadline_seconds=settings.decision_deadline_seconds,
-        clock=clock,
-        store=store,
-    )
-    equipment.check(recipe.bots)
-    return equipment
 
 
 def _give_back(bench: Bench, owners: Sequence[str], equipment: "Equipment | None") -> None:

@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from predibot.config import Settings
 from predibot.contracts import ProgressListener
 from predibot.jobs.decide import DecideReport
-from predibot.jobs.past import open_past
-from predibot.jobs.replay import Turn, look_back, play
-from predibot.jobs.run import RunRequest
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.replay.history_source import open_past
+from predibot.jobs.replay.replay import Turn, look_back, play
 from predibot.ledger.store import Store
-from predibot.recipe import Recipe
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.scoring.evaluation import Evaluation, Question
+from predibot.recipe.recipe import Recipe
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 DAYS = 30
 """How many days are played."""

@@ -12,15 +12,15 @@ import predibot
 from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
-from predibot.jobs.recipes import asked_about
-from predibot.jobs.venues import Clock, check_spec, look_back_at
-from predibot.jobs.venues import venue_name as name_of_venue
-from predibot.ledger.memos import keep_memo, memo_key, stored_memo
-from predibot.ledger.packs import RUNS_AT_ONCE, pack_runs, runs_to_pack
-from predibot.ledger.queries import track_record
-from predibot.ledger.runs import RunSummary, imported_decisions, list_runs
+from predibot.jobs.open_venue import Clock, check_spec, look_back_at
+from predibot.jobs.open_venue import venue_name as name_of_venue
+from predibot.jobs.requested_recipe import asked_about
+from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_memo
+from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
+from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.scoring.evaluation import Evaluation, Question, evaluation_of
+from predibot.ledger.write.runs import RunSummary, imported_decisions, list_runs
+from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 
 _log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from predibot.scoring.evaluation import Evaluation
+from predibot.scoring.evaluation.evaluation import Evaluation
 
 _KIND = "kind"
 _OURS = "predibot.scoring."

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Literal
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
-from predibot.ledger.export import CANONICAL_TABLES, TABLES, export_columns, export_rows, export_values
+from predibot.ledger.read.export import CANONICAL_TABLES, TABLES, export_columns, export_rows, export_values
 from predibot.ledger.store import Store
 from predibot.whole_file import whole_file
 

@@ -11,13 +11,13 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.event import Event, MarketRef
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueError
-from predibot.jobs.executor import DaemonThreadExecutor
-from predibot.jobs.venues import OpenVenue
-from predibot.venues.archive import Archive
-from predibot.venues.archive_layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
-from predibot.venues.archive_write import merge_history, merge_resolutions, write_snapshot
-from predibot.venues.polymarket import Polymarket
-from predibot.venues.polymarket_parse import parse_event
+from predibot.jobs.daemon_threads import DaemonThreadExecutor
+from predibot.jobs.open_venue import OpenVenue
+from predibot.venues.archive.layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
+from predibot.venues.archive.reader import Archive
+from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot
+from predibot.venues.polymarket.client import Polymarket
+from predibot.venues.polymarket.parse import parse_event
 
 _SHOWN = 3
 _MAX_FAILURES_IN_A_ROW = 5

@@ -14,10 +14,11 @@ from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution, as_known, unseen_revisions
 from predibot.errors import VenueError
-from predibot.jobs.executor import DaemonThreadExecutor
-from predibot.jobs.venues import OpenVenue
-from predibot.ledger.catalogue import market_refs
-from predibot.ledger.marks import (
+from predibot.jobs.daemon_threads import DaemonThreadExecutor
+from predibot.jobs.open_venue import OpenVenue
+from predibot.ledger.store import Store
+from predibot.ledger.write.events import market_refs
+from predibot.ledger.write.prices_and_resolutions import (
     Followed,
     add_observations,
     add_resolutions,
@@ -25,7 +26,6 @@ from predibot.ledger.marks import (
     note_tracked,
     stored_resolutions,
 )
-from predibot.ledger.store import Store
 
 _OVERLAP = timedelta(hours=2)
 """Venues publish the points of their history a little late."""

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from predibot.ledger.queries import track_record
-from predibot.ledger.reasons import Reason, markets_of_venue, reason_of
+from predibot.ledger.read.reasons import Reason, markets_of_venue, reason_of
+from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.scoring.losses import Loss, largest_losses
+from predibot.scoring.records.losses import Loss, largest_losses
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -25,16 +25,10 @@ from predibot.domain.event import MarketRef
 from predibot.domain.price import Instrument, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import RunConflict
-from predibot.ledger.catalogue import event_from_json, events, instruments, markets, remember_instruments
-from predibot.ledger.claims import attempts, tasks
-from predibot.ledger.decisions import decisions
-from predibot.ledger.export import export_types
-from predibot.ledger.instant import Instant
-from predibot.ledger.marks import ObservationSource, add_observations
-from predibot.ledger.prose import UNSTORABLE, Prose
-from predibot.ledger.rows import insert_new, table_of
-from predibot.ledger.runs import bots, runs
-from predibot.ledger.tables import (
+from predibot.ledger.read.export import export_types
+from predibot.ledger.schema.instant import Instant
+from predibot.ledger.schema.prose import UNSTORABLE, Prose
+from predibot.ledger.schema.tables import (
     BetRow,
     BotRow,
     DecisionRow,
@@ -50,6 +44,12 @@ from predibot.ledger.tables import (
     SourceRow,
     TaskRow,
 )
+from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.write.claims import attempts, tasks
+from predibot.ledger.write.decisions import decisions
+from predibot.ledger.write.events import event_from_json, events, instruments, markets, remember_instruments
+from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
+from predibot.ledger.write.runs import bots, runs
 
 _ROWS_AT_ONCE = 500
 _POINTS_AT_ONCE = 5_000

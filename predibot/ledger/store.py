@@ -14,7 +14,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalErr
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.ledger.schema import HEAD, make_current, stored_version
+from predibot.ledger.schema.versions import HEAD, make_current, stored_version
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
 
 T = TypeVar("T")

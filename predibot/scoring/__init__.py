@@ -1,13 +1,35 @@
 """How good it was: pure functions of arrays, and the evaluations made of them."""
 
-from predibot.scoring.agreement import macro_f1, quadratic_weighted_kappa, rank_correlation
-from predibot.scoring.bootstrap import (
+from predibot.scoring.evaluation.e_values import (
+    BettingEvidence,
+    BotEvidence,
+    Evidence,
+    betting_evidence,
+    record_evidence,
+)
+from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of, evaluation_of_forecasts
+from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
+from predibot.scoring.evaluation.notes import notes
+from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, ranked, return_pairs
+from predibot.scoring.evaluation.scorecard import EdgeScore, HorizonScore, Scorecard, scorecards
+from predibot.scoring.evaluation.verdict import Finding, Verdict, pair_verdict, verdict
+from predibot.scoring.inference.bootstrap import (
     Estimate,
     cluster_bootstrap,
     cluster_bootstrap_mean,
     cluster_bootstrap_ratio,
 )
-from predibot.scoring.calibration import (
+from predibot.scoring.inference.comparison import (
+    Comparison,
+    benjamini_hochberg,
+    paired_difference,
+    probability_of_being_best,
+)
+from predibot.scoring.inference.power import EventsNeeded, events_needed, smallest_detectable
+from predibot.scoring.inference.price_implied import price_implied_variance
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.metrics.agreement import macro_f1, quadratic_weighted_kappa, rank_correlation
+from predibot.scoring.metrics.calibration import (
     CalibrationBins,
     ChanceError,
     MurphyDecomposition,
@@ -17,41 +39,17 @@ from predibot.scoring.calibration import (
     murphy_decomposition,
     wilson_interval,
 )
-from predibot.scoring.comparison import (
-    Comparison,
-    benjamini_hochberg,
-    paired_difference,
-    probability_of_being_best,
-)
-from predibot.scoring.conventions import CONVENTIONS, Convention, convention_named
-from predibot.scoring.difficulty import difficulty_adjusted
-from predibot.scoring.e_values import (
-    BettingEvidence,
-    BotEvidence,
-    Evidence,
-    betting_evidence,
-    record_evidence,
-)
-from predibot.scoring.edge import Edges, edges
-from predibot.scoring.equity import EquityScore, equity_returns, equity_score
-from predibot.scoring.evaluation import Evaluation, Question, evaluation_of, evaluation_of_forecasts
-from predibot.scoring.forecast_score import ForecastScore, forecast_scores
-from predibot.scoring.forecasts import Forecasts, settled_forecasts
-from predibot.scoring.frictions import quote_gains
-from predibot.scoring.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
-from predibot.scoring.kelly import kelly_fraction
-from predibot.scoring.knowledge import KNOWLEDGE, inherited_knowledge, knowledge_of
-from predibot.scoring.leaderboard import Pair, brier_pairs, edge_pairs, ranked, return_pairs
-from predibot.scoring.notes import notes
-from predibot.scoring.pooling import pool_probabilities
-from predibot.scoring.power import EventsNeeded, events_needed, smallest_detectable
-from predibot.scoring.price_implied import price_implied_variance
-from predibot.scoring.prices import as_of_prices
-from predibot.scoring.probability import brier_score, brier_skill_score, log_score
-from predibot.scoring.recalibration import fit_recalibration
-from predibot.scoring.record import TrackRecord
-from predibot.scoring.returns import horizon_gains
-from predibot.scoring.risk import (
+from predibot.scoring.metrics.conventions import CONVENTIONS, Convention, convention_named
+from predibot.scoring.metrics.difficulty import difficulty_adjusted
+from predibot.scoring.metrics.equity import EquityScore, equity_returns, equity_score
+from predibot.scoring.metrics.frictions import quote_gains
+from predibot.scoring.metrics.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
+from predibot.scoring.metrics.kelly import kelly_fraction
+from predibot.scoring.metrics.pooling import pool_probabilities
+from predibot.scoring.metrics.probability import brier_score, brier_skill_score, log_score
+from predibot.scoring.metrics.recalibration import fit_recalibration
+from predibot.scoring.metrics.returns import horizon_gains
+from predibot.scoring.metrics.risk import (
     longest_losing_run,
     sharpe_ratio,
     sortino_ratio,
@@ -59,10 +57,12 @@ from predibot.scoring.risk import (
     volatility,
     win_rate,
 )
-from predibot.scoring.scorecard import EdgeScore, HorizonScore, Scorecard, scorecards
-from predibot.scoring.sharpe_interval import sharpe_interval
-from predibot.scoring.uncertainty import Uncertainty
-from predibot.scoring.verdict import Finding, Verdict, pair_verdict, verdict
+from predibot.scoring.metrics.sharpe_interval import sharpe_interval
+from predibot.scoring.records.edge import Edges, edges
+from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
+from predibot.scoring.records.knowledge import KNOWLEDGE, inherited_knowledge, knowledge_of
+from predibot.scoring.records.price_lookup import as_of_prices
+from predibot.scoring.records.track_record import TrackRecord
 
 __all__ = [
     "CONVENTIONS",

@@ -4,23 +4,22 @@ import logging
 import math
 import random
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import MappingProxyType, TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
-from predibot.domain.waiting import asked_wait_seconds, wait_seconds
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.trust import LateTrust
-from predibot.venues import wire
-from predibot.venues.rate import RateLimiter
+from predibot.net.deadline import GRACE_SECONDS, in_time
+from predibot.net.rate_limit import RateLimiter
+from predibot.net.retry_after import asked_wait_seconds, wait_seconds
+from predibot.net.tls import LateTrust
+from predibot.venues import fields
 
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 MAX_TRIES = 6
@@ -33,8 +32,6 @@ SILENCE_SECONDS = 20.0
 """How long a connection may say nothing before the try counts as failed."""
 TRY_SHARE = 0.5
 """Of a call's time, what a single try may take: an answer that drips leaves time for another."""
-GRACE_SECONDS = 0.25
-"""What the reading itself is given to say why it stops."""
 SEEN_CHARACTERS = 200
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 BARRED_STATUSES = frozenset({401, 403, 407, 408, 425, 451})
@@ -44,8 +41,6 @@ _PASSWORD = re.compile("//[^/@]*@")
 _NO_RATES: Mapping[str, float] = MappingProxyType({})
 
 _log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 class RequestRefused(VenueChanged):
@@ -216,7 +211,7 @@ class JsonClient:
                 return response, self._read(response, asked, began, left_seconds)
 
         try:
-            response, text = _in_time(exchange, left_seconds + GRACE_SECONDS)
+            response, text = in_time(exchange, left_seconds + GRACE_SECONDS)
         except TimeoutError:
             raise _TryAgain(
                 f"{asked}: no whole answer in {left_seconds:.3g} s; is call_deadline_seconds high enough?"
@@ -257,28 +252,6 @@ class JsonClient:
         raise RequestRefused(f"{said}; see whether the address in the settings and predibot are up to date", status)
 
 
-def _in_time(call: Callable[[], T], seconds: float) -> T:
-    """Return what a call returns, or stop waiting for it.
-
-    httpx limits the silence between two bytes, not the whole: a server that
-    drips its headers would hold the caller for minutes. The thread that is left
-    behind is a daemon, and ends with the connection or the program.
-
-    Raises:
-        TimeoutError: If it has not returned in time.
-    """
-    future: Future[T] = Future()
-
-    def fulfil() -> None:
-        try:
-            future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
-            future.set_exception(error)
-
-    threading.Thread(target=fulfil, name="predibot-http", daemon=True).start()
-    return future.result(timeout=seconds)
-
-
 def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:
     """Return a client that takes the environment's proxies, but not for hosts on this machine."""
     try:
@@ -298,7 +271,7 @@ def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:
 def _decoded(text: bytes, asked: str) -> object:
     """Return the JSON of a body; one that breaks off is asked for again, anything else is no contract."""
     try:
-        return wire.loads(text)
+        return fields.loads(text)
     except ValueError as error:
         if not text.strip() or text.lstrip()[:1] in (b"{", b"["):
             raise _TryAgain(f"{asked} answered JSON that is not whole: {error}, {_harmless(text[-80:])}") from error

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from predibot.sandbox.fault import FAULT_KINDS
+from predibot.sandbox.server.fault import FAULT_KINDS
 from tests.acceptance.conftest import Predibot, Said, said_here
 
 # A call that nobody waits for any more may leave its connection to the garbage collector.

@@ -4,14 +4,14 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from predibot.agents.breaker import Breakers
-from predibot.agents.key import ApiKeys, Key
-from predibot.agents.litellm_model import LiteLLMModel
-from predibot.agents.openai_model import OpenAICompatibleModel
-from predibot.agents.price import Price
-from predibot.agents.retry import Retry
+from predibot.agents.budget.price import Price
+from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.litellm_model import LiteLLMModel
 from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolSchema, Usage
+from predibot.net.api_keys import ApiKeys, Key
+from predibot.net.circuit_breaker import Breakers
+from predibot.net.retry import Retry
 from tests.agents.chat_server import ChatServer
 
 SECRET = "sk-planted-0123456789abcdef"

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from predibot.agents.key import Key
-from predibot.agents.price import Price
-from predibot.agents.responses_model import ResponsesModel
+from predibot.agents.budget.price import Price
+from predibot.agents.models.responses import ResponsesModel
+from predibot.net.api_keys import Key
 from tests.agents.chat_server import ChatServer, Said, said_json
 from tests.agents.clients import KEY_NAME, SECRET, Clock, retry_of
 

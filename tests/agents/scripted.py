@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from predibot.agents.fence import Fence
-from predibot.agents.research import Research
+from predibot.agents.loop.evidence import Research
+from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import Context, Toolbox, ToolError, ToolResult, ToolText
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, Usage
 from predibot.domain.event import Event, Market, MarketRef

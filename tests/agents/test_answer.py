@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.answer import MAX_ANSWER_CHARACTERS, abstention_of, parse_answer
-from predibot.agents.complaint import seen
-from predibot.agents.taken import checked_by
+from predibot.agents.answer.check import checked_by
+from predibot.agents.answer.complaints import seen
+from predibot.agents.answer.parse import MAX_ANSWER_CHARACTERS, abstention_of, parse_answer
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.errors import AnswerError
 from tests.agents.scripted import answer, context, rain, said

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.account import Account, Exact, MemoryAccount, Standing
-from predibot.agents.budget import Budget, Reserved
-from predibot.agents.failure import BudgetHeld
+from predibot.agents.budget.account import Account, Exact, MemoryAccount, Standing
+from predibot.agents.budget.budget import Budget, Reserved
 from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent
+from predibot.net.failures import BudgetHeld
 
 AMOUNTS = st.builds(
     Spending,

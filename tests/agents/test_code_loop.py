@@ -9,14 +9,14 @@ import sys
 
 import pytest
 
-from predibot.agents.answer import LoopResult
-from predibot.agents.code_loop import run_code
-from predibot.agents.code_tools import tool_parameters
-from predibot.agents.container import ContainerSpec, python_side
-from predibot.agents.loop import LoopLimits
-from predibot.agents.prompt import decide_prompt
-from predibot.agents.research import Research
-from predibot.agents.taken import checked_by
+from predibot.agents.answer.check import checked_by
+from predibot.agents.answer.parse import LoopResult
+from predibot.agents.loop.code_loop import run_code
+from predibot.agents.loop.code_tools import tool_parameters
+from predibot.agents.loop.container import ContainerSpec, python_side
+from predibot.agents.loop.evidence import Research
+from predibot.agents.loop.tool_loop import LoopLimits
+from predibot.agents.prompts.render import decide_prompt
 from predibot.errors import ClaimLost, ModelUnavailable
 from tests.agents.scripted import FENCE, ScriptedModel, Turn, answer, context, reply, research, said, toolbox
 

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from predibot.agents.answer import parse_answer
-from predibot.agents.complaint import told
-from predibot.agents.loop import LoopLimits, run_tools
-from predibot.agents.one_shot import run_one_shot
-from predibot.agents.taken import checked_by
+from predibot.agents.answer.check import checked_by
+from predibot.agents.answer.complaints import told
+from predibot.agents.answer.one_shot import run_one_shot
+from predibot.agents.answer.parse import parse_answer
+from predibot.agents.loop.tool_loop import LoopLimits, run_tools
 from predibot.errors import AnswerError
 from tests.agents.scripted import FENCE, GOOD, ScriptedModel, answer, context, rain, research, said
 

@@ -11,8 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.container import CodeFailed, Container, ContainerSpec, docker_problem, docker_spec, python_side
-from predibot.agents.deadline import in_time
+from predibot.agents.loop.container import (
+    CodeFailed,
+    Container,
+    ContainerSpec,
+    docker_problem,
+    docker_spec,
+    python_side,
+)
+from predibot.net.deadline import in_time
 
 TOOLS = {"web_search": ("query",), "final_answer": ("market_decisions",)}
 

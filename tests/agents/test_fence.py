@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.fence import REMOVED, Fence
+from predibot.agents.prompts.untrusted_text import REMOVED, Fence
 from predibot.contracts import untrusted_mark
 from tests.agents.scripted import FENCE, context
 

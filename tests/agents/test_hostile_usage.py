@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from predibot.agents.budget import Budget
-from predibot.agents.dialect import MAX_CALL_USD, MAX_TOKENS, shallow
-from predibot.agents.metered import MeteredModel
-from predibot.agents.price import Price
+from predibot.agents.budget.budget import Budget
+from predibot.agents.budget.price import Price
+from predibot.agents.models.chat_wire import MAX_CALL_USD, MAX_TOKENS, shallow
+from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import ModelError
-from predibot.ledger.traces import Trace, cost_of_steps, estimated_usd_of_steps
+from predibot.ledger.files.traces import Trace, cost_of_steps, estimated_usd_of_steps
 from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, error, said_json, tool_call
 from tests.agents.clients import CLIENTS, HELLO, Clock, retry_of
 from tests.agents.responses import completed, message, model_of

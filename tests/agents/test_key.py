@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.key import MASK, SECRET_RUN_CHARACTERS, ApiKeys, Key, host_of, key_names, masked, masked_text
-from predibot.agents.model import ClientName, model_destination, open_model
+from predibot.agents.models.open_model import ClientName, model_destination, open_model
 from predibot.errors import ModelRefused, UsageError
+from predibot.net.api_keys import MASK, SECRET_RUN_CHARACTERS, ApiKeys, Key, host_of, key_names, masked, masked_text
 from predibot.research.search.open_provider import PROVIDER_NAMES, own_url
 from tests.agents.clients import HELLO, SECRET, Clock, retry_of
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.key import ApiKeys
-from predibot.agents.litellm_library import table_price
-from predibot.agents.litellm_model import LiteLLMModel, provider_of
-from predibot.agents.model import ClientName, open_model, worst_price
-from predibot.agents.openai_model import OpenAICompatibleModel
-from predibot.agents.price import Price
+from predibot.agents.budget.price import Price
+from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.litellm_library import table_price
+from predibot.agents.models.litellm_model import LiteLLMModel, provider_of
+from predibot.agents.models.open_model import ClientName, open_model, worst_price
 from predibot.domain.chat import Cost
 from predibot.errors import ModelError, ModelRefused, UsageError
+from predibot.net.api_keys import ApiKeys
 from tests.agents.chat_server import USAGE, Said, chat_server, completion, error
 from tests.agents.clients import HELLO, SECRET, Clock, heavy, retry_of
 
@@ -35,9 +35,9 @@ def watch(event, arguments):
     if event == "socket.getaddrinfo" and arguments[0] not in ("127.0.0.1", "localhost"):
         strangers.append(arguments[0])
 sys.addaudithook(watch)
-from predibot.agents.key import ApiKeys
-from predibot.agents.litellm_model import LiteLLMModel
-from predibot.agents.retry import Retry
+from predibot.net.api_keys import ApiKeys
+from predibot.agents.models.litellm_model import LiteLLMModel
+from predibot.net.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import ModelRefused
 model = LiteLLMModel("openai/tiny", base_url=sys.argv[1], keys=ApiKeys(), retry=Retry())

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.answer import FINAL_ANSWER, LoopResult
-from predibot.agents.budget import Budget
-from predibot.agents.loop import MAX_CALLS_A_TURN, LoopLimits, run_tools
-from predibot.agents.metered import MeteredModel
-from predibot.agents.prompt import decide_prompt
-from predibot.agents.research import Research
-from predibot.agents.taken import checked_by
+from predibot.agents.answer.check import checked_by
+from predibot.agents.answer.parse import FINAL_ANSWER, LoopResult
+from predibot.agents.budget.budget import Budget
+from predibot.agents.loop.evidence import Research
+from predibot.agents.loop.tool_loop import MAX_CALLS_A_TURN, LoopLimits, run_tools
+from predibot.agents.models.metered import MeteredModel
+from predibot.agents.prompts.render import decide_prompt
 from predibot.contracts import Context, Toolbox, ToolError
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message, ToolCall
@@ -536,7 +536,7 @@ def test_decisions_that_run_at_once_do_not_mix() -> None:
 
 
 def test_importing_the_loop_does_not_import_smolagents() -> None:
-    code = "import sys, predibot.agents.loop; sys.exit('smolagents' in sys.modules)"
+    code = "import sys, predibot.agents.loop.tool_loop; sys.exit('smolagents' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -6,15 +6,15 @@ from types import MappingProxyType
 
 import pytest
 
-from predibot.agents.budget import Budget
-from predibot.agents.failure import AnswerLost, GivenUp, RequestRefused, TryAgain
-from predibot.agents.metered import MeteredModel, request_digest
-from predibot.agents.price import Price
-from predibot.agents.worst_case import worst_case
+from predibot.agents.budget.budget import Budget
+from predibot.agents.budget.price import Price
+from predibot.agents.budget.worst_case import worst_case
+from predibot.agents.models.metered import MeteredModel, request_digest
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
-from predibot.ledger.traces import Trace, cost_of_steps, estimated_usd_of_steps
+from predibot.ledger.files.traces import Trace, cost_of_steps, estimated_usd_of_steps
+from predibot.net.failures import AnswerLost, GivenUp, RequestRefused, TryAgain
 from tests.agents.clients import HELLO, PING, Clock, Scripted, reply_of, retry_of
 
 PRICE = Price(10.0, 100.0)

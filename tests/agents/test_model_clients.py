@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.agents.failure import MAX_CONNECT_TRIES, MAX_LOST_TRIES, MAX_TRIES, GivenUp, RequestRefused
-from predibot.agents.price import Price
+from predibot.agents.budget.price import Price
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall
 from predibot.errors import ModelRefused, ModelUnavailable
+from predibot.net.failures import MAX_CONNECT_TRIES, MAX_LOST_TRIES, MAX_TRIES, GivenUp, RequestRefused
 from tests.agents.chat_server import (
     USAGE,
     ChatServer,

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from predibot.agents.answer import LoopResult
-from predibot.agents.one_shot import run_one_shot
-from predibot.agents.taken import MAX_SOURCES, checked_by, decided
+from predibot.agents.answer.check import MAX_SOURCES, checked_by, decided
+from predibot.agents.answer.one_shot import run_one_shot
+from predibot.agents.answer.parse import LoopResult
 from predibot.contracts import Context
 from predibot.domain.chat import ChatRequest
 from predibot.domain.decision import Decision

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from predibot.agents.openai_model import OpenAICompatibleModel
+from predibot.agents.models.chat_completions import OpenAICompatibleModel
 from predibot.domain.chat import ChatReply, ChatRequest, ToolCall
 from predibot.errors import ModelRefused, ModelUnavailable, UsageError
 from tests.agents.chat_server import completion, said_json

@@ -2,7 +2,7 @@
 
 import pytest
 
-from predibot.agents.price import Price, cost_of, dearest, recipe_price, require_price
+from predibot.agents.budget.price import Price, cost_of, dearest, recipe_price, require_price
 from predibot.domain.budget import Limits
 from predibot.domain.chat import Cost, Usage
 from predibot.errors import UsageError

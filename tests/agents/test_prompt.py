@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.prompt import (
+from predibot.agents.prompts.render import (
     MAX_RULES_CHARACTERS,
     decide_prompt,
     event_fields,

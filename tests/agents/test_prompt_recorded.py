@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.prompt import MAX_PRICES, MAX_TITLE_CHARACTERS, decide_prompt, one_line
+from predibot.agents.prompts.render import MAX_PRICES, MAX_TITLE_CHARACTERS, decide_prompt, one_line
 from predibot.contracts import Context
 from predibot.domain.clock import parse_instant
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
 from predibot.games import DollarPerEvent
-from predibot.venues.archive import Archive
+from predibot.venues.archive.reader import Archive
 from tests.agents.scripted import FENCE
 
 INSTANT = parse_instant("2026-02-13T19:30:00Z")

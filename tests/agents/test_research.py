@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from predibot.agents.research import FAILED_TRIES, MAX_BOARD_LINES, Told
+from predibot.agents.loop.evidence import FAILED_TRIES, MAX_BOARD_LINES, Told
 from predibot.contracts import Toolbox, ToolError
 from tests.agents.scripted import FENCE, research, toolbox
 

@@ -8,17 +8,17 @@ from collections.abc import Mapping
 import httpx
 import pytest
 
-from predibot.agents.background import works_in_background
-from predibot.agents.failure import GivenUp
-from predibot.agents.key import ApiKeys, Key
-from predibot.agents.litellm_model import LiteLLMModel
-from predibot.agents.model import open_model, worst_price
-from predibot.agents.price import Price
-from predibot.agents.responses_model import LONGEST_WAIT_SECONDS, ResponsesModel
-from predibot.agents.retry import Retry
-from predibot.agents.worst_case import worst_case
+from predibot.agents.budget.price import Price
+from predibot.agents.budget.worst_case import worst_case
+from predibot.agents.models.background_models import works_in_background
+from predibot.agents.models.litellm_model import LiteLLMModel
+from predibot.agents.models.open_model import open_model, worst_price
+from predibot.agents.models.responses import LONGEST_WAIT_SECONDS, ResponsesModel
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import ModelRefused
+from predibot.net.api_keys import ApiKeys, Key
+from predibot.net.failures import GivenUp
+from predibot.net.retry import Retry
 from tests.agents.chat_server import ChatServer, Said, broken_off, chat_server, cut, error, hang, hang_up, said_json
 from tests.agents.clients import KEY_NAME, PING, SECRET, Clock, retry_of
 from tests.agents.responses import (
@@ -199,8 +199,8 @@ def test_whoever_is_interrupted_cancels_the_job() -> None:
 
 LEAVES = """
 import sys, threading, time
-from predibot.agents.responses_model import ResponsesModel
-from predibot.agents.retry import Retry
+from predibot.agents.models.responses import ResponsesModel
+from predibot.net.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 
 model = ResponsesModel("openai/o3-deep-research", retry=Retry(), base_url=sys.argv[1])

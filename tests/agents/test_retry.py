@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.breaker import PROBE_WAIT_SECONDS, Breaker
-from predibot.agents.failure import MAX_ASKED_TRIES, MAX_TRIES, AnswerLost, GivenUp, RequestRefused, TryAgain
-from predibot.agents.retry import LONGEST_WAIT_SECONDS, paid_by
 from predibot.domain.chat import ChatReply
 from predibot.errors import BudgetSpent
+from predibot.net.circuit_breaker import PROBE_WAIT_SECONDS, Breaker
+from predibot.net.failures import MAX_ASKED_TRIES, MAX_TRIES, AnswerLost, GivenUp, RequestRefused, TryAgain
+from predibot.net.retry import LONGEST_WAIT_SECONDS, paid_by
 from tests.agents.clients import Clock, reply_of, retry_of
 
 NOW = datetime(2026, 2, 13, 12, 0, tzinfo=UTC)

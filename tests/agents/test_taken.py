@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from predibot.agents.taken import checked_by
+from predibot.agents.answer.check import checked_by
 from predibot.contracts import Context
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.event import Event

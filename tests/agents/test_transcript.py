@@ -1,6 +1,6 @@
 """The transcript: what is sent of a conversation grows about linearly with its turns."""
 
-from predibot.agents.transcript import MAX_OLD_WORDS, Transcript, cut
+from predibot.agents.loop.transcript import MAX_OLD_WORDS, Transcript, cut
 from predibot.domain.chat import Message, ToolCall
 
 

@@ -10,11 +10,11 @@ import pytest
 from predibot.tools.visit_webpage import make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
-from predibot.agents.fence import Fence
-from predibot.agents.loop import LoopLimits, run_tools
-from predibot.agents.prompt import decide_prompt
-from predibot.agents.research import Research
-from predibot.agents.taken import checked_by
+from predibot.agents.answer.check import checked_by
+from predibot.agents.loop.evidence import Research
+from predibot.agents.loop.tool_loop import LoopLimits, run_tools
+from predibot.agents.prompts.render import decide_prompt
+from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import Tool, Toolbox, ToolError, ToolResult, ToolText
 from predibot.domain.chat import ToolSchema
 from predibot.domain.event import Event, Market, MarketRef

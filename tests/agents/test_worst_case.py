@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from predibot.agents.litellm_library import loaded_litellm
-from predibot.agents.price import Price
-from predibot.agents.worst_case import Counted, input_tokens_bound, worst_case
+from predibot.agents.budget.price import Price
+from predibot.agents.budget.worst_case import Counted, input_tokens_bound, worst_case
+from predibot.agents.models.litellm_library import loaded_litellm
 from predibot.domain.chat import ChatRequest, Message, ToolCall, ToolSchema
 from tests.agents.clients import PING
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from predibot.ledger.instant import to_microseconds
-from predibot.ledger.points import POINT, packed_points
+from predibot.ledger.schema.instant import to_microseconds
+from predibot.ledger.schema.packed_points import POINT, packed_points
 from predibot.ledger.store import Store
 
 BEGIN = datetime(2025, 1, 1, 12, tzinfo=UTC)

@@ -9,10 +9,10 @@ from statistics import median
 import pytest
 
 from predibot.domain.decision import Subject
-from predibot.ledger.claims import Claim
-from predibot.ledger.decisions import store_decision
+from predibot.ledger.files.traces import Trace, TraceFolder
 from predibot.ledger.store import Store
-from predibot.ledger.traces import Trace, TraceFolder
+from predibot.ledger.write.claims import Claim
+from predibot.ledger.write.decisions import store_decision
 from tests.ledger.by_hand import NOW, a_run, claimant, event_of, finished_with, rows_of, take
 
 pytestmark = pytest.mark.benchmark

@@ -13,11 +13,11 @@ import pytest
 from predibot.config import Settings
 from predibot.contracts import Progress
 from predibot.jobs.decide import decide
-from predibot.jobs.run import RunRequest
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
-from predibot.jobs.venues import open_venue
 from predibot.ledger.store import Store
-from predibot.recipe_text import RecipeText, parse_recipe
+from predibot.recipe.parse import RecipeText, parse_recipe
 from tests.benchmarks.ledgers import BEGIN, DAY, HUNDRED_THOUSAND_DECISIONS, MILLION_BETS, MONTH, Size, fill
 from tests.benchmarks.memory import Used, used_by
 

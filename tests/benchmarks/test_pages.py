@@ -11,7 +11,7 @@ from statistics import median
 
 import pytest
 
-from predibot.research.deadline import Deadline
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.parse import parsed
 from predibot.research.pages.parser_messages import Parsed, Source
 from predibot.research.pages.parser_pool import ParserPool

@@ -7,10 +7,10 @@ from time import perf_counter
 
 import pytest
 
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.sandbox.options import SandboxOptions
-from predibot.sandbox.server import open_sandbox
-from predibot.venues.polymarket import Polymarket
+from predibot.sandbox.server.options import SandboxOptions
+from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.venues.polymarket.client import Polymarket
 from tests.acceptance.conftest import said_here
 
 pytestmark = pytest.mark.benchmark

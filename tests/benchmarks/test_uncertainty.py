@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from predibot.scoring.bootstrap import (
+from predibot.scoring.inference.bootstrap import (
     cluster_bootstrap,
     cluster_bootstrap_mean,
     estimate_of,
     ratio_sums,
     studentised_distances_of_each,
 )
-from predibot.scoring.comparison import benjamini_hochberg, comparison_of
-from predibot.scoring.uncertainty import Ratio, Uncertainty, estimates
+from predibot.scoring.inference.comparison import benjamini_hochberg, comparison_of
+from predibot.scoring.inference.uncertainty import Ratio, Uncertainty, estimates
 from tests.scoring import coverage, worlds
 from tests.scoring.coverage import Cell, Mean
 from tests.scoring.designs import DESIGNS, Design, Leaderboard, Sample, alike, long_odds, unlike

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.smolagents_library import load_smolagents
+from predibot.agents.loop.smolagents_library import load_smolagents
 from tests.acceptance.conftest import Predibot
 
 AGENTS = """

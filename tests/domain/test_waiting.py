@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.waiting import FIRST_WAIT_SECONDS, asked_wait_seconds, wait_seconds
+from predibot.net.retry_after import FIRST_WAIT_SECONDS, asked_wait_seconds, wait_seconds
 
 NOW = datetime(2026, 2, 13, 12, 0, tzinfo=UTC)
 

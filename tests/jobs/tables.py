@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from predibot.jobs.table_file import TableFile
+from predibot.jobs.score_files.table import TableFile
 
 HEADER = "forecaster,question,probability,outcome"
 

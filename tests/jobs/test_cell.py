@@ -5,7 +5,16 @@ from decimal import Decimal
 
 import pytest
 
-from predibot.jobs.cell import Cell, CellRefused, amount_of, instant_of, payout_of, share_of, shown, text_of
+from predibot.jobs.score_files.cells import (
+    Cell,
+    CellRefused,
+    amount_of,
+    instant_of,
+    payout_of,
+    share_of,
+    shown,
+    text_of,
+)
 
 
 @pytest.mark.parametrize("cell", ["0.25", ".25", "25e-2", "+0.25", 0.25, Decimal("0.25")])

@@ -13,13 +13,13 @@ import pytest
 
 from predibot.config import Settings
 from predibot.errors import VenueChanged, VenueUnavailable
-from predibot.jobs.choose import MIN_TELLING_EVENTS, MOST_TRADED_EVENTS, choose
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.venues import OpenVenue, open_venue
-from predibot.ledger.runs import RunPlan, freeze_run, list_runs, void_run
+from predibot.jobs.deciding.select_events import MIN_TELLING_EVENTS, MOST_TRADED_EVENTS, choose
+from predibot.jobs.open_venue import OpenVenue, open_venue
 from predibot.ledger.store import Store
-from predibot.recipe import Recipe
-from predibot.reports.decided import decide_view
+from predibot.ledger.write.runs import RunPlan, freeze_run, list_runs, void_run
+from predibot.recipe.recipe import Recipe
+from predibot.reports.views.from_jobs import decide_view
 from tests.jobs.tiny import clock, decide_on, nobody, recipe_of, request_of, statuses
 from tests.venues.payloads import NOW, event_payload, market_payload, pages_of, venue_of
 

@@ -9,9 +9,9 @@ from sqlalchemy import text
 from predibot.config import Settings
 from predibot.errors import VenueError
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.venues import open_venue
-from predibot.ledger.runs import list_runs
+from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
+from predibot.ledger.write.runs import list_runs
 from tests.jobs.tiny import canonical, clock, decide_on, nobody, recipe_of, request_of, statuses
 
 RECORDED, SKIPPED = ["recorded"] * 3, ["skipped"] * 3

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.key import ApiKeys
 from predibot.config import Settings
 from predibot.contracts import ModelNeed, Needs, ToolText
 from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import BudgetSpent, PluginError, UsageError
-from predibot.jobs.equipment import Equipment, Fitting
-from predibot.jobs.forecast_cost import RunCost, run_cost
-from predibot.jobs.venues import OpenVenue, open_venue
-from predibot.ledger.pages import PageFolder
+from predibot.jobs.deciding.agent_setup import Equipment, Fitting
+from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
+from predibot.jobs.open_venue import OpenVenue, open_venue
+from predibot.ledger.files.pages import PageFolder
 from predibot.ledger.store import Store
-from predibot.recipe_text import RecipeText, parse_recipe
+from predibot.net.api_keys import ApiKeys
+from predibot.recipe.parse import RecipeText, parse_recipe
 from tests.agents.chat_server import chat_server, completion
 from tests.agents.clients import HELLO
 

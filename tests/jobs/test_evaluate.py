@@ -6,9 +6,9 @@ import pytest
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import Evaluation, evaluate, spec_of_ledger
-from predibot.ledger.runs import void_run
 from predibot.ledger.store import Store
-from predibot.scoring.scorecard import Scorecard
+from predibot.ledger.write.runs import void_run
+from predibot.scoring.evaluation.scorecard import Scorecard
 from tests.jobs.tiny import DAY, LATER, decide_on, recipe_of, request_of, track_on, write_archive
 from tests.venues.payloads import NOW
 

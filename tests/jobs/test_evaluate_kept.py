@@ -12,10 +12,10 @@ from predibot.domain.event import Tag
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text
 from predibot.ledger.store import Store
-from predibot.reports.evaluation import evaluation_document
-from predibot.reports.views import Document
-from predibot.scoring.evaluation import Question
-from predibot.scoring.uncertainty import Uncertainty
+from predibot.reports.views.decide import Document
+from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.scoring.evaluation.evaluation import Question
+from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, finished_with
 from tests.ledger.databases import Postgres
 from tests.ledger.test_queries import observe, settle
@@ -187,7 +187,7 @@ def test_an_evaluation_is_read_back_to_the_last_digit(ledger: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["os:system", "predibot.scoring.evaluation:replace", "predibot.jobs.track:TrackReport"]
+    "kind", ["os:system", "predibot.scoring.evaluation.evaluation:replace", "predibot.jobs.track:TrackReport"]
 )
 def test_only_objects_of_scoring_are_read_back(kind: str) -> None:
     with pytest.raises(ValueError, match="is no kind of object that evaluations are made of"):

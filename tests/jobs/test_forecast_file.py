@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predibot.jobs.forecast_file import read_forecasts
+from predibot.jobs.score_files.forecasts import read_forecasts
 from tests.jobs.tables import HEADER, csv_of, jsonl_of, parquet_of
 
 

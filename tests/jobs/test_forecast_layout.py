@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.forecast_file import ForecastFile, Layout, read_forecasts
-from predibot.jobs.table_file import TableFormat, read_table_file
+from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
+from predibot.jobs.score_files.table import TableFormat, read_table_file
 
 LONG = "qid,p_aia,p_mkt,y,note\nq1,0.7,0.6,1,x\nq2,0.2,0.3,0,y\n"
 WIDE = "qid,y,gpt,human,price\nq1,1,0.7,0.6,0.5\nq2,0,0.2,,0.4\nq3,,0.9,0.8,0.5\n"

@@ -9,7 +9,7 @@ import pytest
 from predibot.domain.event import Market, MarketRef
 from predibot.domain.price import Instrument, PricePath, PricePoint
 from predibot.errors import VenueUnavailable
-from predibot.jobs.history import LOOKS_BACK, MAX_AGE, HistoryBoard
+from predibot.jobs.deciding.history import LOOKS_BACK, MAX_AGE, HistoryBoard
 from tests.venues.payloads import NOW
 
 HOUR = timedelta(hours=1)

@@ -14,13 +14,13 @@ from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.errors import RunConflict, UsageError
 from predibot.jobs.evaluate import evaluate
-from predibot.jobs.import_predibench import Imported, import_predibench
-from predibot.jobs.predibench_files import read_days
-from predibot.ledger.export import export_rows
-from predibot.ledger.marks import add_observations, add_resolutions, followed
-from predibot.ledger.runs import list_runs, void_run
+from predibot.jobs.imports.predibench import Imported, import_predibench
+from predibot.jobs.imports.predibench_files import read_days
+from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
-from predibot.scoring.evaluation import Evaluation
+from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions, followed
+from predibot.ledger.write.runs import list_runs, void_run
+from predibot.scoring.evaluation.evaluation import Evaluation
 from tests.jobs.predibench_day import (
     BEGAN,
     FED,

@@ -13,16 +13,16 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import Event
 from predibot.errors import MarketClosed, UsageError
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.quotes import QuoteBoard
+from predibot.jobs.deciding.quotes import QuoteBoard
+from predibot.jobs.open_venue import OpenVenue, open_venue
 from predibot.jobs.track import track
-from predibot.jobs.venues import OpenVenue, open_venue
-from predibot.ledger.export import export_rows
-from predibot.ledger.instant import to_microseconds
+from predibot.ledger.read.export import export_rows
+from predibot.ledger.schema.instant import to_microseconds
 from predibot.ledger.store import Store
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.sandbox.options import SandboxOptions
-from predibot.sandbox.server import SandboxServer, open_sandbox
-from predibot.venues.polymarket import Polymarket
+from predibot.sandbox.server.options import SandboxOptions
+from predibot.sandbox.server.server import SandboxServer, open_sandbox
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.venues.polymarket.client import Polymarket
 from tests.jobs.tiny import DAY, clock, nobody, recipe_of, request_of
 
 MINUTE = timedelta(minutes=1)

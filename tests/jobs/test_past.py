@@ -8,9 +8,9 @@ import pytest
 from predibot.config import Settings
 from predibot.domain.event import Event
 from predibot.errors import UsageError
-from predibot.jobs.past import Past, open_past
-from predibot.jobs.venues import OpenVenue, open_sandbox_venue, sandbox_world
-from predibot.sandbox.calendar import SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
+from predibot.jobs.open_venue import OpenVenue, open_sandbox_venue, sandbox_world
+from predibot.jobs.replay.history_source import Past, open_past
+from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from tests.jobs.tiny import DAY, clock, opened
 from tests.venues.payloads import NOW
 

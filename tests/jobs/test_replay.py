@@ -9,10 +9,10 @@ import pytest
 from predibot.config import Settings
 from predibot.domain.timetable import Timetable
 from predibot.errors import RunConflict, UsageError
+from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate
-from predibot.jobs.past import Past, open_past
-from predibot.jobs.replay import Played, evaluated_at, look_back, other_runs, replay, timetable
-from predibot.jobs.run import RunRequest
+from predibot.jobs.replay.history_source import Past, open_past
+from predibot.jobs.replay.replay import Played, evaluated_at, look_back, other_runs, replay, timetable
 from predibot.ledger.store import Store
 from tests.jobs.tiny import DAY, LATER, canonical, clock, decide_on, nobody, recipe_of, request_of, track_on
 from tests.venues.payloads import NOW

@@ -6,7 +6,7 @@ import pytest
 
 from predibot.contracts import ToolError, ToolText
 from predibot.errors import BudgetSpent
-from predibot.jobs.retrace_record import NotRecorded, Record
+from predibot.jobs.replay.recorded_answers import NotRecorded, Record
 from predibot.plugins import StrategySpec
 
 MARK = "123456789012345678901234"

@@ -8,10 +8,10 @@ import pytest
 
 from predibot.domain.budget import Limits
 from predibot.errors import RunConflict, UsageError
-from predibot.ledger.claims import RETRIES
-from predibot.ledger.runs import list_runs, void_run
 from predibot.ledger.store import Store
-from predibot.recipe import Recipe
+from predibot.ledger.write.claims import RETRIES
+from predibot.ledger.write.runs import list_runs, void_run
+from predibot.recipe.recipe import Recipe
 from tests.jobs.tiny import DAY, canonical, decide_on, opened, recipe_of, request_of, statuses, write_archive
 from tests.venues.payloads import NOW
 

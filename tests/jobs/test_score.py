@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.score import (
+from predibot.jobs.score_files.score import (
     FileRefused,
     HowAnnual,
     Pools,
@@ -15,10 +15,10 @@ from predibot.jobs.score import (
     score_equity,
     score_forecasts,
 )
-from predibot.scoring.conventions import CONVENTIONS
-from predibot.scoring.evaluation import Question
-from predibot.scoring.scorecard import Scorecard
-from predibot.scoring.uncertainty import Uncertainty
+from predibot.scoring.evaluation.evaluation import Question
+from predibot.scoring.evaluation.scorecard import Scorecard
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.metrics.conventions import CONVENTIONS
 from tests.jobs.tables import HEADER, csv_of, parquet_of
 from tests.scoring.published_table import N_RETURNS
 

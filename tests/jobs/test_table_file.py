@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.table_file import BadRow, Columns, Row, TableFile, read_table_file
+from predibot.jobs.score_files.table import BadRow, Columns, Row, TableFile, read_table_file
 from tests.jobs.tables import csv_of, jsonl_of, parquet_of
 
 COLUMNS = Columns(("a",), ("b",))

@@ -7,13 +7,13 @@ from typing import Any
 
 from predibot.config import Settings
 from predibot.domain.clock import format_instant, parse_instant
+from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
-from predibot.jobs.venues import open_venue
-from predibot.ledger.catalogue import markets
-from predibot.ledger.export import export_rows
-from predibot.ledger.marks import resolutions
+from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
-from predibot.venues.archive_layout import snapshot_name
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.venues.archive.layout import snapshot_name
 from tests.jobs.tiny import DAY, LATER, at, canonical, clock, decide_on, nobody, paid, request_of, track_on
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload
 
@@ -99,7 +99,7 @@ def test_looking_back_from_between_two_runs_loses_nothing_after(store: Store) ->
 def decide_in_sandbox(store: Store, spec: str, event_id: str, *, days: float) -> None:
     """Decide on one event of the sandbox, so many days after its opening."""
     from predibot.jobs.decide import decide
-    from predibot.sandbox.calendar import SANDBOX_OPENS_AT
+    from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 
     settings, as_of = Settings(), SANDBOX_OPENS_AT + days * DAY
     with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=clock) as venue:

@@ -10,12 +10,18 @@ from typing import Any
 
 import pytest
 
-from predibot.agents.budget import Budget
+from predibot.agents.budget.budget import Budget
 from predibot.contracts import Tool, ToolError, ToolResult, ToolText
 from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, UsageError
-from predibot.jobs.user_tools import MAX_ABANDONED_CALLS, MAX_RESULT_BYTES, UserSearch, opened_tool, require_replayable
-from predibot.ledger.traces import Trace, cost_of_steps
+from predibot.jobs.deciding.user_tools import (
+    MAX_ABANDONED_CALLS,
+    MAX_RESULT_BYTES,
+    UserSearch,
+    opened_tool,
+    require_replayable,
+)
+from predibot.ledger.files.traces import Trace, cost_of_steps
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 from predibot.tool_plugins import tool_plugin
 from tests.jobs.program import wait_until

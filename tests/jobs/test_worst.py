@@ -11,11 +11,11 @@ from sqlalchemy import select, update
 
 from predibot.domain.clock import parse_instant
 from predibot.jobs.worst import worst_decisions
-from predibot.ledger.catalogue import markets
-from predibot.ledger.decisions import bets, bots, decisions, forecasts
-from predibot.ledger.marks import resolutions
 from predibot.ledger.store import Store
-from predibot.reports.worst import print_worst, worst_documents
+from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.reports.terminal.worst import print_worst, worst_documents
 from tests.acceptance.conftest import said_here
 from tests.cli.conftest import WORLD
 

@@ -9,14 +9,14 @@ from typing import Any
 from predibot.config import Settings
 from predibot.contracts import Progress
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.run import RunRequest
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.open_venue import OpenVenue, Purpose, open_venue
 from predibot.jobs.track import TrackReport, track
-from predibot.jobs.venues import OpenVenue, Purpose, open_venue
-from predibot.ledger.export import CANONICAL_TABLES, export_rows
+from predibot.ledger.read.export import CANONICAL_TABLES, export_rows
 from predibot.ledger.store import Store
-from predibot.recipe import Recipe
-from predibot.recipe_text import RecipeText, parse_recipe
-from predibot.venues.archive_layout import snapshot_name
+from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.recipe import Recipe
+from predibot.venues.archive.layout import snapshot_name
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload
 
 DAY = timedelta(days=1)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from predibot import scoring
 from predibot.scoring import BettingEvidence, Pair, Question, Uncertainty, scorecards, settled_forecasts
-from predibot.scoring.averages import Book
-from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.records import Bet, Made, Paid, record_of
 
 MASKED = np.ma.masked_array([0.5, 0.25], mask=[True, False])

@@ -11,13 +11,13 @@ from predibot.domain.decision import Booking, Decision
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event
 from predibot.games import GAMES, make_game
-from predibot.packaged import packaged_crypto_words
 from predibot.plugins import load_strategy, spec_of, strategy_names
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.sandbox.options import SandboxOptions
-from predibot.sandbox.server import open_sandbox
+from predibot.recipe.packaged import packaged_crypto_words
+from predibot.sandbox.server.options import SandboxOptions
+from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.selection import SelectionRules, select
-from predibot.venues.polymarket import Polymarket
+from predibot.venues.polymarket.client import Polymarket
 
 AT = SANDBOX_OPENS_AT
 TALKING = ("code_agent", "deep_research", "ensemble", "one_shot", "tool_agent")

@@ -8,11 +8,11 @@ from typing import Any
 from predibot.domain.decision import Abstention, BookedBet, Booking, Decision, Fill, MarketDecision, Subject
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import EntryPrice, Quote
-from predibot.ledger.catalogue import Catalogue, catalogue
-from predibot.ledger.claims import Claim, Claimant, claim
-from predibot.ledger.decisions import Finished, store_decision
-from predibot.ledger.runs import BotPlan, RunPlan, StoredRun, add_bots, freeze_run
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import Claim, Claimant, claim
+from predibot.ledger.write.decisions import Finished, store_decision
+from predibot.ledger.write.events import Catalogue, catalogue
+from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots, freeze_run
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -16,9 +16,9 @@ import psutil
 import pytest
 from sqlalchemy import Engine, create_engine, make_url, text
 
-from predibot.ledger.schema import HEAD
+from predibot.ledger.schema.tables import Row
+from predibot.ledger.schema.versions import HEAD
 from predibot.ledger.store import Store
-from predibot.ledger.tables import Row
 
 __all__ = ["NO_POSTGRES", "Postgres", "address", "postgres", "store"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from predibot.errors import RunConflict
-from predibot.ledger.export import export_rows
-from predibot.ledger.runs import BotPlan, add_bots
+from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
+from predibot.ledger.write.runs import BotPlan, add_bots
 from tests.ledger.by_hand import a_run, event_of
 
 BOT = BotPlan("x", "tool_agent", {}, "s", "openai/gpt-5", date(2025, 6, 1))

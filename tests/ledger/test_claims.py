@@ -10,7 +10,8 @@ from sqlalchemy import select
 from predibot.domain.decision import ReasonKind, Subject
 from predibot.domain.price import Quote
 from predibot.errors import ClaimLost
-from predibot.ledger.claims import (
+from predibot.ledger.store import Store
+from predibot.ledger.write.claims import (
     RETRIES,
     RETRY_PAUSES,
     Claim,
@@ -21,9 +22,8 @@ from predibot.ledger.claims import (
     release,
     renew,
 )
-from predibot.ledger.decisions import Finished, decisions, stored_decisions
-from predibot.ledger.runs import StoredRun
-from predibot.ledger.store import Store
+from predibot.ledger.write.decisions import Finished, decisions, stored_decisions
+from predibot.ledger.write.runs import StoredRun
 from tests.ledger.by_hand import (
     LEASE,
     NOW,

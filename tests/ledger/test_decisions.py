@@ -9,10 +9,10 @@ from sqlalchemy.exc import IntegrityError
 
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.source import Source
-from predibot.ledger.claims import Claim, release
-from predibot.ledger.decisions import Finished, StoredBet, question_sha256, stored_decisions
-from predibot.ledger.export import export_rows
+from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import Claim, release
+from predibot.ledger.write.decisions import Finished, StoredBet, question_sha256, stored_decisions
 from tests.ledger.by_hand import (
     DAY,
     NOW,

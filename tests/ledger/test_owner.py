@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
-from predibot.ledger.owner import is_gone, new_owner
+from predibot.ledger.write.process_identity import is_gone, new_owner
 
-ASK = "from predibot.ledger.owner import new_owner; print(new_owner())"
+ASK = "from predibot.ledger.write.process_identity import new_owner; print(new_owner())"
 
 
 def test_a_process_that_runs_is_not_gone() -> None:

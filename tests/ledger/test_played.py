@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from predibot.domain.event import Event, FeeSchedule, Tag
-from predibot.ledger.catalogue import markets
-from predibot.ledger.played import PlayedEvent, asked_markets, played_events
-from predibot.ledger.runs import void_run
+from predibot.ledger.read.event_facts import PlayedEvent, asked_markets, played_events
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
 
 

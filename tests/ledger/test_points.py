@@ -11,11 +11,11 @@ from sqlalchemy import create_engine, text
 
 from predibot.domain.price import PricePoint
 from predibot.errors import LedgerUnusable
-from predibot.ledger.catalogue import instruments
-from predibot.ledger.export import export_rows
-from predibot.ledger.marks import add_observations
-from predibot.ledger.points import unpacked_points
+from predibot.ledger.read.export import export_rows
+from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import instruments
+from predibot.ledger.write.prices_and_resolutions import add_observations
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
 from tests.ledger.databases import Postgres
 from tests.ledger.test_schema import upgrade

@@ -12,16 +12,16 @@ from sqlalchemy import update
 from predibot.domain.event import FeeSchedule, Tag
 from predibot.domain.price import PricePoint, Quote
 from predibot.domain.resolution import Resolution
-from predibot.ledger.catalogue import instruments, markets
-from predibot.ledger.decisions import bots
-from predibot.ledger.marks import add_observations, add_resolutions
-from predibot.ledger.queries import track_record
-from predibot.ledger.runs import BotPlan, void_run
+from predibot.ledger.read.rows_for_python import Asked, told_decisions
+from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.ledger.told import Asked, told_decisions
-from predibot.scoring.knowledge import KNOWLEDGE
-from predibot.scoring.record import TrackRecord
-from predibot.scoring.scorecard import scorecards
+from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
+from predibot.ledger.write.runs import BotPlan, void_run
+from predibot.scoring.evaluation.scorecard import scorecards
+from predibot.scoring.records.knowledge import KNOWLEDGE
+from predibot.scoring.records.track_record import TrackRecord
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 
 ONE, TWO = event_of(1, 2), event_of(2)

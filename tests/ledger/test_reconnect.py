@@ -15,9 +15,9 @@ from sqlalchemy import Connection, make_url, text
 
 from predibot.domain.decision import Subject
 from predibot.errors import ClaimLost, LedgerUnusable
-from predibot.ledger.claims import Claim, claim, new_token
-from predibot.ledger.decisions import store_decision
 from predibot.ledger.store import MAX_CONNECTIONS, Store
+from predibot.ledger.write.claims import Claim, claim, new_token
+from predibot.ledger.write.decisions import store_decision
 from tests.ledger.by_hand import NOW, a_run, claimant, event_of, finished_with, rows_of, take
 from tests.ledger.databases import Postgres
 

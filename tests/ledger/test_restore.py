@@ -12,12 +12,12 @@ from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.domain.source import Source
 from predibot.errors import RunConflict
-from predibot.ledger.catalogue import instruments
-from predibot.ledger.export import TABLES, export_rows
-from predibot.ledger.marks import add_observations, add_resolutions
+from predibot.ledger.read.export import TABLES, export_rows
 from predibot.ledger.restore import Placed, Restorer, RowRefused
-from predibot.ledger.runs import void_run
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import instruments
+from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
+from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import (
     DAY,
     NOW,

@@ -17,13 +17,13 @@ from sqlalchemy.exc import IntegrityError
 import predibot.ledger
 from predibot.domain.source import Source
 from predibot.errors import LedgerUnusable
-from predibot.ledger.export import export_rows
-from predibot.ledger.queries import track_record
-from predibot.ledger.runs import BotPlan, add_bots, find_run
-from predibot.ledger.schema import HEAD, VERSIONS, stored_version
+from predibot.ledger.read.export import export_rows
+from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.schema.tables import Row
+from predibot.ledger.schema.versions import HEAD, VERSIONS, stored_version
 from predibot.ledger.store import Store
-from predibot.ledger.tables import Row
-from predibot.scoring.knowledge import KNOWLEDGE
+from predibot.ledger.write.runs import BotPlan, add_bots, find_run
+from predibot.scoring.records.knowledge import KNOWLEDGE
 from tests.ledger.by_hand import a_run, decide, event_of, finished_with
 from tests.ledger.databases import Postgres
 

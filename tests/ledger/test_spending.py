@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from predibot.agents.account import Account, Exact, Standing
-from predibot.agents.budget import Budget
+from predibot.agents.budget.account import Account, Exact, Standing
+from predibot.agents.budget.budget import Budget
 from predibot.domain.budget import Limits, Spending
 from predibot.errors import BudgetSpent
-from predibot.ledger.owner import helper_owner, new_owner
-from predibot.ledger.spending import Holder, LedgerAccount, book_reservations, renew_reservations
 from predibot.ledger.store import Store
+from predibot.ledger.write.process_identity import helper_owner, new_owner
+from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations, renew_reservations
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 DIME = Spending(usd=0.1, tokens=7, steps=1, searches=2, seconds=0.3)

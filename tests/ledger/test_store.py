@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import text
 
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.ledger.runs import list_runs, void_run
-from predibot.ledger.schema import HEAD, stored_version
+from predibot.ledger.schema.versions import HEAD, stored_version
 from predibot.ledger.store import Store
+from predibot.ledger.write.runs import list_runs, void_run
 from tests.ledger.by_hand import NOW, a_run, event_of
 from tests.ledger.databases import Postgres
 

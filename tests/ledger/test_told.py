@@ -3,11 +3,11 @@
 import pytest
 
 from predibot.domain.resolution import Resolution
-from predibot.ledger.catalogue import markets
-from predibot.ledger.marks import add_resolutions
-from predibot.ledger.runs import void_run
+from predibot.ledger.read.rows_for_python import Asked, LedgerForecast, told_decisions, told_forecasts, told_runs
 from predibot.ledger.store import Store
-from predibot.ledger.told import Asked, LedgerForecast, told_decisions, told_forecasts, told_runs
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import add_resolutions
+from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 
 ONE, TWO = event_of(1, 2), event_of(2)

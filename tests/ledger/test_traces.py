@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import UsageError
-from predibot.ledger.traces import Trace, TraceFolder
+from predibot.ledger.files.traces import Trace, TraceFolder
 
 
 @pytest.mark.parametrize("text", ["a\u2028b\x85c\x0cd", "half a pair \ud83d", "\x00\x1b[2J", "\r\n\n"])

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import RecipeError
-from predibot.recipe_file import MAX_BYTES, find_recipe
-from predibot.recipe_text import RecipeText, parse_recipe
+from predibot.recipe.find import MAX_BYTES, find_recipe
+from predibot.recipe.parse import RecipeText, parse_recipe
 
 BOT = '[[bots]]\nstrategy = "market_price"\n'
 

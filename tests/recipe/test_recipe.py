@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from predibot.errors import UsageError
-from predibot.recipe import Recipe
-from predibot.recipe_text import RecipeText, parse_recipe
+from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.recipe import Recipe
 
 TEXT = """
 [selection]

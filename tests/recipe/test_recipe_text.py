@@ -6,8 +6,8 @@ import pytest
 
 from predibot.domain.budget import Limits
 from predibot.errors import RecipeError
-from predibot.recipe import Recipe
-from predibot.recipe_text import RecipeText, parse_recipe
+from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.recipe import Recipe
 
 BOT = '[[bots]]\nstrategy = "market_price"\n'
 WHOLE = """\

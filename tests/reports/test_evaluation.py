@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from predibot.reports.evaluation import evaluation_document
+from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import BettingEvidence, BotEvidence, Evidence, calibration_bins
-from predibot.scoring.evaluation import Evaluation
+from predibot.scoring.evaluation.evaluation import Evaluation
 from tests.reports.views_of import card, evaluation
 
 NAN = math.nan

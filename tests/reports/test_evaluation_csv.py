@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from predibot.reports.evaluation import evaluation_document
-from predibot.reports.evaluation_csv import evaluation_csv
-from predibot.scoring.evaluation import PARTINGS, Evaluation, Question, evaluation_of
-from predibot.scoring.uncertainty import Uncertainty
+from predibot.reports.views.evaluation_csv import evaluation_csv
+from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.scoring.evaluation.evaluation import PARTINGS, Evaluation, Question, evaluation_of
+from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.reports.views_of import card, evaluation
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 

@@ -9,11 +9,11 @@ from itertools import takewhile
 import numpy as np
 import pytest
 
-from predibot.reports.evaluation_grids import TABLES, table_grids
-from predibot.reports.evaluation_screen import Shown, print_evaluation
-from predibot.scoring.evaluation import PARTINGS, Evaluation, Question, evaluation_of
-from predibot.scoring.leaderboard import Pair
-from predibot.scoring.uncertainty import Uncertainty
+from predibot.reports.terminal.evaluation_grids import TABLES, table_grids
+from predibot.reports.terminal.evaluation_screen import Shown, print_evaluation
+from predibot.scoring.evaluation.evaluation import PARTINGS, Evaluation, Question, evaluation_of
+from predibot.scoring.evaluation.pairs import Pair
+from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.reports.test_terminal import WIDTHS, screen, shown
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 

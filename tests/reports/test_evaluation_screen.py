@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.reports.evaluation_screen import Shown, print_evaluation, wanted
-from predibot.reports.terminal import console_for
-from predibot.scoring.edge import EdgeCurve
-from predibot.scoring.evaluation import WANTED, Evaluation
+from predibot.reports.terminal.evaluation_screen import Shown, print_evaluation, wanted
+from predibot.reports.terminal.terminal import console_for
+from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
+from predibot.scoring.records.edge import EdgeCurve
 from tests.reports.test_evaluation_grids import everything
 from tests.reports.test_leaderboard import LAZY, PRICE, RANDOM, SHARP, evaluated, scored
 from tests.reports.test_terminal import screen, shown

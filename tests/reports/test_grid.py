@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from predibot.reports.grid import Column, Grid, print_grid
+from predibot.reports.terminal.grid import Column, Grid, print_grid
 
 CELLS = st.text("0123456789,.%+-", min_size=1, max_size=12)
 

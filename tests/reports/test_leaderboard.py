@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.reports.leaderboard import (
+from predibot.reports.views.leaderboard import (
     PAIR_VERDICTS,
     VERDICTS,
     LeaderboardRow,
@@ -14,14 +14,14 @@ from predibot.reports.leaderboard import (
     missing,
     more_events,
 )
-from predibot.scoring.bootstrap import Estimate
-from predibot.scoring.e_values import BettingEvidence, BotEvidence, Evidence
-from predibot.scoring.edge import EdgeCurve
-from predibot.scoring.evaluation import Evaluation
-from predibot.scoring.leaderboard import Pair
-from predibot.scoring.power import EventsNeeded
-from predibot.scoring.scorecard import EdgeScore, Scorecard
-from predibot.scoring.verdict import Finding, Verdict
+from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
+from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.evaluation.pairs import Pair
+from predibot.scoring.evaluation.scorecard import EdgeScore, Scorecard
+from predibot.scoring.evaluation.verdict import Finding, Verdict
+from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.power import EventsNeeded
+from predibot.scoring.records.edge import EdgeCurve
 from tests.reports.views_of import AS_OF, card, horizon
 
 

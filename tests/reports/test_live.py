@@ -3,9 +3,9 @@
 from io import StringIO
 
 from predibot.contracts import Progress
-from predibot.jobs.watch import Activity, of_step
-from predibot.reports.live import LiveBoard, live_board
-from predibot.reports.terminal import console_for
+from predibot.jobs.deciding.activity import Activity, of_step
+from predibot.reports.terminal.live import LiveBoard, live_board
+from predibot.reports.terminal.terminal import console_for
 
 
 def _drawn(board: LiveBoard) -> str:

@@ -5,9 +5,9 @@ from io import StringIO
 
 from predibot.domain.decision import Status
 from predibot.domain.timetable import Timetable
-from predibot.jobs.replay import Played
-from predibot.reports.replay import ReplayView, print_replay, progress_line
-from predibot.reports.terminal import console_for
+from predibot.jobs.replay.replay import Played
+from predibot.reports.terminal.replay import ReplayView, print_replay, progress_line
+from predibot.reports.terminal.terminal import console_for
 
 BEGIN = datetime(2025, 9, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from predibot.reports.evaluation import evaluation_document
+from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import CONVENTIONS
-from predibot.scoring.evaluation import PARTINGS
-from predibot.scoring.expansion import CORRECTED
-from predibot.scoring.sizing import SIZINGS
+from predibot.scoring.evaluation.evaluation import PARTINGS
+from predibot.scoring.inference.expansion import CORRECTED
+from predibot.scoring.records.sizing import SIZINGS
 from tests.reports.test_evaluation_grids import everything
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")

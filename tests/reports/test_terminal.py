@@ -8,15 +8,15 @@ from datetime import timedelta
 import pytest
 from rich.console import Console
 
-from predibot.reports.evaluation_screen import Shown, print_evaluation
-from predibot.reports.grid import Column, Grid, print_grid
-from predibot.reports.terminal import (
+from predibot.reports.terminal.evaluation_screen import Shown, print_evaluation
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.terminal import (
     console_for,
     print_decisions,
     print_runs,
     print_selection,
 )
-from predibot.reports.views import ChosenView, DecisionView, PassedOverView, RunRow, SelectionView
+from predibot.reports.views.decide import ChosenView, DecisionView, PassedOverView, RunRow, SelectionView
 from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided, evaluation
 
 WIDTHS = [120, 100, 80, 50, 40]

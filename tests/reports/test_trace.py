@@ -3,10 +3,10 @@
 from io import StringIO
 from typing import Any
 
-from predibot.jobs.traces import ReadTrace, Used, UsedReport
-from predibot.ledger.traced import TracedDecision
-from predibot.reports.terminal import console_for
-from predibot.reports.trace import print_trace, print_used, trace_document
+from predibot.jobs.read_traces import ReadTrace, Used, UsedReport
+from predibot.ledger.read.decision_traces import TracedDecision
+from predibot.reports.terminal.terminal import console_for
+from predibot.reports.terminal.trace import print_trace, print_used, trace_document
 
 HOSTILE = "\x1b]0;owned\x07\x9b2J\u202eevil\u2028[red]markup[/red]"
 DECISION = TracedDecision("r", "b", "1", "recorded", HOSTILE, "ab" * 32)

@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-from predibot.reports.views import OUTCOMES, BetView, DecisionView, RunRow, SelectionView, number
+from predibot.reports.views.decide import OUTCOMES, BetView, DecisionView, RunRow, SelectionView, number
 from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, RUN, decided
 
 NAN = math.nan

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from predibot.reports.views import (
+from predibot.reports.views.decide import (
     BetView,
     ChosenView,
     DecideView,
@@ -10,10 +10,10 @@ from predibot.reports.views import (
     PassedOverView,
     RunView,
 )
-from predibot.scoring.bootstrap import Estimate
-from predibot.scoring.evaluation import Evaluation
-from predibot.scoring.forecast_score import ForecastScore
-from predibot.scoring.scorecard import HorizonScore, Scorecard
+from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.evaluation.forecast_score import ForecastScore
+from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
+from predibot.scoring.inference.bootstrap import Estimate
 
 AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
 

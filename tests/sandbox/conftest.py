@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.sandbox.server import SandboxServer
-from predibot.sandbox.world import World
+from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.sandbox.world.world import World
 
 
 @pytest.fixture(scope="session")

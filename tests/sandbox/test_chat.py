@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.sandbox.chat import BREAKAGES
-from predibot.sandbox.forecasters import NAMES, WORD
-from predibot.sandbox.options import parse_options
-from predibot.sandbox.server import SandboxServer, open_sandbox
+from predibot.sandbox.server.chat import BREAKAGES
+from predibot.sandbox.server.options import parse_options
+from predibot.sandbox.server.server import SandboxServer, open_sandbox
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.sandbox.world.forecasters import NAMES, WORD
 
 TOOLS = [
     {

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.closing import Stage
-from predibot.sandbox.world import World
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
+from predibot.sandbox.world.closing import Stage
+from predibot.sandbox.world.world import World
 
 NOW = int(SANDBOX_OPENS_AT.timestamp())
 DAY = 86_400

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.sandbox.draws import Draws
+from predibot.sandbox.world.draws import Draws
 
 
 def test_the_order_of_asking_changes_no_draw() -> None:

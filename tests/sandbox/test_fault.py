@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.sandbox.fault import FAULT_KINDS, Fault
-from predibot.sandbox.server import SandboxServer
-from predibot.sandbox.world import World
+from predibot.sandbox.server.fault import FAULT_KINDS, Fault
+from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.sandbox.world.world import World
 
 Ask = Callable[..., httpx.Response]
 KEYSET = "/gamma/events/keyset"

@@ -15,13 +15,14 @@ from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.research.search.http_client import SearchHttp
 from predibot.research.search.http_providers import SearxngSearch
-from predibot.sandbox import chat, conversation, forecasters
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.chat import answer_chat
-from predibot.sandbox.closing import Stage
-from predibot.sandbox.conversation import AskedMarket, read_conversation
-from predibot.sandbox.server import SandboxServer
-from predibot.sandbox.world import World
+from predibot.sandbox.server import chat
+from predibot.sandbox.server.chat import answer_chat
+from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.world import conversation, forecasters
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
+from predibot.sandbox.world.closing import Stage
+from predibot.sandbox.world.conversation import AskedMarket, read_conversation
+from predibot.sandbox.world.world import World
 
 OPENS = minute_of(SANDBOX_OPENS_AT)
 LATE = OPENS + 400 * 1_440

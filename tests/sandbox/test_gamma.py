@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.sandbox.server import SandboxServer
-from predibot.sandbox.world import World
+from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.sandbox.world.world import World
 
 OPEN: dict[str, str | int] = {"closed": "false", "limit": 100}
 

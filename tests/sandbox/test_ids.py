@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.sandbox.ids import Names, TokenPlace
+from predibot.sandbox.world.ids import Names, TokenPlace
 
 seeds = st.integers(0, 2**63)
 events = st.integers(0, 999_999)

@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.clob import answer_clob
-from predibot.sandbox.closing import Stage
-from predibot.sandbox.gamma import answer_gamma
-from predibot.sandbox.snapshot import Snapshot
-from predibot.sandbox.world import World
+from predibot.sandbox.server.clob import answer_clob
+from predibot.sandbox.server.gamma import answer_gamma
+from predibot.sandbox.server.snapshot import Snapshot
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
+from predibot.sandbox.world.closing import Stage
+from predibot.sandbox.world.world import World
 
 SEED = 7
 EVENTS = 16

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import trafilatura
 
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.closing import Stage
-from predibot.sandbox.news import Page, page_at, pages_of, slug_of, statements_of
-from predibot.sandbox.news_html import html_of
-from predibot.sandbox.news_text import article_of
-from predibot.sandbox.server import SandboxServer
-from predibot.sandbox.world import World
+from predibot.sandbox.server.news_html import html_of
+from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
+from predibot.sandbox.world.closing import Stage
+from predibot.sandbox.world.news import Page, page_at, pages_of, slug_of, statements_of
+from predibot.sandbox.world.news_text import article_of
+from predibot.sandbox.world.world import World
 
 OPENS = minute_of(SANDBOX_OPENS_AT)
 LATE = OPENS + 400 * 1_440

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.sandbox.fault import Fault
-from predibot.sandbox.options import DEFAULT_SEED, SandboxOptions, parse_options
+from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.options import DEFAULT_SEED, SandboxOptions, parse_options
 
 
 def test_an_empty_text_gives_the_defaults() -> None:

@@ -9,10 +9,10 @@ from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.research.search.http_client import SearchHttp
 from predibot.research.search.http_providers import SearxngSearch
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.searxng import NewsIndex, answer_search
-from predibot.sandbox.server import SandboxServer
-from predibot.sandbox.world import World
+from predibot.sandbox.server.searxng import NewsIndex, answer_search
+from predibot.sandbox.server.server import SandboxServer
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
+from predibot.sandbox.world.world import World
 
 OPENS = minute_of(SANDBOX_OPENS_AT)
 

@@ -10,11 +10,11 @@ from itertools import pairwise
 import httpx
 import pytest
 
-from predibot.sandbox.calendar import SANDBOX_OPENS_AT
-from predibot.sandbox.fault import Fault
-from predibot.sandbox.options import parse_options
-from predibot.sandbox.server import SandboxServer, open_sandbox
-from predibot.sandbox.world import World
+from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.options import parse_options
+from predibot.sandbox.server.server import SandboxServer, open_sandbox
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from predibot.sandbox.world.world import World
 
 OPEN: dict[str, str | int] = {"closed": "false", "limit": 100}
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from predibot.sandbox.draws import Draws
-from predibot.sandbox.vocabulary import CATEGORIES
-from predibot.sandbox.wording import (
+from predibot.sandbox.world.draws import Draws
+from predibot.sandbox.world.vocabulary import CATEGORIES
+from predibot.sandbox.world.wording import (
     Wording,
     choose_category,
     word_brackets,

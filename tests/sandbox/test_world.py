@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from predibot.sandbox.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT, minute_of
-from predibot.sandbox.closing import Stage
-from predibot.sandbox.plan import EventPlan
-from predibot.sandbox.world import EventState, World
+from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT, minute_of
+from predibot.sandbox.world.closing import Stage
+from predibot.sandbox.world.plan import EventPlan
+from predibot.sandbox.world.world import EventState, World
 
 OPENS = minute_of(SANDBOX_OPENS_AT)
 HOUR, DAY = 60, 1_440

@@ -22,8 +22,8 @@ from predibot.scoring import (
     scorecards,
     wilson_interval,
 )
-from predibot.scoring.horizon import horizon_returns
-from predibot.scoring.sharpe_interval import sharpe_interval
+from predibot.scoring.metrics.sharpe_interval import sharpe_interval
+from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring import worlds
 from tests.scoring.worlds import ASKED_DAYS, BOTS, Bools, Maker, Played, Rng, World, record_of
 

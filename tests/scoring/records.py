@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES, Status
 from predibot.scoring import KNOWLEDGE, TrackRecord
-from predibot.scoring.knowledge import Knowledge
+from predibot.scoring.records.knowledge import Knowledge
 
 DAY = 86_400.0
 NAN = float("nan")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 from sklearn.metrics import cohen_kappa_score, f1_score
 
-from predibot.scoring.agreement import macro_f1, quadratic_weighted_kappa, rank_correlation
+from predibot.scoring.metrics.agreement import macro_f1, quadratic_weighted_kappa, rank_correlation
 
 SERIES = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=1, max_size=20)
 RATINGS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=20)
@@ -143,7 +143,7 @@ def test_without_scikit_learn_it_says_what_to_install(call: str) -> None:
 import sys
 sys.modules["sklearn"] = None
 from predibot.errors import UsageError
-from predibot.scoring.agreement import macro_f1, quadratic_weighted_kappa, rank_correlation
+from predibot.scoring.metrics.agreement import macro_f1, quadratic_weighted_kappa, rank_correlation
 try:
     {call}
 except UsageError as error:

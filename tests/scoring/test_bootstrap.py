@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from predibot.scoring.bootstrap import (
+from predibot.scoring.inference.bootstrap import (
     PERCENTILE,
     STUDENTISED,
     Estimate,
@@ -20,7 +20,7 @@ from predibot.scoring.bootstrap import (
     studentised_distances,
     studentised_distances_of_each,
 )
-from predibot.scoring.draws import generator, resampled_counts
+from predibot.scoring.inference.draws import generator, resampled_counts
 from tests.scoring.designs import Sample, skewed, unequal
 
 FEW = {"seed": 4, "resamples": 200}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.scoring import Estimate, Pair, TrackRecord, Uncertainty, return_pairs, scorecards
-from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring import by_pairs, worlds
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.worlds import BOTS, WORLDS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.calibration import calibration_curve
 
-from predibot.scoring.calibration import (
+from predibot.scoring.metrics.calibration import (
     BinScheme,
     calibration_bins,
     calibration_error_by_chance,
@@ -17,7 +17,7 @@ from predibot.scoring.calibration import (
     murphy_decomposition,
     wilson_interval,
 )
-from predibot.scoring.probability import brier_score
+from predibot.scoring.metrics.probability import brier_score
 
 # Rounded ones are often the same, and often on an edge.
 CHANCES = st.floats(0, 1) | st.integers(0, 20).map(lambda twentieths: twentieths / 20)

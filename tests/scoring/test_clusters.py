@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from predibot.scoring.clusters import cluster_codes, cluster_starts, cluster_sums
+from predibot.scoring.inference.clusters import cluster_codes, cluster_starts, cluster_sums
 
 ROWS = st.lists(
     st.tuples(st.floats(-10, 10), st.floats(0, 10), st.integers(0, 5)),

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from predibot.scoring.bootstrap import cluster_bootstrap_mean, ratio_sums, studentised_distances
-from predibot.scoring.comparison import (
+from predibot.scoring.inference.bootstrap import cluster_bootstrap_mean, ratio_sums, studentised_distances
+from predibot.scoring.inference.comparison import (
     SYMMETRIC,
     Comparison,
     benjamini_hochberg,

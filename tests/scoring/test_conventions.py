@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring.conventions import CONVENTIONS, Convention, convention_named
-from predibot.scoring.risk import sharpe_ratio, volatility
+from predibot.scoring.metrics.conventions import CONVENTIONS, Convention, convention_named
+from predibot.scoring.metrics.risk import sharpe_ratio, volatility
 from tests.scoring.published_table import N_RETURNS, POLYMARKET, STOCKS, curve_of
 
 ALL = pytest.mark.parametrize("convention", CONVENTIONS.values(), ids=CONVENTIONS.keys())

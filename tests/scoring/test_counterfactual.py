@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 
 from predibot.scoring import TrackRecord, Uncertainty, cluster_bootstrap_mean
-from predibot.scoring.counterfactual import Counterfactual, delay_scores, sizing_scores
-from predibot.scoring.delay import delayed
-from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
+from predibot.scoring.records.delay import delayed
+from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.records import NAN, Bet, Made, Paid, Seen, record_of
 from tests.scoring.test_scorecard import RECORDS
 

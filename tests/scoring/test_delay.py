@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.scoring import TrackRecord
-from predibot.scoring.delay import delayed
-from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.records.delay import delayed
+from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.records import DAY, Bet, Made, Paid, Seen, record_of
 from tests.scoring.test_scorecard import RECORDS
 

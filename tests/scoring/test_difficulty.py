@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
-from predibot.scoring.difficulty import difficulty_adjusted
+from predibot.scoring.metrics.difficulty import difficulty_adjusted
 
 SEEDS = st.integers(0, 2**32)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.scoring import BettingEvidence, Evidence, betting_evidence, kelly_fraction, record_evidence
-from predibot.scoring.e_values import FRACTIONS
+from predibot.scoring.evaluation.e_values import FRACTIONS
 from tests.scoring.e_values_by_loops import DAY, Prices, Stake, days
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import EdgeScore, TrackRecord, Uncertainty, edge_pairs, edges, scorecards
-from predibot.scoring.edge import edge_curves
+from predibot.scoring.records.edge import edge_curves
 from tests.scoring import by_loops
 from tests.scoring.records import NAN, Bet, Made, Paid, Seen, record_of
 from tests.scoring.test_scorecard import RECORDS

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predibot.scoring.conventions import CONVENTIONS
-from predibot.scoring.equity import EquityScore, equity_returns, equity_score
-from predibot.scoring.growth import cumulative_return, max_drawdown
-from predibot.scoring.risk import sharpe_ratio, sortino_ratio, value_at_risk, volatility
+from predibot.scoring.metrics.conventions import CONVENTIONS
+from predibot.scoring.metrics.equity import EquityScore, equity_returns, equity_score
+from predibot.scoring.metrics.growth import cumulative_return, max_drawdown
+from predibot.scoring.metrics.risk import sharpe_ratio, sortino_ratio, value_at_risk, volatility
 from tests.scoring.published_table import N_RETURNS, STOCKS, curve_of
 
 VALUES = st.lists(st.floats(1, 1e4), min_size=1, max_size=20)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from predibot.reports.evaluation import evaluation_document
+from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import (
     Evaluation,
     Question,
@@ -26,8 +26,8 @@ from predibot.scoring import (
     scorecards,
     settled_forecasts,
 )
-from predibot.scoring.evaluation import WANTED
-from predibot.scoring.horizon import horizon_returns
+from predibot.scoring.evaluation.evaluation import WANTED
+from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.tables import drawn
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.scoring import Forecasts
-from predibot.scoring.grouping import CONFIDENCES, GROUPINGS, LEAD_TIMES_DAYS, forecasts_by, record_by
+from predibot.scoring.records.grouping import CONFIDENCES, GROUPINGS, LEAD_TIMES_DAYS, forecasts_by, record_by
 from tests.scoring.records import Bet, Made, record_of
 from tests.scoring.tables import NAN, TABLES, table_of
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring.clusters import ClusterSums
-from predibot.scoring.intervals import Spread, comparison_by_prices, estimate_by_prices, estimate_of_brier
-from predibot.scoring.student_t import t_quantile, t_two_sided
+from predibot.scoring.inference.clusters import ClusterSums
+from predibot.scoring.inference.intervals import Spread, comparison_by_prices, estimate_by_prices, estimate_of_brier
+from predibot.scoring.inference.student_t import t_quantile, t_two_sided
 
 GAINS = st.lists(st.tuples(st.floats(-5, 5), st.integers(1, 4)), min_size=2, max_size=40)
 WIDE = (-1e9, 1e9)

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from predibot.domain.price import MIN_SIDE_PRICE
 from predibot.domain.sizing import bet_usd
-from predibot.scoring.kelly import kelly_fraction
+from predibot.scoring.metrics.kelly import kelly_fraction
 
 CHANCES = st.floats(0, 1)
 PRICES = st.floats(0, 1, exclude_min=True, exclude_max=True)

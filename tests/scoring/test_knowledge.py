@@ -18,7 +18,7 @@ from predibot.scoring import (
     notes,
     scorecards,
 )
-from predibot.scoring.knowledge import Knowledge
+from predibot.scoring.records.knowledge import Knowledge
 from tests.scoring.records import DAY, NAN, Bet, Made, Paid, Seen, record_of
 from tests.scoring.test_scorecard import DECISIONS, PAID, QUARTER_DAYS, SEEN
 

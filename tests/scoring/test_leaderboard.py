@@ -23,8 +23,8 @@ from predibot.scoring import (
     settled_forecasts,
     smallest_detectable,
 )
-from predibot.scoring.horizon import horizon_returns
-from predibot.scoring.leaderboard import MOST_IN_PAIRS
+from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS
+from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.tables import NAN, TABLES, drawn, table_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from predibot.scoring.losses import largest_losses
+from predibot.scoring.records.losses import largest_losses
 from tests.scoring.records import DAY, Bet, Made, Paid, Seen, record_of
 
 RECORD = record_of(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from predibot.scoring import Forecasts, Uncertainty
-from predibot.scoring.evaluation import Evaluation, Question, evaluation_of_forecasts
-from predibot.scoring.leaderboard import MOST_IN_PAIRS
-from predibot.scoring.uncertainty import MOST_WITH_INTERVALS, fullest
+from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
+from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS
+from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
 
 FORECASTERS, QUESTIONS = 1_100, 7
 

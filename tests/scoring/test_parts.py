@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from predibot.scoring import CONVENTIONS, Forecasts, ForecastScore, Scorecard, Uncertainty, forecast_scores, scorecards
 from predibot.scoring.arguments import Floats
-from predibot.scoring.grouping import GROUPINGS
-from predibot.scoring.parts import PartCard, category_scores, confidence_scores, lead_time_scores, part_cards
+from predibot.scoring.evaluation.parts import PartCard, category_scores, confidence_scores, lead_time_scores, part_cards
+from predibot.scoring.records.grouping import GROUPINGS
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.tables import NAN, TABLES, drawn, table_of
 

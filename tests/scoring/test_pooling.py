@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import trim_mean
 
-from predibot.scoring.pooling import PoolingMethod, pool_probabilities
+from predibot.scoring.metrics.pooling import PoolingMethod, pool_probabilities
 
 ALL: tuple[PoolingMethod, ...] = ("mean", "median", "trimmed_mean", "soft_trimmed_mean", "log_odds")
 METHODS = st.sampled_from(ALL)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from predibot.scoring.arguments import Floats
-from predibot.scoring.calibration import calibration_bins, expected_calibration_error, murphy_decomposition
-from predibot.scoring.probability import brier_score, brier_skill_score, log_score
+from predibot.scoring.metrics.calibration import calibration_bins, expected_calibration_error, murphy_decomposition
+from predibot.scoring.metrics.probability import brier_score, brier_skill_score, log_score
 
 ARMS = ("aia", "market", "const_0.5", "base_rate (p=0.4)", "market_ens_aia_devw (0.25*aia+0.75*market)")
 SIX_DECIMALS = 0.5000001e-6

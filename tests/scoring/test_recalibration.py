@@ -11,8 +11,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from predibot.scoring.arguments import Floats
-from predibot.scoring.probability import brier_score, log_score
-from predibot.scoring.recalibration import LogisticRecalibration, RecalibrationMethod, fit_recalibration
+from predibot.scoring.metrics.probability import brier_score, log_score
+from predibot.scoring.metrics.recalibration import LogisticRecalibration, RecalibrationMethod, fit_recalibration
 
 CHANCES = st.integers(0, 40).map(lambda fortieths: fortieths / 40)
 PAIRS = st.lists(st.tuples(CHANCES, st.sampled_from([0, 1])), min_size=1, max_size=40)

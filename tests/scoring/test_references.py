@@ -5,8 +5,8 @@ from statistics import median
 import numpy as np
 import pytest
 
-from predibot.scoring.forecasts import Forecasts
-from predibot.scoring.references import with_market, with_pools
+from predibot.scoring.evaluation.references import with_market, with_pools
+from predibot.scoring.records.forecasts import Forecasts
 
 
 def _table(rows: list[tuple[int, int, float, float]], forecasters: tuple[str, ...] = ("a", "b", "c")) -> Forecasts:

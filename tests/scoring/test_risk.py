@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from predibot.scoring.risk import (
+from predibot.scoring.metrics.risk import (
     longest_losing_run,
     sharpe_ratio,
     sortino_ratio,

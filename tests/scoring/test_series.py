@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 
 from predibot.scoring import TrackRecord
-from predibot.scoring.horizon import horizon_returns
-from predibot.scoring.series import Series, horizon_series
+from predibot.scoring.evaluation.horizon_series import Series, horizon_series
+from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.test_scorecard import RECORDS
 

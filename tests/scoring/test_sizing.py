@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.domain.sizing import KELLY_FRACTION, SizingRule, bets_usd
-from predibot.scoring.sizing import SIZINGS, resized
+from predibot.scoring.records.sizing import SIZINGS, resized
 from tests.scoring.records import NAN, Bet, Made, record_of
 
 FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.0005, 0.9995)), min_size=1, max_size=5)

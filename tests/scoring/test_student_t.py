@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import stdtr, stdtrit
 
-from predibot.scoring.student_t import t_probability, t_quantile, t_two_sided
+from predibot.scoring.inference.student_t import t_probability, t_quantile, t_two_sided
 
 FREEDOM = st.integers(1, 500).map(float) | st.floats(0.5, 1e5)
 

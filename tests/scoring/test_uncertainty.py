@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.scoring import Uncertainty, cluster_bootstrap_mean, cluster_bootstrap_ratio, paired_difference
-from predibot.scoring.uncertainty import Ratio, comparisons, estimates, intervals_of_each, mean_of
+from predibot.scoring.inference.uncertainty import Ratio, comparisons, estimates, intervals_of_each, mean_of
 
 FEW = Uncertainty(seed=3, resamples=300)
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=5)

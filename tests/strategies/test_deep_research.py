@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 import pytest
 
-from predibot.agents.budget import Budget
-from predibot.agents.metered import MeteredModel
-from predibot.agents.openai_model import OpenAICompatibleModel
-from predibot.agents.price import Price
+from predibot.agents.budget.budget import Budget
+from predibot.agents.budget.price import Price
+from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import BudgetSpent, ModelUnavailable, PluginError
-from predibot.jobs.retrace_record import Record
-from predibot.ledger.traces import Trace, cost_of_steps
+from predibot.jobs.replay.recorded_answers import Record
+from predibot.ledger.files.traces import Trace, cost_of_steps
 from predibot.plugins import load_strategy, spec_of
 from tests.agents.chat_server import ChatServer, chat_server, completion
 from tests.agents.clients import SECRET, Clock, retry_of

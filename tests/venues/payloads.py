@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import httpx
 
-from predibot.venues.polymarket import Polymarket
+from predibot.venues.polymarket.client import Polymarket
 
 NOW = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
 GAMMA = "https://gamma.test"

@@ -12,8 +12,8 @@ from predibot.contracts import Venue
 from predibot.domain.event import MarketRef
 from predibot.domain.price import Instrument, Quote
 from predibot.errors import UsageError, VenueChanged
-from predibot.venues.archive import Archive
-from predibot.venues.archive_layout import snapshot_name
+from predibot.venues.archive.layout import snapshot_name
+from predibot.venues.archive.reader import Archive
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload, settled_payload
 
 DAY = timedelta(days=1)

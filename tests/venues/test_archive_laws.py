@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.venues.archive import Archive
-from predibot.venues.archive_layout import snapshot_name
+from predibot.venues.archive.layout import snapshot_name
+from predibot.venues.archive.reader import Archive
 from tests.venues.payloads import NOW, condition_of, event_payload, market_payload
 
 MARKETS = (1, 2, 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from predibot.domain.clock import parse_instant
-from predibot.venues.archive import Archive
+from predibot.venues.archive.reader import Archive
 
 
 def settled_by_hand(folder: Path, condition_ids: set[str], as_of: datetime) -> int:

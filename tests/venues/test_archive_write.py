@@ -12,8 +12,8 @@ from predibot.domain.event import MarketRef
 from predibot.domain.price import Instrument
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
-from predibot.venues.archive import Archive
-from predibot.venues.archive_write import merge_history, merge_resolutions, write_snapshot
+from predibot.venues.archive.reader import Archive
+from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of
 
 DAY = timedelta(days=1)

@@ -9,7 +9,7 @@ import pytest
 from predibot.contracts import Venue
 from predibot.domain.event import Event
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.venues.polymarket import default_rates
+from predibot.venues.polymarket.client import default_rates
 from tests.venues.payloads import NOW, Clock, event_payload, market_payload, pages_of, venue_of
 
 

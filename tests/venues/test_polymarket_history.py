@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from predibot.domain.price import Instrument, PricePath
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.venues.polymarket_history import WINDOW, windows
+from predibot.venues.polymarket.price_history import WINDOW, windows
 from tests.venues.payloads import NOW, venue_of
 
 TOKEN = Instrument("polymarket", "binary_outcome", "123")

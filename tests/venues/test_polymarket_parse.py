@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from predibot.domain.event import Event, FeeSchedule, Market, Skip
 from predibot.domain.price import Quote
 from predibot.domain.resolution import Resolution
-from predibot.venues.polymarket_parse import (
+from predibot.venues.polymarket.parse import (
     parse_event,
     parse_market,
     parse_resolution,

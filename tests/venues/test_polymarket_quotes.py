@@ -9,7 +9,7 @@ import pytest
 
 from predibot.domain.price import Quote
 from predibot.errors import UsageError, VenueChanged
-from predibot.venues.polymarket_parse import parse_event
+from predibot.venues.polymarket.parse import parse_event
 from tests.venues.payloads import NOW, event_payload, market_payload, settled_payload, venue_of
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from predibot.domain.event import Market
-from predibot.venues.polymarket_parse import RESULT_FIELDS, parse_event, parse_market, settlement
+from predibot.venues.polymarket.parse import RESULT_FIELDS, parse_event, parse_market, settlement
 from tests.venues.payloads import NOW
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.errors import VenueUnavailable
-from predibot.venues.rate import RateLimiter
+from predibot.net.rate_limit import RateLimiter
 from tests.venues.payloads import Clock
 
 

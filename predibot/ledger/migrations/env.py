@@ -3,7 +3,7 @@
 import sqlmodel
 from alembic import context
 
-from predibot.ledger.tables import Row
+from predibot.ledger.schema.tables import Row
 
 __all__ = ["sqlmodel"]
 

@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 import httpcore
 
-from predibot.research.deadline import Deadline, in_time
+from predibot.net.deadline import in_time
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.decode_body import unpacked
 from predibot.research.pages.errors import AddressRefused, PageError, PageUnavailable, PageUnreadable
 from predibot.research.pages.ip_addresses import is_public, parsed

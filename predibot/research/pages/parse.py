@@ -4,7 +4,7 @@ import re
 import time
 from itertools import islice
 
-from predibot.research.deadline import Deadline
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.decode_body import decoded
 from predibot.research.pages.errors import PageUnreadable, Unreadable
 from predibot.research.pages.html_text import bounded, cleaned, main_text, page_title

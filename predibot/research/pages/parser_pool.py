@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from predibot.research.deadline import Deadline
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnavailable, PageUnreadable, Unreadable
 from predibot.research.pages.parser_messages import Parsed, Source
 from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess

@@ -10,7 +10,7 @@ from typing import IO
 
 import psutil
 
-from predibot.research.deadline import Deadline
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnavailable, PageUnreadable, Unreadable
 from predibot.research.pages.parser_messages import (
     MAX_ANSWER_BYTES,

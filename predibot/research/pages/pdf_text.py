@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterator
 
-from predibot.research.deadline import Deadline
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable, Unreadable
 from predibot.research.pages.html_text import cleaned, hush
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpcore
 
-from predibot.research.deadline import Deadline
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
 
 Connect = Callable[[str, int, float], socket.socket]

@@ -4,7 +4,7 @@ import hashlib
 import time
 from dataclasses import dataclass
 
-from predibot.research.deadline import Deadline
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.fetch import Page
 from predibot.research.pages.parser_messages import Source
 from predibot.research.pages.parser_pool import PARSERS, ParserPool

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from predibot.research.deadline import in_time
+from predibot.net.deadline import in_time
 from predibot.research.search.dates import latest_instant
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from predibot.research.deadline import in_time
+from predibot.net.deadline import in_time
 from predibot.research.search.provider import SearchFailed
 
 DEADLINE_SECONDS = 15.0

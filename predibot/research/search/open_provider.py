@@ -5,12 +5,12 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
+from predibot.domain.spelling import did_you_mean
 from predibot.domain.terms import BUILT_IN_SEARCH
 from predibot.errors import UsageError
 from predibot.research.search.ddgs_provider import DdgsSearch
 from predibot.research.search.http_providers import BraveSearch, ExaSearch, SearxngSearch, SerperSearch, TavilySearch
 from predibot.research.search.provider import SearchProvider
-from predibot.spelling import did_you_mean
 
 PROVIDER_NAMES = BUILT_IN_SEARCH
 _WITH_KEY: dict[str, type[BraveSearch | TavilySearch | ExaSearch | SerperSearch]] = {

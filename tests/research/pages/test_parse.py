@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.research.deadline import Deadline
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
 from predibot.research.pages.parse import parsed
 from predibot.research.pages.parser_messages import Parsed, Source

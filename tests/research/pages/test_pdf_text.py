@@ -6,7 +6,7 @@ import time
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from predibot.research.deadline import Deadline
+from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
 from predibot.research.pages.pdf_text import MAX_PAGES, pdf_text
 from tests.research.pages.pdf_files import pdf_of

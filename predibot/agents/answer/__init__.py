@@ -1,0 +1,1 @@
+"""From what a model says to an answer that a game accepts."""

@@ -1,0 +1,120 @@
+"""One prompt, one JSON answer: for models without tools, and for turning a report into an answer."""
+
+import re
+import time
+from collections.abc import Callable
+
+from predibot.agents.answer.complaints import told
+from predibot.agents.answer.parse import (
+    MAX_REPAIRS,
+    Check,
+    LoopEnded,
+    LoopResult,
+    abstained,
+    abstention_of,
+    parse_answer,
+    read_json,
+)
+from predibot.agents.prompts.untrusted_text import Fence
+from predibot.contracts import ANSWER_TOKENS, ChatModel, Context, ModelNeed
+from predibot.domain.chat import ChatReply, ChatRequest, Message
+from predibot.errors import AnswerError, BudgetSpent
+
+MAX_REASON_CHARACTERS = 500
+_FENCED = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n[ \t]*```\s*\Z", re.DOTALL)
+
+
+def one_shot_need(model: str, *, input_tokens: int = 0) -> ModelNeed:
+    """Return what a strategy declares that asks a model with `run_one_shot`: one answer and its repairs.
+
+    Args:
+        model: Its name.
+        input_tokens: What its prompt holds besides instructions and event, such as a report.
+    """
+    return ModelNeed(model, calls=1 + MAX_REPAIRS, input_tokens=input_tokens)
+
+
+def run_one_shot(
+    model: ChatModel,
+    prompt: str,
+    check: Check,
+    context: Context,
+    *,
+    deadline_seconds: float | None = None,
+    may_abstain: bool = False,
+    seed: int | None = None,
+    max_output_tokens: int = ANSWER_TOKENS,
+    clock: Callable[[], float] = time.monotonic,
+) -> LoopResult:
+    """Return the decision a model answers with, after at most three repairs.
+
+    A complaint goes back to the model, what it quotes of the answer in the fence.
+
+    Args:
+        model: Metered, so that a limit shows as `BudgetSpent`.
+        prompt: What it is asked.
+        check: The rules of the game.
+        context: The event.
+        deadline_seconds: For the answer and its repairs together; the context's where it is not given.
+        may_abstain: Whether `{"abstain": "why"}` is an answer; the prompt must say so.
+        seed: Of the model's sampling, where its provider knows such a thing.
+        max_output_tokens: A call.
+        clock: Seconds that never go back.
+
+    Raises:
+        ModelError: If the model could not be reached, or refuses for good.
+    """
+    allowed_seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
+    ends = clock() + allowed_seconds
+    messages = [Message("user", prompt)]
+    complaint = ""
+    for _ in range(1 + MAX_REPAIRS):
+        left_seconds = ends - clock()
+        if left_seconds <= 0:
+            return LoopResult(None, f"no answer within {allowed_seconds:g} seconds{_after(complaint)}")
+        request = ChatRequest(tuple(messages), max_output_tokens=max_output_tokens, seed=seed)
+        try:
+            reply = model.chat(request, deadline_seconds=left_seconds)
+        except BudgetSpent as error:
+            return LoopResult(None, f"{error}; nothing was handed in{_after(complaint)}", kind="budget")
+        except LoopEnded as ended:
+            return LoopResult(None, str(ended), kind=ended.kind)
+        try:
+            return _taken(reply, check, context, may_abstain=may_abstain)
+        except AnswerError as error:
+            complaint = str(error)
+            said = Message("assistant", reply.message.text or "(no text)")
+            wrong = told(error, (market.id for market in context.subject.markets), Fence.of(context))
+            messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
+    return LoopResult(None, f"no answer held after {MAX_REPAIRS} repairs{_after(complaint)}"[:MAX_REASON_CHARACTERS])
+
+
+def refusal_of(reply: ChatReply) -> str:
+    """Return why a model answered nothing at all, or no text."""
+    if reply.finish_reason != "refusal":
+        return ""
+    return f"the model refused to answer: {reply.refusal or reply.message.text}"[:MAX_REASON_CHARACTERS]
+
+
+def _taken(reply: ChatReply, check: Check, context: Context, *, may_abstain: bool) -> LoopResult:
+    if refusal := refusal_of(reply):
+        return LoopResult(None, refusal)
+    if reply.finish_reason == "length":
+        raise AnswerError("the answer was cut off at its greatest length; be shorter.")
+    text = _json_part(reply.message.text)
+    reason = abstention_of(read_json(text)) if may_abstain else None
+    if reason is not None:
+        return LoopResult(None, abstained(reason))
+    # As text, so that it is read once: text in text is no object.
+    decision = parse_answer(text, context.subject)
+    check(decision)
+    return LoopResult(decision, sources=reply.citations)
+
+
+def _json_part(text: str) -> str:
+    fenced = _FENCED.match(text)
+    return fenced.group(1) if fenced else text
+
+
+def _after(complaint: str) -> str:
+    return f"; the last complaint: {complaint}" if complaint else ""

@@ -1,0 +1,1 @@
+"""What an agent may spend, and what a call costs."""

@@ -1,0 +1,244 @@
+"""A container that runs what a model writes: no network, no files, no rights, and an end in time.
+
+Its tools are made out here, through a pipe, so that everything they are held to
+holds for code too.
+"""
+
+import contextlib
+import json
+import os
+import re
+import selectors
+import shutil
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from types import TracebackType
+from typing import Any, Self
+
+MAX_LINE_BYTES = 1_000_000
+NAME = "@predibot-container@"
+_PROBE_SECONDS = 20.0
+_END_SECONDS = 2.0
+_KILL_SECONDS = 2.0
+_LATE = "the code did not end in time"
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
+"""No image begins with a dash; to docker that would be an option, `--privileged` for example."""
+
+Perform = Callable[[str, Mapping[str, object]], Mapping[str, object]]
+"""Makes a call and returns `result`, `error` or `taken`."""
+
+
+class CodeFailed(Exception):
+    """The code did not run to its end; the text is for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerSpec:
+    """How a container is started, and ended where it does not end by itself; `NAME` in it is its own name."""
+
+    start: tuple[str, ...]
+    end: tuple[str, ...] = ()
+
+    def named(self) -> "ContainerSpec":
+        """Return the commands of a container with a name of its own."""
+        name = f"predibot-{uuid.uuid4().hex}"
+        start, end = (tuple(part.replace(NAME, name) for part in parts) for parts in (self.start, self.end))
+        return ContainerSpec(start, end)
+
+
+def docker_problem(image: str, *, docker: str = "docker") -> str:
+    """Return why docker cannot run an image here, or no text."""
+    if not _IMAGE.fullmatch(image):
+        return f"{image[:60]!r} is no name of an image; write one like 'python:3.11-slim'"
+    if shutil.which(docker) is None:
+        return "docker is not installed"
+    command = [docker, "image", "inspect", "--format", "{{.Id}}", image]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return "docker does not answer"
+    if done.returncode == 0:
+        return ""
+    if "no such image" in done.stderr.casefold():
+        return f"docker has no image {image!r}; run `docker pull {image}`"
+    return f"docker does not work here: {' '.join(done.stderr.split())[:200]}"
+
+
+def docker_spec(image: str, tools: Mapping[str, Sequence[str]], *, docker: str = "docker") -> ContainerSpec:
+    """Return how docker runs our side of the pipe in an image that has Python and need have nothing else.
+
+    Raises:
+        ValueError: If that is no name of an image.
+    """
+    if not _IMAGE.fullmatch(image):
+        raise ValueError(f"{image[:60]!r} is no name of an image")
+    bounds = (
+        "--network=none", "--read-only", "--tmpfs=/tmp:size=64m", "--memory=512m", "--memory-swap=512m", "--cpus=1",
+        "--pids-limit=64", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--user=65534:65534", "--pull=never",
+    )  # fmt: skip
+    start = (docker, "run", "--rm", "--interactive", f"--name={NAME}", *bounds, "--workdir=/tmp", image)
+    return ContainerSpec((*start, *python_side("python", tools)), (docker, "kill", NAME))
+
+
+def python_side(python: str, tools: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the command that serves the inner side of the pipe.
+
+    Args:
+        python: The interpreter, as it is called in there.
+        tools: Names of the arguments of each tool, by its name.
+    """
+    source = files("predibot.agents.loop").joinpath("container_worker.py").read_text(encoding="utf-8")
+    return (python, "-I", "-u", "-c", source, json.dumps({name: list(names) for name, names in tools.items()}))
+
+
+class Container:
+    """A container that is started when it is needed, and ended when it is left, whatever runs in it."""
+
+    def __init__(self, spec: ContainerSpec, perform: Perform, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start nothing yet.
+
+        Args:
+            spec: How it is started.
+            perform: Makes the calls of the code.
+            clock: Seconds that never go back.
+        """
+        self._spec = spec
+        self._perform = perform
+        self._clock = clock
+        self._running: _Pipe | None = None
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+        if self._running is not None:
+            self._running.end()
+            self._running = None
+
+    def run(self, code: str, *, deadline_seconds: float) -> str:
+        """Return what code prints, making its calls on the way.
+
+        Raises:
+            CodeFailed: If it raises, does not end in time, or breaks the
+                container; what was set before is lost then, and the next code
+                gets a new one.
+        """
+        ends = self._clock() + deadline_seconds
+        if self._running is None:
+            self._running = _Pipe(self._spec.named())
+        try:
+            said = self._spoken(self._running, code, ends)
+        except ContainerBroken as error:
+            self._running.end(at_once=True)
+            self._running = None
+            raise CodeFailed(f"{error}; nothing that was set before is left") from error
+        printed, problem = str(said.get("printed", "")), str(said.get("error", ""))
+        if problem:
+            raise CodeFailed(f"{printed}\n{problem}".strip())
+        return printed
+
+    def _spoken(self, pipe: "_Pipe", code: str, ends: float) -> Mapping[str, object]:
+        """Return what is said at the end of the code."""
+
+        def left_seconds() -> float:
+            return ends - self._clock()
+
+        pipe.send({"code": code}, left_seconds)
+        while True:
+            said = pipe.line(left_seconds)
+            if "call" not in said:
+                return said
+            arguments = said.get("arguments")
+            performed = self._perform(str(said["call"]), arguments if isinstance(arguments, dict) else {})
+            pipe.send(performed, left_seconds)
+
+
+class ContainerBroken(Exception):
+    """Nothing more can be had from a container."""
+
+
+class _Pipe:
+    """Lines of JSON to and from one process, each written and read within a deadline."""
+
+    def __init__(self, spec: ContainerSpec) -> None:
+        self._end = spec.end
+        self._unread = bytearray()
+        self._process = subprocess.Popen(
+            spec.start, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+        )
+        # The other side may never read; what does not fit into the pipe is waited for, no longer than is left.
+        os.set_blocking(self._stdin.fileno(), False)
+
+    def send(self, said: Mapping[str, object], left_seconds: Callable[[], float]) -> None:
+        """Write a line."""
+        unsent = memoryview(json.dumps(said).encode() + b"\n")
+        while unsent:
+            self._wait(self._stdin, selectors.EVENT_WRITE, left_seconds())
+            try:
+                unsent = unsent[os.write(self._stdin.fileno(), unsent) :]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise ContainerBroken("the container ended") from error
+
+    def line(self, left_seconds: Callable[[], float]) -> Mapping[str, object]:
+        """Return what is said next; the model's own code can write here too, and is trusted no more than it is."""
+        if left_seconds() <= 0.0:
+            raise ContainerBroken(_LATE)
+        while (end := self._unread.find(b"\n")) < 0:
+            self._unread += self._read(left_seconds())
+            if len(self._unread) > MAX_LINE_BYTES:
+                raise ContainerBroken("the code wrote too much at once")
+        line = bytes(self._unread[:end])
+        del self._unread[: end + 1]
+        try:
+            said = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ContainerBroken("the code wrote to the pipe of its container, where it should print") from error
+        return said if isinstance(said, dict) else {}
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End the process, and the container where that did not end it; a docker that hangs is not waited for."""
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+        try:
+            self._process.wait(0.0 if at_once else _END_SECONDS)
+        except subprocess.TimeoutExpired:
+            # The client first: with a docker that hangs, ending the container may take all that this program has left.
+            self._process.kill()
+            self._process.wait()
+            if self._end:
+                with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                    nowhere = subprocess.DEVNULL
+                    subprocess.run(self._end, stdout=nowhere, stderr=nowhere, timeout=_KILL_SECONDS, check=False)
+        self._stdout.close()
+
+    def _read(self, left_seconds: float) -> bytes:
+        self._wait(self._stdout, selectors.EVENT_READ, left_seconds)
+        read = os.read(self._stdout.fileno(), 65_536)
+        if not read:
+            raise ContainerBroken("the container ended")
+        return read
+
+    def _wait(self, end: Any, event: int, left_seconds: float) -> None:
+        """Wait until one end of the pipe can be used."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(end, event)
+            if left_seconds <= 0.0 or not selector.select(left_seconds):
+                raise ContainerBroken(_LATE)
+
+    @property
+    def _stdin(self) -> Any:
+        return self._process.stdin
+
+    @property
+    def _stdout(self) -> Any:
+        return self._process.stdout

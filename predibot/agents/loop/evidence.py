@@ -1,0 +1,278 @@
+"""Research: what an agent looked up, whether that is enough, and the board of what it found."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urldefrag
+
+from predibot.agents.answer.parse import MAX_REPAIRS
+from predibot.agents.prompts.untrusted_text import Fence
+from predibot.contracts import (
+    BUILT_IN_TOOLS,
+    VISIT_WEBPAGE,
+    WEB_SEARCH,
+    ModelNeed,
+    Needs,
+    Tool,
+    Toolbox,
+    ToolError,
+    ToolResult,
+    ToolText,
+)
+from predibot.domain.chat import ToolSchema
+
+ERROR = "error:"
+"""How a model is told that a call returned nothing."""
+MAX_ERROR_CHARACTERS = 240
+GIST_CHARACTERS = 700
+MAX_BOARD_LINES = 20
+FAILED_TRIES = 3
+"""After so many different tries that returned nothing, a decision is taken without."""
+MAX_LINE_CHARACTERS = 240
+_READ_CHARACTERS = 160
+_READ = "(read; the board keeps what was found)"
+_WORDS = re.compile(r"\w+")
+_SPEAKS = ("for", "against", "unclear")
+
+Arguments = Mapping[str, object]
+Outcome = Literal["text", "error", "limit", "own"]
+
+SEARCH = ToolSchema(
+    WEB_SEARCH,
+    "Search the web: titles, addresses, dates, snippets. Read a page before you rely on it.",
+    {
+        "type": "object",
+        "properties": {"query": {"type": "string", "description": "A few words."}},
+        "required": ["query"],
+    },
+)
+VISIT = ToolSchema(
+    VISIT_WEBPAGE,
+    "Read a page as text. You see it whole only until your next call, so note what matters.",
+    {
+        "type": "object",
+        "properties": {
+            "url": {"type": "string"},
+            "part": {"type": "integer", "description": "Of a long page, from 1."},
+            "focus": {"type": "string", "description": "What you look for; those passages come first."},
+        },
+        "required": ["url"],
+    },
+)
+NOTE = ToolSchema(
+    "note_evidence",
+    "Pin one finding to the board that stays in view. Call it together with your next search or visit.",
+    {
+        "type": "object",
+        "properties": {
+            "url": {"type": "string", "description": "Where you read it."},
+            "date": {"type": "string", "description": "When it was published, if known."},
+            "line": {"type": "string", "description": "What it says, in one line."},
+            "speaks": {"type": "string", "enum": list(_SPEAKS), "description": "For or against YES."},
+        },
+        "required": ["url", "line", "speaks"],
+    },
+)
+
+
+def research_needs(model: str, max_steps: int, tools: tuple[str, ...]) -> Needs:
+    """Return what a strategy declares whose model calls tools for so many turns before it answers.
+
+    Its calls are the turns, the repairs of its answer, and the question whether it calls tools.
+    """
+    asked = ModelNeed(model, calls=max_steps + MAX_REPAIRS + 1, tools=True)
+    return Needs(models=(asked,), tools=tools, history=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a model is told that a call returned."""
+
+    text: str
+    outcome: Outcome
+    """Of a tool, a text or an error: both are fenced. Else a limit that was reached, or words of our own."""
+    gist: str
+    """What stands for it once its turn is over."""
+    words: str
+    """What is inside the fence; of our own words, all."""
+
+    @classmethod
+    def own(cls, text: str, outcome: Outcome = "own") -> "Told":
+        """Return words that are ours, and so in no fence."""
+        return cls(text, outcome, text, text)
+
+    @classmethod
+    def of(cls, result: ToolResult, fence: Fence, *, nothing: str, gist: str | None = None) -> "Told":
+        """Return what a tool answered, in the fence whatever it is.
+
+        Args:
+            result: The tool's.
+            fence: Of the decision.
+            nothing: What is said where it answered with no words.
+            gist: What stands for its text later; None for the beginning of it.
+        """
+        if not result.text.strip():
+            return cls.own(f"{ERROR} {nothing}")
+        if isinstance(result, ToolError):
+            said = f"{ERROR} {fence.inline(result.text, MAX_ERROR_CHARACTERS)}"
+            return cls(said, "error", said, result.text)
+        later = fence.around(result.text, GIST_CHARACTERS) if gist is None else gist
+        return cls(fence.around(result.text), "text", later, result.text)
+
+
+Call = Callable[[Arguments, float], Told]
+"""Arguments, and the seconds there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One line of the board."""
+
+    url: str
+    date: str
+    line: str
+    speaks: str
+
+    def __str__(self) -> str:
+        """Return it as the model reads it."""
+        return f"- {self.speaks}: {self.line} ({self.date or 'no date'}, {self.url})"
+
+
+@dataclass(slots=True)
+class Research:
+    """What one agent looked up while it decided."""
+
+    toolbox: Toolbox
+    fence: Fence
+    min_searches: int
+    min_pages: int
+    more: Mapping[str, Tool] = field(default_factory=dict)
+    """Tools of the user's own, by name."""
+    queries: set[frozenset[str]] = field(default_factory=set)
+    """Different searches that returned something, by their words."""
+    pages: dict[str, str] = field(default_factory=dict)
+    """First words of each page that was read, by address without its fragment."""
+    empty_queries: set[frozenset[str]] = field(default_factory=set)
+    """Different searches that returned nothing."""
+    unread_pages: set[str] = field(default_factory=set)
+    """Addresses that returned nothing."""
+    board: list[Evidence] = field(default_factory=list)
+
+    @classmethod
+    def with_tools(
+        cls, toolbox: Toolbox, names: Collection[str], fence: Fence, *, min_searches: int, min_pages: int
+    ) -> "Research":
+        """Return a research with the tools of these names.
+
+        Raises:
+            PredibotError: If one of them is none, or cannot be had here.
+        """
+        more = {name: toolbox.open(name) for name in names if name not in BUILT_IN_TOOLS}
+        return cls(toolbox.only(names), fence, min_searches, min_pages, more)
+
+    def tools(self) -> Mapping[str, tuple[ToolSchema, Call]]:
+        """Return the tools there are, by name."""
+        found: dict[str, tuple[ToolSchema, Call]] = {}
+        if self.toolbox.web_search is not None:
+            found[SEARCH.name] = (SEARCH, lambda arguments, _seconds: self.search(arguments))
+        if self.toolbox.visit_webpage is not None:
+            found[VISIT.name] = (VISIT, lambda arguments, _seconds: self.visit(arguments))
+        for name, tool in self.more.items():
+            found[name] = (tool.schema, self._own_call(tool))
+        if found:
+            found[NOTE.name] = (NOTE, lambda arguments, _seconds: self.note(arguments))
+        return found
+
+    def told(self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None) -> Told:
+        """Return what the model is told of a tool's answer."""
+        return Told.of(result, self.fence, nothing=nothing, gist=gist)
+
+    def search(self, arguments: Arguments) -> Told:
+        """Return what a search found, or why nothing."""
+        query = arguments.get("query")
+        words = frozenset(_WORDS.findall(query.casefold())) if isinstance(query, str) else frozenset()
+        if self.toolbox.web_search is None or not isinstance(query, str) or not words:
+            return Told.own(f"{ERROR} give query as text with words in it")
+        # Until the search is over it counts as one that returned nothing, also where it raises.
+        self.empty_queries.add(words)
+        result = self.toolbox.web_search(query)
+        if _is_something(result):
+            self.empty_queries.discard(words)
+            self.queries.add(words)
+        return self.told(result, nothing="the search returned nothing")
+
+    def visit(self, arguments: Arguments) -> Told:
+        """Return a page's text, or why there is none."""
+        url, part, focus = arguments.get("url"), arguments.get("part"), arguments.get("focus")
+        if self.toolbox.visit_webpage is None or not isinstance(url, str) or not url.strip():
+            return Told.own(f"{ERROR} give url as text")
+        part = 1 if part is None else part
+        if isinstance(part, bool) or not isinstance(part, int) or part < 1:
+            return Told.own(f"{ERROR} part is a whole number from 1")
+        if not isinstance(focus, str | None):
+            return Told.own(f"{ERROR} focus is text, or left out")
+        page = urldefrag(url.strip()).url
+        if page not in self.pages:
+            self.unread_pages.add(page)
+        result = self.toolbox.visit_webpage(url.strip(), part, focus or None)
+        if _is_something(result):
+            self.unread_pages.discard(page)
+            self.pages.setdefault(page, _one_line(result.text, _READ_CHARACTERS))
+        return self.told(result, nothing="the page is empty", gist=_READ)
+
+    def _own_call(self, tool: Tool) -> Call:
+        return lambda arguments, seconds: self.told(tool.call(arguments, seconds))
+
+    def note(self, arguments: Arguments) -> Told:
+        """Pin a finding to the board."""
+        url, line, speaks = (arguments.get(name) for name in ("url", "line", "speaks"))
+        date = arguments.get("date") or ""
+        if not isinstance(url, str) or not isinstance(line, str) or not isinstance(date, str) or not line.strip():
+            return Told.own(f"{ERROR} give url and line as text, and date too or leave it out")
+        if not isinstance(speaks, str) or speaks not in _SPEAKS:
+            return Told.own(f"{ERROR} speaks is one of {', '.join(_SPEAKS)}")
+        if len(self.board) >= MAX_BOARD_LINES:
+            return Told.own(f"{ERROR} the board is full; it holds {MAX_BOARD_LINES} lines")
+        line = _one_line(line, MAX_LINE_CHARACTERS)
+        self.board.append(Evidence(_one_line(url, MAX_LINE_CHARACTERS), _one_line(date, 40), line, speaks))
+        return Told.own("pinned")
+
+    def missing(self) -> str | None:
+        """Return what is still to be looked up before a decision is taken, or None.
+
+        What there is no tool for, and what failed again and again, is not asked for.
+        """
+        wanted = []
+        searches, pages = self.min_searches - len(self.queries), self.min_pages - len(self.pages)
+        if searches > 0 and self.toolbox.web_search is not None and len(self.empty_queries) < FAILED_TRIES:
+            wanted.append(f"search {searches} more times, in different words")
+        if pages > 0 and self.toolbox.visit_webpage is not None and len(self.unread_pages) < FAILED_TRIES:
+            wanted.append(f"read {pages} more pages")
+        return f"not yet: {' and '.join(wanted)}, then hand in the answer" if wanted else None
+
+    @property
+    def under_researched(self) -> bool:
+        """Return whether less was looked up than the recipe asks for."""
+        return len(self.queries) < self.min_searches or len(self.pages) < self.min_pages
+
+    def board_text(self) -> str:
+        """Return the board for the model, fenced because its lines come from the web; empty without lines.
+
+        Pinned findings come first and all stay; below them the latest of the
+        pages nothing was pinned from.
+        """
+        pinned = {urldefrag(each.url).url for each in self.board}
+        read = [f"- read: {words} ({url})" for url, words in self.pages.items() if url not in pinned]
+        room = MAX_BOARD_LINES - len(self.board)
+        lines = [*map(str, self.board), *(read[-room:] if room else [])]
+        return f"What was found so far:\n{self.fence.around(chr(10).join(lines))}" if lines else ""
+
+
+def _is_something(result: ToolResult) -> bool:
+    return isinstance(result, ToolText) and bool(result.text.strip())
+
+
+def _one_line(text: str, characters: int) -> str:
+    """Return the first characters of a text, on one line."""
+    return " ".join(text[: 4 * characters].split())[:characters]

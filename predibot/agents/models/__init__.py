@@ -1,0 +1,1 @@
+"""Language models: how each is opened, spoken to, metered."""

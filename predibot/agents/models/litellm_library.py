@@ -1,0 +1,184 @@
+"""litellm as we use it: imported late, silent, keeping to itself, its price table not always believed."""
+
+import logging
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx
+
+from predibot.agents.budget.price import Price
+from predibot.agents.models.background_models import searches_by_itself, works_in_background
+from predibot.agents.models.chat_wire import loaded_json
+from predibot.domain.chat import Usage
+from predibot.net.tls import LateTrust
+
+MAX_REPLY_BYTES = 16 * 1024 * 1024
+IMPLAUSIBLE_USD_PER_TOKEN = 0.001
+"""The table has chat models at $0.20 a token; the dearest real one costs $0.0006."""
+_THIS_MACHINE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+_OTHER_TARIFFS = ("priority", "flex", "batch", "audio", "image", "video", "character", "second")
+
+
+def loaded_litellm() -> Any:
+    """Return litellm, told to be silent, to keep to itself and to leave trying again to us.
+
+    It costs 2 to 4 s and 200 MB, which only a call pays.
+    """
+    # litellm takes these two from the environment when it is imported, and in no other way:
+    # no price table is fetched, and no .env file of the current folder is read.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # noqa: TID251
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # noqa: TID251
+    import litellm
+
+    # It warns on standard error about answers it does not know, such as a cost that is an object,
+    # and about types of its own.
+    for message in ("Pydantic serializer warnings", "Item '.*' on TypedDict class"):
+        warnings.filterwarnings("ignore", message=message, category=UserWarning)
+    if litellm.client_session is None:
+        litellm.suppress_debug_info = True
+        litellm.telemetry = False
+        litellm.drop_params = True
+        litellm.num_retries = 0
+        for name in _LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        litellm.client_session = _bounded_client()
+        _follow_no_redirects(litellm)
+    return litellm
+
+
+def _follow_no_redirects(litellm: Any) -> None:
+    """Keep litellm's other clients from following redirects: most providers' keys are in headers that would go along.
+
+    litellm has no setting for it, so the one place that makes these clients is wrapped.
+    """
+    from litellm.llms.custom_httpx import http_handler
+
+    handlers: Any = http_handler.HTTPHandler
+    made = handlers.create_client
+
+    def create_client(handler: Any) -> httpx.Client:
+        client: httpx.Client = made(handler)
+        client.follow_redirects = False
+        return client
+
+    handlers.create_client = create_client
+    litellm.module_level_client.client.follow_redirects = False
+
+
+def openai_error() -> type[Exception]:
+    """Return the parent of all of litellm's errors, which is another package's."""
+    import openai
+
+    return openai.OpenAIError
+
+
+def table_price(name: str) -> Price | None:
+    """Return the dearest a model's tokens can be by litellm's table, or None where it does not know or errs.
+
+    A price of zero is an error of the table more often than a gift, and one
+    above $1,000 a million tokens always is; both are unknown.
+
+    Args:
+        name: As litellm calls the model.
+    """
+    entry = _entry(loaded_litellm().model_cost, name)
+    input_usd = _dearest(entry, "input_cost_per_token")
+    output_usd = max(_dearest(entry, "output_cost_per_token"), _dearest(entry, "output_cost_per_reasoning_token"))
+    if not all(0.0 < usd <= IMPLAUSIBLE_USD_PER_TOKEN for usd in (input_usd, output_usd)):
+        return None
+    fee_usd = _search_usd(entry, name)
+    if works_in_background(name):
+        return Price(input_usd * 1e6, output_usd * 1e6, search_usd=fee_usd or None, source="litellm")
+    return Price(input_usd * 1e6, output_usd * 1e6, call_usd=fee_usd, source="litellm")
+
+
+def table_usd(name: str, usage: Usage, *, cached_tokens: int = 0) -> float | None:
+    """Return what a call cost by litellm's table, or None where a part of that is not known.
+
+    Args:
+        name: As litellm calls the model.
+        usage: What was counted.
+        cached_tokens: Those of the input that the provider had kept and sells cheaper.
+    """
+    price = table_price(name)
+    sent, came = usage.input_tokens, usage.output_tokens
+    if price is None or sent is None or came is None or not price.covers(usage.searches):
+        return None
+    asked_usd, answered_usd = loaded_litellm().cost_per_token(
+        model=name, prompt_tokens=sent, completion_tokens=came, cache_read_input_tokens=min(cached_tokens, sent)
+    )
+    return float(asked_usd + answered_usd + price.call_usd + (usage.searches or 0) * (price.search_usd or 0.0))
+
+
+def _entry(table: Mapping[str, Mapping[str, Any]], name: str) -> Mapping[str, Any]:
+    """Return what the table has about a model, under its whole name or under the part after the provider."""
+    if name in table:
+        return table[name]
+    provider, _, bare = name.partition("/")
+    entry = table.get(bare, {})
+    return entry if str(entry.get("litellm_provider", "")).startswith(provider) else {}
+
+
+def _dearest(entry: Mapping[str, Any], prefix: str) -> float:
+    """Return the highest of a price and its tiers for long contexts; tariffs that are not asked for are left out."""
+    prices = [
+        price
+        for name, price in entry.items()
+        if name.startswith(prefix) and not any(word in name for word in _OTHER_TARIFFS) and isinstance(price, float)
+    ]
+    return max(prices, default=0.0)
+
+
+def _search_usd(entry: Mapping[str, Any], name: str) -> float:
+    """Return what a model that searches by itself takes for each call, or for each search where it makes many."""
+    if not searches_by_itself(name):
+        return 0.0
+    fees = entry.get("search_context_cost_per_query") or {}
+    return max((float(fee) for fee in fees.values()), default=0.0)
+
+
+class _TooLong(httpx.DecodingError):
+    """An answer is longer than any chat completion."""
+
+
+class _BoundedStream(httpx.SyncByteStream):
+    """Passes a body on until it is too long."""
+
+    def __init__(self, stream: httpx.SyncByteStream) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        length = 0
+        for piece in self._stream:
+            length += len(piece)
+            if length > MAX_REPLY_BYTES:
+                raise _TooLong(f"more than {MAX_REPLY_BYTES:,} bytes")
+            yield piece
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _bound(response: httpx.Response) -> None:
+    """Bound a body before it is read, take none that could be a bomb, and have it decoded as ours are."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise _TooLong("compressed, which was not asked for")
+    if isinstance(response.stream, httpx.SyncByteStream):
+        response.stream = _BoundedStream(response.stream)
+    response.json = lambda **_: loaded_json(response.content)  # type: ignore[method-assign]
+
+
+def _bounded_client() -> httpx.Client:
+    """Return the client of all that litellm sends through OpenAI's library; that is where base URLs go."""
+    return httpx.Client(
+        mounts=dict.fromkeys(_THIS_MACHINE),
+        headers={"accept-encoding": "identity"},
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
+        event_hooks={"response": [_bound]},
+        timeout=600.0,
+        follow_redirects=False,
+        verify=LateTrust(),
+    )

@@ -1,0 +1,264 @@
+"""A model whose every call is reserved before, settled after and written down."""
+
+import hashlib
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+
+from predibot.agents.budget.price import Price, cost_of, next_to_nothing
+from predibot.agents.budget.worst_case import Counted, counted, worst_case
+from predibot.agents.models.plausible_usage import least_usage, plausible_usage
+from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
+from predibot.domain.budget import Spending
+from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
+from predibot.errors import BudgetSpent, ModelError
+from predibot.net.failures import AnswerLost, AnswerUnusable, GivenUp, TryAgain
+from predibot.net.retry import paid_by
+
+_log = logging.getLogger(__name__)
+
+
+class MeteredModel:
+    """One decision's view of a model: within its budget and on its trace; for one thread."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        meter: Meter,
+        price: Price | None,
+        trace: TraceWriter | None = None,
+        *,
+        searches_itself: bool = False,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Wrap a model.
+
+        Args:
+            model: The one that is asked.
+            meter: The decision's budget.
+            price: The dearest its tokens can be, or None where that is unknown.
+            trace: Where calls are written down: each message once, with the
+                digest of the whole request, so that traces do not grow
+                quadratically and can still be replayed.
+            searches_itself: Whether the model reads what it was not sent, so that
+                any count of input tokens may be true.
+            monotonic: A clock in seconds that never goes back.
+        """
+        self._searches_itself = searches_itself
+        self._model = model
+        self._meter = meter
+        self._price = price
+        self._trace = trace
+        self._monotonic = monotonic
+        self._before: Counted | None = None
+        self._recorded: Counter[Message] = Counter()
+
+    @property
+    def name(self) -> str:
+        """Return the name recipes use."""
+        return self._model.name
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return the model's answer, if its worst case fits the budget.
+
+        Each further try is reserved like the first, once the one before is booked: a
+        lost answer at its worst case, marked as estimated in the trace.
+
+        Raises:
+            BudgetSpent: If it does not, or a further try does not; it was not sent.
+            ModelUnavailable: If no answer came within the deadline.
+            ModelRefused: If the provider refuses the request for good.
+        """
+        left_seconds = self._meter.left().seconds
+        if left_seconds:
+            deadline_seconds = min(deadline_seconds, left_seconds)
+        worst = worst_case(request, self._price, deadline_seconds=deadline_seconds, before=self._before)
+        call = _Call(self._meter, worst, deadline_seconds, self._monotonic)
+        try:
+            call.again()
+            with paid_by(call):
+                came = self._model.chat(request, deadline_seconds=call.left_seconds())
+            believed, doubt = self._believed(came, request)
+            reply = self._priced(believed, request)
+            call.answered(reply)
+            self._before = counted(request, reply.usage) or self._before
+        except BudgetSpent as error:
+            if call.tries:
+                self._record_failure(request, call, error)
+            raise
+        except ModelError as error:
+            call.ended(_lost_tries(error, call))
+            self._record_failure(request, call, error)
+            raise
+        except BaseException as error:
+            # Whatever is not known to be otherwise is paid.
+            call.ended(call.lost_tries + 1)
+            self._record_failure(request, call, error)
+            raise
+        if reply.cost.known_usd > worst.usd and self._price is not None:
+            cost_usd = reply.cost.known_usd
+            _log.warning("%s cost $%.6f, more than the $%.6f set aside for it", self.name, cost_usd, worst.usd)
+        doubts = {"doubt": doubt} if doubt else {}
+        self._record(request, "model", {**reply_fields(reply), **doubts, **self._estimate(call)})
+        return reply
+
+    def _estimate(self, call: "_Call") -> Mapping[str, object]:
+        """Return what is written down of what was set aside, and how much of it is booked for want of the truth."""
+        is_unknown = self._price is None and call.estimated
+        return {"worst": _plain(call.worst), "estimated_usd": None if is_unknown else call.estimated * call.worst.usd}
+
+    def _record_failure(self, request: ChatRequest, call: "_Call", error: BaseException) -> None:
+        """Write down a call that brought no answer."""
+        failed = {"error": getattr(error, "kind", type(error).__name__), "message": str(error)}
+        failed |= {"lost_tries": call.lost_tries, "price_known": self._price is not None}
+        self._record(request, "model_failed", {**failed, **self._estimate(call)})
+
+    def _believed(self, reply: ChatReply, request: ChatRequest) -> tuple[ChatReply, str]:
+        """Return the reply without counts that cannot be, or a cost that was reckoned from them; and why, if so."""
+        reads_more = self._searches_itself or request.max_searches is not None
+        usage, doubt = plausible_usage(reply, request, reads_more=reads_more)
+        if usage == reply.usage:
+            return reply, ""
+        if doubt:
+            _log.warning("%s: %s What the call cost is unknown", self.name, doubt)
+        is_reckoned = reply.cost.source != "provider" and reply.cost.usd != 0.0
+        return replace(reply, usage=usage, cost=Cost(None, "unknown") if is_reckoned else reply.cost), doubt
+
+    def _priced(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
+        """Return the reply with a cost where ours is the only price known, or theirs is next to nothing."""
+        cost_usd, usage = reply.cost.usd, reply.usage
+        if None in (usage.input_tokens, usage.output_tokens):
+            usage = least_usage(reply, request)
+        if cost_usd is not None and not next_to_nothing(cost_usd, usage, self._price):
+            return reply
+        return replace(reply, cost=cost_of(reply.usage, price=self._price))
+
+    def _record(self, request: ChatRequest, kind: str, outcome: Mapping[str, object]) -> None:
+        """Write a call down, with those of its messages that were not yet."""
+        if self._trace is None:
+            return
+        new = Counter(request.messages) - self._recorded
+        messages = [message for message in request.messages if new[message] > 0]
+        self._recorded |= Counter(request.messages)
+        self._trace.record(
+            kind,
+            model_name=self.name,
+            request_sha256=request_digest(request),
+            messages_sent=len(request.messages),
+            new_messages=[message_fields(message) for message in dict.fromkeys(messages)],
+            tools=[tool.name for tool in request.tools],
+            forced_tool=request.forced_tool,
+            max_output_tokens=request.max_output_tokens,
+            **outcome,
+        )
+
+
+def request_digest(request: ChatRequest) -> str:
+    """Return a SHA-256 that is the same for equal requests, today and next year."""
+    asked = {each.name: _plain(getattr(request, each.name)) for each in fields(request)}
+    if asked["max_searches"] is None:
+        # What is not said is no part of it, so that digests of before this could be said still hold.
+        del asked["max_searches"]
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def message_fields(message: Message) -> dict[str, object]:
+    """Return a message as it is written down; what is empty is left out."""
+    return {each.name: value for each in fields(message) if (value := _plain(getattr(message, each.name)))}
+
+
+def reply_fields(reply: ChatReply) -> dict[str, object]:
+    """Return a reply as it is written down; everything is there to make it again."""
+    return {each.name: _plain(getattr(reply, each.name)) for each in fields(reply)}
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON has it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _lost_tries(error: ModelError, call: "_Call") -> int:
+    """Return how many tries of a call that failed may have been paid for."""
+    if isinstance(error, AnswerUnusable):
+        return call.lost_tries + 1
+    return error.lost_tries if isinstance(error, GivenUp) else 0
+
+
+class _Call:
+    """The reservations of one call, one for each of its tries; it is told by `Retry`."""
+
+    def __init__(self, meter: Meter, worst: Spending, deadline_seconds: float, monotonic: Callable[[], float]) -> None:
+        """Set nothing aside yet."""
+        self.worst = worst
+        self.tries = 0
+        """How many were begun."""
+        self.lost_tries = 0
+        """How many may have been paid for without an answer."""
+        self.estimated = 0
+        """How many are booked at their worst case."""
+        self._meter = meter
+        self._monotonic = monotonic
+        self._ends = monotonic() + deadline_seconds
+        self._began = monotonic()
+        self._reservation: Reservation | None = None
+
+    def left_seconds(self) -> float:
+        """Return how long the call may still take."""
+        return max(0.001, self._ends - self._monotonic())
+
+    def again(self) -> None:
+        """Set the worst case of a try aside, of which the step is counted once."""
+        asked_at = self._monotonic()
+        worst = replace(self.worst, steps=0 if self.tries else self.worst.steps)
+        self._reservation = self._meter.reserve(worst, wait_seconds=self._ends - asked_at)
+        self.tries += 1
+        # Waiting for others is not waiting for a model.
+        self._began += self._monotonic() - asked_at
+
+    def failed(self, failure: TryAgain) -> None:
+        """Book a try that brought no answer."""
+        self.ended(self.lost_tries + isinstance(failure, AnswerLost))
+
+    def ended(self, lost_tries: int) -> None:
+        """Book a call that brought no answer: one that was lost may have been paid for, a refused one was not."""
+        self._book(Spending(seconds=self._monotonic() - self._began), lost_tries)
+
+    def answered(self, reply: ChatReply) -> None:
+        """Book what an answer cost; where the provider did not say, the worst case stands."""
+        usage, cost_usd = reply.usage, reply.cost.usd
+        known = usage.input_tokens is not None and usage.output_tokens is not None
+        actual = Spending(
+            usd=self.worst.usd if cost_usd is None else cost_usd,
+            tokens=(usage.input_tokens or 0) + (usage.output_tokens or 0) if known else self.worst.tokens,
+            seconds=reply.seconds if self.tries == 1 else self._monotonic() - self._began,
+        )
+        self._book(actual, reply.lost_tries)
+        self.estimated += cost_usd is None
+
+    def _book(self, actual: Spending, lost_tries: int) -> None:
+        """Settle the try that is under way, and those that were lost and are not booked yet."""
+        reservation, self._reservation = self._reservation, None
+        if reservation is None:
+            return
+        lost = max(0, lost_tries - self.lost_tries)
+        self.lost_tries += lost
+        self.estimated += lost
+        self._began = self._monotonic()
+        reservation.settle(
+            replace(
+                actual,
+                usd=actual.usd + lost * self.worst.usd,
+                tokens=actual.tokens + lost * self.worst.tokens,
+                steps=self.worst.steps if self.tries == 1 else 0,
+            )
+        )

@@ -1,0 +1,120 @@
+"""Models by name: which client a recipe's model gets, with which key, and what is known of its price."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from predibot.agents.budget.price import Price, dearest
+from predibot.agents.models.background_models import works_in_background
+from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.litellm_library import table_price
+from predibot.agents.models.litellm_model import LiteLLMModel, litellm_key, provider_of
+from predibot.agents.models.responses import OPENAI_URL, ResponsesModel
+from predibot.contracts import ChatModel
+from predibot.net.api_keys import ApiKeys, Key, host_of, key_names
+from predibot.net.failures import RequestRefused
+from predibot.net.retry import Retry
+
+ClientName = Literal["light", "litellm"]
+
+
+def asked_for_reports(name: str, base_url: str | None, client: ClientName) -> bool:
+    """Return whether a model is asked through the Responses API, which alone can be told how often to search."""
+    return works_in_background(name) and (base_url is None or client == "light")
+
+
+def open_model(
+    name: str,
+    *,
+    keys: ApiKeys,
+    retry: Retry,
+    base_url: str | None = None,
+    key_name: str | None = None,
+    price: Price | None = None,
+    client: ClientName = "light",
+) -> ChatModel:
+    """Return a model that can be talked to; nothing is sent or imported yet.
+
+    Args:
+        name: As litellm calls it, or as the server at `base_url` does.
+        keys: Where keys are found, and where each may go.
+        retry: The retry layer, one for all models of a process.
+        base_url: A server that speaks the chat-completions dialect, or for a
+            model that works in the background the Responses API; it may be
+            private, and is sent no key unless `key_name` names one.
+        key_name: The setting that holds the key, where it is not the usual one.
+        price: As the recipe states it.
+        client: What talks to `base_url`; without one it is always litellm.
+
+    Raises:
+        UsageError: If the base URL is none, or the named key is not set or may not go there.
+        ModelRefused: If the named key cannot be one, or a model that works in the background has none.
+    """
+    if asked_for_reports(name, base_url, client):
+        key = _background_key(keys, base_url, key_name)
+        if key is None and base_url is None:
+            raise RequestRefused(f"{name} needs a key; set {key_names('openai')[0]}", 401)
+        return ResponsesModel(name, retry=retry, base_url=base_url, key=key, price=price)
+    if base_url is None:
+        return LiteLLMModel(name, keys=keys, retry=retry, key_name=key_name, price=price)
+    if client == "litellm":
+        sent_name = f"openai/{name.removeprefix('openai/')}"
+        return LiteLLMModel(
+            name, keys=keys, retry=retry, base_url=base_url, key_name=key_name, sent_name=sent_name, price=price
+        )
+    key = keys.named(key_name, base_url) if key_name else None
+    return OpenAICompatibleModel(name, base_url, retry=retry, key=key, price=price)
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where requests go, and with which key."""
+
+    host: str
+    key_name: str | None
+    """None where no key is sent."""
+    key_is_set: bool
+
+
+def model_destination(
+    name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName
+) -> Destination:
+    """Return where a model's requests go and which key goes with them; nobody is asked.
+
+    Raises:
+        UsageError: If the named key is not set, or may not go there.
+        ModelRefused: If it cannot be a key, or nobody knows whose model it is.
+    """
+    if base_url is not None:
+        key = keys.named(key_name, base_url) if key_name else None
+        return Destination(host_of(base_url), key_name, key is not None)
+    if asked_for_reports(name, base_url, client):
+        provider, host = "openai", host_of(OPENAI_URL)
+        key = _background_key(keys, base_url, key_name)
+    else:
+        provider = provider_of(name)
+        host = keys.place_of(provider)
+        key = litellm_key(provider, keys, base_url=base_url, key_name=key_name)
+    return Destination(host, key_names(provider)[0] if key is None else key.name, key is not None)
+
+
+def _background_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key | None:
+    """Return the key a model that works in the background is asked with; a base URL gets none that is not named."""
+    if key_name:
+        return keys.named(key_name, base_url or OPENAI_URL)
+    return None if base_url else keys.find(key_names("openai"), OPENAI_URL)
+
+
+def worst_price(name: str, *, price: Price | None, base_url: str | None = None, shared: bool = False) -> Price | None:
+    """Return the dearest a model's tokens can be: of the recipe's price and litellm's table, or None.
+
+    A base URL is somebody else's server, of which the table knows nothing. The
+    table is not looked at for a price of zero, which is a statement about one's
+    own machine, unless it is shared by several models, of which another may be
+    elsewhere; looking at it imports litellm. Of a model that works in the
+    background the price of a search has to be known as well.
+    """
+    is_beyond_the_table = base_url is not None or (price is not None and price.free and not shared)
+    known = price if is_beyond_the_table else dearest(price, table_price(name))
+    if known is not None and works_in_background(name) and known.search_usd is None:
+        return None
+    return known

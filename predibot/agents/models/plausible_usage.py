@@ -1,0 +1,68 @@
+"""Plausibility: which counts of tokens can be true of what was sent and of what came."""
+
+import re
+from dataclasses import replace
+
+from predibot.agents.budget.worst_case import input_tokens_bound
+from predibot.agents.models.chat_wire import count_of
+from predibot.domain.chat import ChatReply, ChatRequest, Usage
+
+MOST_OUTPUT_TIMES = 4
+"""Of what was asked for: some servers stop late, or leave a model's thoughts out of what they bound."""
+MOST_BYTES_A_TOKEN = 32
+"""Over a whole text without its runs; real tokenizers come to 3 to 6, in any language."""
+MOST_BYTES_A_TOKEN_OF_A_RUN = 256
+"""Of one character again and again; the longest such tokens known are 128 spaces."""
+_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
+"""What some count beside the input, not in it."""
+_RUN = re.compile(r"(.)\1+")
+
+
+def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool = False) -> tuple[Usage, str]:
+    """Return a reply's usage without the counts that cannot be, and a sentence about each of these.
+
+    Args:
+        reply: What came.
+        request: What was sent.
+        reads_more: Whether the model reads what it was not sent, so that no count of input tokens is too high.
+    """
+    usage, least = reply.usage, least_usage(reply, request)
+    most_sent = None if reads_more else input_tokens_bound(request)
+    most_came = MOST_OUTPUT_TIMES * request.max_output_tokens
+    sent, came = _with_cached(usage, least.input_tokens or 0), usage.output_tokens
+    sent_doubt = _doubt("input", sent, least.input_tokens or 0, most_sent)
+    came_doubt = _doubt("output", came, least.output_tokens or 0, most_came)
+    usage = replace(usage, input_tokens=None if sent_doubt else sent, output_tokens=None if came_doubt else came)
+    return usage, " ".join(filter(None, (sent_doubt, came_doubt)))
+
+
+def least_usage(reply: ChatReply, request: ChatRequest) -> Usage:
+    """Return the fewest tokens that the texts of a request and its reply can be, tools and templates left out."""
+    said = reply.message
+    came = [said.text, *(call.name + call.arguments_json for call in said.tool_calls)]
+    return Usage(_least_tokens("\n".join(each.text for each in request.messages)), _least_tokens("".join(came)))
+
+
+def _least_tokens(text: str) -> int:
+    if not text:
+        return 0
+    without_runs = _RUN.sub(r"\1", " ".join(text.split()))
+    return max(1, _bytes(without_runs) // MOST_BYTES_A_TOKEN, _bytes(text) // MOST_BYTES_A_TOKEN_OF_A_RUN)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _with_cached(usage: Usage, least: int) -> int | None:
+    """Return the input tokens; where they are too few without them, together with those read from a cache."""
+    if usage.input_tokens is None or usage.input_tokens >= least:
+        return usage.input_tokens
+    return usage.input_tokens + sum(count_of(usage.raw.get(name)) or 0 for name in _CACHED)
+
+
+def _doubt(which: str, tokens: int | None, least: int, most: int | None) -> str:
+    if tokens is None or (least <= tokens and (most is None or tokens <= most)):
+        return ""
+    why = f"more than {most:,}, the most" if tokens > least else f"fewer than {least:,}, the least"
+    return f"A count of {tokens:,} {which} tokens is not believed: {why} that the call can have."

@@ -1,0 +1,213 @@
+"""A client for models that work in the background of OpenAI's Responses API, such as those for deep research.
+
+A job is begun once, looked at until it is done, and cancelled where nobody
+waits for it any more. It costs dollars, so none is begun in the place of
+another that may still be at work.
+"""
+
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import httpx
+
+from predibot.agents.budget.price import Price, cost_of
+from predibot.agents.models.chat_wire import Unreadable, count_of
+from predibot.agents.models.endpoint import Endpoint
+from predibot.agents.models.litellm_library import table_usd
+from predibot.agents.models.responses_wire import Job, read_job, request_body
+from predibot.domain.chat import ChatReply, ChatRequest, Cost, Usage
+from predibot.errors import ModelError, ModelRefused
+from predibot.net.api_keys import Key
+from predibot.net.failures import AnswerLost, TryAgain, one_line
+from predibot.net.retry import Retry
+
+OPENAI_URL = "https://api.openai.com/v1"
+ASK_SECONDS = 60.0
+"""The longest a single request may take; none of them waits for the work itself."""
+CANCEL_SECONDS = 2.0
+LEAVING_SECONDS = 0.8
+"""What whoever is interrupted still gives to ending all jobs."""
+FIRST_WAIT_SECONDS = 2.0
+LONGEST_WAIT_SECONDS = 30.0
+WAIT_GROWTH = 1.5
+_PATH = "/responses"
+
+
+class ResponsesModel:
+    """A `ChatModel` that writes a report for minutes, somewhere else; thread-safe."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        retry: Retry,
+        base_url: str | None = None,
+        key: Key | None = None,
+        price: Price | None = None,
+        transport: httpx.BaseTransport | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Open the client; connections are made when they are needed.
+
+        Args:
+            name: As recipes call it.
+            retry: The retry layer, for the beginning of a job.
+            base_url: Another server that speaks the Responses API, of whose
+                prices litellm's table knows nothing.
+            key: Sent as a bearer token; None sends none.
+            price: As the recipe states it.
+            transport: Replaces the network in tests.
+            now: For a `Retry-After` that is a date.
+            monotonic: A clock in seconds that never goes back.
+            sleep: Waits that many seconds.
+
+        Raises:
+            UsageError: If the base URL is none.
+        """
+        self._name = name
+        self._sent_name = name.removeprefix("openai/")
+        self._endpoint = Endpoint(base_url or OPENAI_URL, key=key, transport=transport, now=now, monotonic=monotonic)
+        self._is_openai = base_url is None
+        self._retry = retry
+        self._price = price
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._open_jobs: set[str] = set()
+        # Also where the program ends while a thread waits, as on Ctrl-C: the job would go on and be charged.
+        weakref.finalize(self, _cancel_all, self._endpoint, self._open_jobs)
+
+    def __repr__(self) -> str:
+        """Return name and place, and no key."""
+        return f"ResponsesModel({self._name!r})"
+
+    @property
+    def name(self) -> str:
+        """Return the name recipes use."""
+        return self._name
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return the model's report on a conversation, however many minutes it takes.
+
+        Raises:
+            ModelUnavailable: If there was none by the deadline, or the job failed.
+            ModelRefused: If the provider refuses the request for good.
+        """
+        return self._retry.call(
+            lambda seconds: self._once(request, seconds),
+            provider=self._endpoint.host,
+            deadline_seconds=deadline_seconds,
+        )
+
+    def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
+        """Return the report of a single job."""
+        ends = self._monotonic() + seconds
+        job = self._begun(request, seconds)
+        with self._cancelled_if_left(job):
+            job = self._followed(job, request, ends)
+        if job.answer is None:
+            why = one_line(job.problem) or "without a reason"
+            raise AnswerLost(f"{self._name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
+        return job.answer.reply(self._cost(job.answer.usage))
+
+    def _begun(self, request: ChatRequest, seconds: float) -> Job:
+        """Return a new job.
+
+        Raises:
+            TryAgain: If there is none, and may be one later.
+            AnswerLost: If there may be one that nobody knows of; it is not begun again.
+        """
+        body = request_body(request, self._sent_name)
+        try:
+            return self._told("POST", _PATH, body, request=request, seconds=seconds)
+        except AnswerLost as error:
+            raise AnswerLost(f"{error}; a job may be at work, so no other is begun", tries=1) from None
+
+    def _followed(self, job: Job, request: ChatRequest, ends: float) -> Job:
+        """Return the job once it is done, looked at less and less often.
+
+        Raises:
+            AnswerLost: If it is not done in time, or cannot be looked at any more.
+        """
+        wait_seconds, asked_seconds = FIRST_WAIT_SECONDS, 0.0
+        while job.is_open:
+            self._sleep(max(0.0, min(max(wait_seconds, asked_seconds), ends - self._monotonic())))
+            wait_seconds, asked_seconds = min(wait_seconds * WAIT_GROWTH, LONGEST_WAIT_SECONDS), 0.0
+            left_seconds = ends - self._monotonic()
+            if left_seconds <= 0:
+                return self._given_up(job, request)
+            try:
+                job = self._told("GET", f"{_PATH}/{job.id}", request=request, seconds=left_seconds)
+            except TryAgain as error:
+                # The job goes on whether or not it could be looked at.
+                asked_seconds = error.wait_seconds or 0.0
+            except ModelRefused as error:
+                raise AnswerLost(f"{error}; job {job.id} is lost", tries=1, ill=False) from None
+        return job
+
+    def _given_up(self, job: Job, request: ChatRequest) -> Job:
+        """Cancel a job at the deadline and return it if it was done after all.
+
+        Raises:
+            AnswerLost: If it was not.
+        """
+        said = f"{self._name}: job {job.id} was not done in time"
+        try:
+            job = self._told("POST", f"{_PATH}/{job.id}/cancel", request=request, seconds=CANCEL_SECONDS)
+        except ModelError as error:
+            self._open_jobs.discard(job.id)
+            raise AnswerLost(f"{said} and could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
+        if job.answer is not None:
+            return job
+        raise AnswerLost(f"{said} and was cancelled", tries=1, ill=False)
+
+    def _told(
+        self, method: str, path: str, body: dict[str, object] | None = None, *, request: ChatRequest, seconds: float
+    ) -> Job:
+        """Return what a single request says of a job."""
+        received = self._endpoint.ask(method, path, body, seconds=min(seconds, ASK_SECONDS))
+        if not received.is_success:
+            raise self._endpoint.failure(received)
+        value = self._endpoint.json_object(received)
+        try:
+            job = read_job(value, self._sent_name, max_searches=request.max_searches)
+        except Unreadable as error:
+            raise AnswerLost(f"{received.asked} answered what is no response: {error}") from None
+        if job.is_open:
+            self._open_jobs.add(job.id)
+        else:
+            self._open_jobs.discard(job.id)
+        return job
+
+    @contextmanager
+    def _cancelled_if_left(self, job: Job) -> Iterator[None]:
+        """Cancel the job where whoever waits for it is interrupted, or it cannot be looked at."""
+        try:
+            yield
+        except BaseException:
+            _cancel_all(self._endpoint, self._open_jobs & {job.id})
+            raise
+        finally:
+            self._open_jobs.discard(job.id)
+
+    def _cost(self, usage: Usage) -> Cost:
+        """Return what a report cost; searches without a known price leave it unknown."""
+        by_table_usd = None
+        if self._is_openai:
+            details = usage.raw.get("input_tokens_details")
+            cached = details.get("cached_tokens") if isinstance(details, dict) else None
+            by_table_usd = table_usd(self._name, usage, cached_tokens=count_of(cached) or 0)
+        return cost_of(usage, table_usd=by_table_usd, price=self._price)
+
+
+def _cancel_all(endpoint: Endpoint, jobs: set[str]) -> None:
+    """Ask once for each job that it ends, as long as there is time."""
+    ends = time.monotonic() + LEAVING_SECONDS
+    for job in tuple(jobs):
+        left_seconds = ends - time.monotonic()
+        if left_seconds > 0:
+            endpoint.tell("POST", f"{_PATH}/{job}/cancel", seconds=left_seconds)

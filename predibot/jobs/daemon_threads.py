@@ -1,0 +1,110 @@
+"""The executor: where all concurrency lives, behind the standard interface.
+
+Threads of the standard pool are joined when the program ends, so one that hangs
+keeps Ctrl-C waiting. These are daemons: the program ends without them.
+"""
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from typing import Any, Literal, ParamSpec, TypeVar
+
+from predibot.domain.spelling import did_you_mean
+from predibot.errors import UsageError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+EXECUTORS: tuple[Literal["threads", "processes"], ...] = ("threads", "processes")
+_MOST = {"threads": 256, "processes": 64}
+
+_Call = tuple[Future[Any], Callable[[], Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSpec:
+    """Who does the work, as a user asks for it."""
+
+    kind: Literal["threads", "processes"]
+    count: int
+
+
+def parse_executor(text: str) -> ExecutorSpec:
+    """Return the spec of `threads:32` or `processes:4`.
+
+    Raises:
+        UsageError: If it is neither.
+    """
+    kind, _, count = text.strip().partition(":")
+    found: Literal["threads", "processes"] | None = next((each for each in EXECUTORS if each == kind), None)
+    if found is None:
+        raise UsageError(f"no executor {text[:50]!r}. Write threads:32 or processes:4. {did_you_mean(kind, EXECUTORS)}")
+    most = _MOST[found]
+    if not (count.isascii() and count.isdigit() and 1 <= int(count) <= most):
+        raise UsageError(f"executor {text[:50]!r}: how many {found}? Write a whole number from 1 to {most}")
+    return ExecutorSpec(found, int(count))
+
+
+class DaemonThreadExecutor(Executor):
+    """A pool of daemon threads, in which a thread that hangs can be left behind."""
+
+    def __init__(self, max_workers: int) -> None:
+        """Make a pool of at most this many threads, which start when they are needed."""
+        self._max_workers = max_workers
+        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+        self._threads = 0
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Return the future of a call that some thread will make."""
+        future: Future[T] = Future()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("this executor was shut down")
+            self._calls.put((future, lambda: fn(*args, **kwargs)))
+            self._grow()
+        return future
+
+    def abandon_one(self) -> None:
+        """Start another thread in the place of one that hangs."""
+        with self._lock:
+            self._max_workers += 1
+            self._grow()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no more calls; running ones go on, and nobody waits for them."""
+        with self._lock:
+            self._closed = True
+            if cancel_futures:
+                self._cancel_waiting()
+            for _ in range(self._threads):
+                self._calls.put(None)
+
+    def _grow(self) -> None:
+        if self._threads < self._max_workers:
+            self._threads += 1
+            threading.Thread(target=self._work, name=f"predibot-{self._threads}", daemon=True).start()
+
+    def _cancel_waiting(self) -> None:
+        while not self._calls.empty():
+            call = self._calls.get()
+            if call is not None:
+                call[0].cancel()
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            _run(*call)
+
+
+def _run(future: Future[Any], function: Callable[[], Any]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = function()
+    except BaseException as error:  # noqa: BLE001 - whoever waits for the future gets it, whatever it is
+        future.set_exception(error)
+    else:
+        future.set_result(result)

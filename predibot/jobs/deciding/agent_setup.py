@@ -1,0 +1,469 @@
+"""Equipment: the models, tools, budget and trace that bots decide with."""
+
+import logging
+import threading
+import time
+import weakref
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from predibot.agents.budget.account import Account, MemoryAccount
+from predibot.agents.budget.budget import Budget
+from predibot.agents.budget.price import Price, require_price
+from predibot.agents.models.background_models import searches_by_itself, works_in_background
+from predibot.agents.models.metered import MeteredModel
+from predibot.agents.models.open_model import Destination, asked_for_reports, model_destination, open_model, worst_price
+from predibot.agents.models.tool_support import ToolProbe
+from predibot.contracts import (
+    BUILT_IN_TOOLS,
+    WEB_SEARCH,
+    ChatModel,
+    ModelNeed,
+    Tool,
+    Toolbox,
+    untrusted_mark,
+)
+from predibot.domain.budget import LimitLevel, Limits
+from predibot.domain.event import Event
+from predibot.domain.price import PricePoint
+from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
+from predibot.errors import ModelRefused, PluginError, UsageError
+from predibot.jobs.deciding.history import HistoryBoard
+from predibot.jobs.deciding.opened_models import OpenedModels
+from predibot.jobs.deciding.user_tools import opened_tool, require_replayable, user_search
+from predibot.jobs.open_venue import OpenVenue
+from predibot.ledger.files.pages import PageFolder
+from predibot.ledger.files.traces import Trace
+from predibot.ledger.store import Store
+from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations
+from predibot.net.api_keys import ApiKeys, Key, host_of
+from predibot.net.retry import Retry
+from predibot.recipe.recipe import BotSpec, Recipe
+from predibot.research.search.open_provider import own_url, search_provider
+from predibot.research.search.provider import SearchProvider, replay_complaint
+from predibot.research.search.throttle import PacedProvider
+from predibot.tool_plugins import ToolPlugin, tool_plugin
+from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
+from predibot.tools.web_search import SearchPolicy, make_web_search
+
+_log = logging.getLogger(__name__)
+
+SANDBOX_MODELS = "sandbox/"
+SANDBOX_SEARCH = "searxng"
+_GRACE_SECONDS = 5.0
+"""What is left of a decision's time to store it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """What one decision is made with."""
+
+    model: OpenedModels
+    calls_tools: Callable[[str], bool]
+    tools: Toolbox
+    meter: Budget
+    trace: Trace
+    history: Callable[[str], tuple[PricePoint, ...]]
+    deadline_seconds: float
+    untrusted_mark: str
+
+    @property
+    def opened_models(self) -> tuple[str, ...]:
+        """Return the models the decision opened so far, each once; one that opened none owes nothing to any."""
+        return self.model.names
+
+
+@dataclass(slots=True)
+class Equipment:
+    """What a run's bots are equipped from; thread-safe."""
+
+    recipe: Recipe
+    opened: OpenVenue
+    keys: ApiKeys
+    """None of their values may appear anywhere, nor go to a host that only the recipe names."""
+    run_key: str
+    deadline_seconds: float
+    clock: Callable[[], datetime]
+    store: Store | None = None
+    """Where what is limited is counted for all processes; None counts it for this one only."""
+    holder: Holder = field(default_factory=Holder)
+    """Whose reservations these are there."""
+    retry: Retry = field(default_factory=Retry)
+    probe: ToolProbe = field(default_factory=ToolProbe)
+    pages: PageFolder = field(default_factory=PageFolder)
+    _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
+    _prices: dict[tuple[str, ModelTerms, bool], Price | None] = field(default_factory=dict)
+    _accounts: dict[str, Account] = field(default_factory=dict)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    """Of all budgets: who waits for room is told when somebody settles."""
+    _budgets: "weakref.WeakSet[Budget]" = field(default_factory=weakref.WeakSet)
+    """Of the decisions that are under way, also of those that were given up."""
+    _ended: bool = False
+    _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
+    _providers: Sequence[Any] | None = None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _histories: HistoryBoard = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Share price histories between the bots."""
+        self._histories = HistoryBoard(self.opened.venue)
+
+    @property
+    def is_replay(self) -> bool:
+        """Return whether the bots stand at an instant of the past."""
+        return not self.opened.venue.live
+
+    def check(self, bots: Iterable[BotSpec]) -> None:
+        """Refuse, before any call, bots that could not keep to their budget or would see the future.
+
+        Raises:
+            UsageError: It names the bot, and what to set.
+        """
+        for bot in bots:
+            for need in bot.needs.models:
+                self._check_model(bot, need)
+            if bot.needs.news:
+                raise UsageError(
+                    f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
+                )
+            self._require_keys(bot)
+            self._check_tools(bot)
+            if WEB_SEARCH in bot.needs.tools:
+                self._check_search(bot)
+
+    def price(self, bot: BotSpec, model: str) -> Price | None:
+        """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
+        return self._price(model, bot.terms, shared=len({need.name for need in bot.needs.models}) > 1)
+
+    def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
+        """Return whether one call of a model can cost anything: it searches as often as it likes, and not for free."""
+        price = self.price(bot, need.name)
+        is_told = need.max_searches and asked_for_reports(need.name, bot.terms.base_url, bot.terms.client)
+        return _searches_itself(need) and not is_told and (price is None or not price.free)
+
+    def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
+        """Return where each of a bot's models is asked, and with which key.
+
+        Raises:
+            UsageError: If a key is not set that the recipe names, or may not go there.
+            ModelRefused: If nobody knows whose model it is, or its key cannot be one.
+        """
+        return {
+            name: model_destination(
+                name,
+                keys=self.keys,
+                base_url=self._base_url(name, bot.terms),
+                key_name=bot.terms.credential,
+                client=bot.terms.client,
+            )
+            for name in dict.fromkeys(need.name for need in bot.needs.models)
+        }
+
+    def search_destinations(self) -> Mapping[str, Destination]:
+        """Return where each search provider of the recipe is asked, and with which key; none where no bot searches.
+
+        Raises:
+            UsageError: If a key may not go where the recipe sends it, or cannot be one.
+        """
+        if not any(WEB_SEARCH in bot.needs.tools for bot in self.recipe.bots):
+            return {}
+        names = dict.fromkeys(map(self._provider_name, self.recipe.search.providers))
+        return {name: self._search_destination(name) for name in names}
+
+    def search_usd(self, tools: Collection[str]) -> float | None:
+        """Return the most one search, or a call of a user's own tool, can cost; None where that is unknown."""
+        costs = [provider.usd_per_call for provider in self._search_providers()] if WEB_SEARCH in tools else []
+        costs += [plugin.usd_per_call for name in tools if (plugin := self._tool_plugin(name)) is not None]
+        return None if None in costs else max(costs, default=0.0)
+
+    def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
+        """Return what a bot decides on an event with; for one thread and one decision."""
+        mark = untrusted_mark()
+        trace = Trace(self.keys.secrets(), untrusted_mark=mark)
+        deadline_seconds = max(1.0, self.deadline_seconds - _GRACE_SECONDS)
+        budget = self._budget(bot.name, deadline_seconds)
+
+        def metered(name: str) -> ChatModel:
+            self._require_price(bot, name)
+            searches_itself = any(_searches_itself(need) for need in bot.needs.models if need.name == name)
+            return MeteredModel(
+                self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
+            )
+
+        model = OpenedModels(bot.strategy, metered)
+
+        def calls_tools(name: str) -> bool:
+            ask = model(name)
+            return self.probe.supports_tools(self._model(name, bot.terms), ask=ask)
+
+        return Fitting(
+            model=model,
+            calls_tools=calls_tools,
+            tools=self._tools(bot.needs.tools, trace, budget, now),
+            meter=budget,
+            trace=trace,
+            history=lambda market_id: self._history(event, market_id, now),
+            deadline_seconds=deadline_seconds,
+            untrusted_mark=mark,
+        )
+
+    def write_off(self) -> None:
+        """Let nothing more be spent, and book what is under way, in processes that work for this one too.
+
+        It is booked at its worst case, in one transaction: nobody is there any more to hear how it ends.
+
+        Raises:
+            LedgerError: If that could not be stored.
+        """
+        with self._lock:
+            self._ended = True
+            budgets = list(self._budgets)
+        for budget in budgets:
+            budget.end()
+        # Once for all of them, so that none settles a call between two others.
+        with self._changed:
+            for budget in budgets:
+                budget.write_off()
+        if self.store is not None:
+            owner = self.holder.owner
+            self.store.run_write(lambda connection: book_reservations(connection, owner), durable=True)
+
+    def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
+        """Refuse a model that could not be held to a limit, or that would see the future."""
+        if works_in_background(need.name) and not need.max_searches:
+            raise UsageError(
+                f"bot {bot.name!r}: model {need.name!r} searches by itself and writes reports. "
+                "Give it strategy = 'deep_research', or take another model"
+            )
+        self._require_price(bot, need.name)
+        if self.is_unbounded(bot, need) and any(limits.usd is not None for limits in self.recipe.limits.values()):
+            raise UsageError(
+                f"bot {bot.name!r} has a limit in USD, and model {need.name!r} searches by itself and cannot be told "
+                "how often, so that nothing bounds what a call costs. Take one that can, such as "
+                "openai/o4-mini-deep-research, or leave the limit out"
+            )
+        if self.is_replay and _searches_itself(need):
+            raise UsageError(
+                f"bot {bot.name!r} has a model that searches by itself, which cannot be kept from what happened "
+                f"after {self.opened.now:%Y-%m-%d}. Leave it out of a replay"
+            )
+
+    def _require_price(self, bot: BotSpec, model: str) -> None:
+        require_price(bot.name, model, self.price(bot, model), self.recipe.limits.values())
+
+    def _check_tools(self, bot: BotSpec) -> None:
+        """Refuse tools that are none, or that would see the future."""
+        for name in bot.needs.tools:
+            try:
+                self._tool_plugin(name)
+            except UsageError as error:
+                raise UsageError(f"bot {bot.name!r}: {error}") from None
+
+    def _tool_plugin(self, name: str) -> ToolPlugin | None:
+        """Return a tool of the user's own, None for one of predibot's.
+
+        Raises:
+            UsageError: If there is none of that name, or it cannot be had in a replay.
+        """
+        if name in BUILT_IN_TOOLS:
+            return None
+        with self._lock:
+            if name not in self._plugins:
+                self._plugins[name] = tool_plugin(name)
+        if self.is_replay:
+            require_replayable(self._plugins[name])
+        return self._plugins[name]
+
+    def _require_keys(self, bot: BotSpec) -> None:
+        """Refuse a bot whose key is not there, or would go where it must not."""
+        try:
+            self.model_destinations(bot)
+        except (UsageError, ModelRefused) as error:
+            raise UsageError(f"bot {bot.name!r}: {error}") from None
+
+    def _check_search(self, bot: BotSpec) -> None:
+        """Refuse searches that could not be held to a limit, or that would see the future."""
+        # In the sandbox too, whose searches stay within: what is refused there is refused everywhere.
+        for name in self.recipe.search.providers:
+            self._search_key(name)
+        # Opened now, so that a missing key is said before anything is spent.
+        providers = self._search_providers()
+        complaint = replay_complaint(providers)
+        if self.is_replay and complaint:
+            raise UsageError(f"bot {bot.name!r} cannot search in a replay: {complaint}. Name another in [search]")
+        unpriced = [provider.name for provider in providers if provider.usd_per_call is None]
+        if unpriced and any(limits.usd is not None for limits in self.recipe.limits.values()):
+            raise UsageError(
+                f"bot {bot.name!r} has a limit in USD, and what a search of {unpriced[0]} costs is unknown; "
+                f"set usd_per_call = {{{unpriced[0]} = ...}} in [search]"
+            )
+
+    def _model(self, name: str, terms: ModelTerms) -> ChatModel:
+        with self._lock:
+            if (name, terms) not in self._models:
+                self._models[name, terms] = self._opened_model(name, terms)
+            return self._models[name, terms]
+
+    def _opened_model(self, name: str, terms: ModelTerms) -> ChatModel:
+        base_url = self._base_url(name, terms)
+        return open_model(
+            name,
+            keys=self.keys,
+            retry=self.retry,
+            base_url=base_url,
+            key_name=terms.credential,
+            price=_stated(name, terms),
+            client=terms.client,
+        )
+
+    def _base_url(self, name: str, terms: ModelTerms) -> str | None:
+        if not name.startswith(SANDBOX_MODELS):
+            return terms.base_url
+        if self.opened.loopback is None:
+            raise UsageError(f"model {name!r} is a script of the sandbox; it plays with --venue sandbox only")
+        return self.opened.loopback.chat_url
+
+    def _price(self, name: str, terms: ModelTerms, *, shared: bool) -> Price | None:
+        with self._lock:
+            if (name, terms, shared) not in self._prices:
+                base_url = self._base_url(name, terms)
+                price = worst_price(name, price=_stated(name, terms), base_url=base_url, shared=shared)
+                self._prices[name, terms, shared] = price
+            return self._prices[name, terms, shared]
+
+    def _budget(self, bot: str, deadline_seconds: float) -> Budget:
+        """Return the budget of one decision, within those of its bot, its run, and the day on which it begins."""
+        day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
+        run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
+        whole = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=run)
+        limits = self.recipe.limits.get("decision", Limits())
+        decision = whole.inside("decision", limits, wait_seconds=deadline_seconds)
+        with self._lock:
+            self._budgets.add(decision)
+            if self._ended:
+                decision.end()
+        return decision
+
+    def _account(self, level: LimitLevel, key: str) -> Account:
+        """Return the one account under a key."""
+        with self._lock:
+            if key not in self._accounts:
+                self._accounts[key] = self._opened_account(level, key)
+            return self._accounts[key]
+
+    def _opened_account(self, level: LimitLevel, key: str) -> Account:
+        limits = self.recipe.limits.get(level, Limits())
+        # Only what is limited across processes has to be shared between them.
+        if self.store is None or limits == Limits():
+            return MemoryAccount(level, limits)
+        return LedgerAccount(self.store, key, level, limits, self.holder)
+
+    def _keep_page(self, text: str, trace: Trace) -> str:
+        """Keep what a page said, without our own secrets: a page may have been told one."""
+        return self.pages.keep(trace.without_secrets(text))
+
+    def _tools(self, names: Collection[str], trace: Trace, meter: Budget, now: datetime) -> Toolbox:
+        """Return the tools of these names; the others are not there."""
+        before = now if self.is_replay else None
+        search = SearchPolicy(before=before, count=self.recipe.search.results)
+        if self.recipe.search.market_sites:
+            search = replace(search, blocked_domains=frozenset())
+        loopback = self.opened.loopback
+        policy = FetchPolicy(
+            allowed_private=frozenset({loopback.address}) if loopback else frozenset(),
+            blocked_domains=search.blocked_domains,
+            as_of=before,
+        )
+        clock = (lambda: now) if self.is_replay else self.clock
+
+        def opened(name: str) -> Tool:
+            plugin = self._tool_plugin(name)
+            if plugin is None:
+                raise PluginError(f"{name!r} is predibot's own; it is a field of the tools")
+            if name not in names:
+                raise PluginError(f"tool {name!r} is not declared; the strategy's needs name the tools it opens")
+            return opened_tool(plugin, now=now, meter=meter, trace=trace, hidden=trace.without_secrets)
+
+        return Toolbox(
+            web_search=make_web_search(self._search_providers(), search, clock, trace, meter=meter),
+            visit_webpage=make_visit_webpage(policy, clock, trace, keep=lambda text: self._keep_page(text, trace)),
+            open=opened,
+        ).only(names)
+
+    def _search_providers(self) -> Sequence[Any]:
+        with self._lock:
+            if self._providers is None:
+                self._providers = self._opened_providers()
+            return self._providers
+
+    def _opened_providers(self) -> Sequence[Any]:
+        opened = list(dict.fromkeys(map(self._provider_name, self.recipe.search.providers)))
+        if self.opened.loopback is not None and opened == [SANDBOX_SEARCH]:
+            return [self._opened_provider(SANDBOX_SEARCH)]
+        seconds = self.recipe.search.seconds_between
+        return [PacedProvider(self._opened_provider(each), seconds, time.monotonic, time.sleep) for each in opened]
+
+    def _provider_name(self, name: str) -> str:
+        """Return who is asked in the place of a provider: in a sandbox its own search, which alone knows its news."""
+        return SANDBOX_SEARCH if self.opened.loopback is not None and name in BUILT_IN_SEARCH else name
+
+    def _opened_provider(self, name: str) -> SearchProvider:
+        terms = self.recipe.search
+        if self.opened.loopback is not None and name == SANDBOX_SEARCH:
+            return search_provider(name, clock=self.clock, base_url=self.opened.loopback.search_url)
+        key = self._search_key(name)
+        given: dict[str, Any] = {
+            "clock": self.clock,
+            "key": None if key is None else key.value,
+            "base_url": terms.base_urls.get(name),
+            "usd_per_call": terms.usd_per_call.get(name),
+        }
+        if name in BUILT_IN_SEARCH:
+            return search_provider(name, **given)
+        return user_search(name, given=given, hidden=Trace(self.keys.secrets()).without_secrets)
+
+    def _search_key(self, name: str) -> Key | None:
+        """Return the key of a search provider, for the address it is asked at."""
+        own, stated = own_url(name), self.recipe.search.base_urls.get(name)
+        if own is None and name in BUILT_IN_SEARCH:
+            return None
+        try:
+            if own is None and stated is None:
+                return self.keys.of_plugin(_search_key_name(name))
+            return self.keys.find((_search_key_name(name),), stated or own or "", own_url=own)
+        except (UsageError, ModelRefused) as error:
+            raise UsageError(f"search provider {name!r}: {error}") from None
+
+    def _search_destination(self, name: str) -> Destination:
+        if self.opened.loopback is not None and name == SANDBOX_SEARCH:
+            return Destination(host_of(self.opened.loopback.search_url), None, key_is_set=False)
+        key, url = self._search_key(name), self.recipe.search.base_urls.get(name) or own_url(name)
+        own_words = "many" if name in BUILT_IN_SEARCH else f"where {name}.py says"
+        host = own_words if url is None else host_of(url)
+        key_name = None if own_url(name) is None and key is None else _search_key_name(name)
+        return Destination(host, key_name, key is not None)
+
+    def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
+        market = event.market(market_id)
+        return () if market is None else self._histories.daily(market, now)
+
+
+def _searches_itself(need: ModelNeed) -> bool:
+    """Return whether a model looks things up by itself, which is so whatever a strategy says of it."""
+    return need.searches_itself or searches_by_itself(need.name)
+
+
+def _search_key_name(provider: str) -> str:
+    return f"{provider.upper()}_API_KEY"
+
+
+def _stated(name: str, terms: ModelTerms) -> Price | None:
+    """Return the price the recipe states; scripts of the sandbox are free."""
+    if name.startswith(SANDBOX_MODELS):
+        return Price(0.0, 0.0)
+    if terms.input_usd_per_million_tokens is None or terms.output_usd_per_million_tokens is None:
+        return None
+    search_usd = terms.usd_per_search if works_in_background(name) else None
+    return Price(terms.input_usd_per_million_tokens, terms.output_usd_per_million_tokens, search_usd=search_usd)

@@ -1,0 +1,201 @@
+"""What a run can cost at the most, known before anything is spent."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from predibot.agents.budget.price import Price
+from predibot.agents.budget.worst_case import SEARCHING_CONTEXT_TOKENS
+from predibot.contracts import ModelNeed
+from predibot.domain.budget import Limits
+from predibot.domain.event import Event
+from predibot.ledger.write.events import event_to_json
+from predibot.recipe.recipe import BotSpec, Recipe
+
+if TYPE_CHECKING:
+    from predibot.jobs.deciding.agent_setup import Equipment
+
+PROMPT_TOKENS = 16_000
+"""Instructions and tools, bounded by their bytes."""
+MARKET_TOKENS = 1_500
+"""What stands about a market beside its own text: twenty daily prices, quotes, names of fields."""
+TOOL_CALLS_A_TURN = 8
+RESULT_TOKENS = 16_000
+"""The longest result of a tool that stays whole, bounded by its bytes."""
+GIST_TOKENS = 1_200
+"""What stays of an older result and of the call it answers."""
+NO_MODEL = "no model"
+
+
+@dataclass(frozen=True, slots=True)
+class BotCost:
+    """The most one bot of a run can cost."""
+
+    bot: str
+    decisions: int
+    usd: float | None
+    """None where it is unknown, which is not nothing."""
+    basis: str
+    """Where the number comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCost:
+    """The most a run can cost; spending of the same day before it is not looked at."""
+
+    bots: tuple[BotCost, ...]
+    usd: float | None
+    known_usd: float
+    """Of the bots whose cost is known."""
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """The calls of one conversation, and the most that each of them takes."""
+
+    model: str
+    price: Price
+    calls: float
+    """Infinite where only a limit in something else ends it."""
+    input_tokens: float
+    output_tokens: int
+    searches: int
+    """That the model makes by itself in a call."""
+    tools: bool
+
+    @property
+    def call_usd(self) -> float:
+        """Return the most one call costs."""
+        if not math.isfinite(self.input_tokens):
+            return 0.0 if self.price.free else math.inf
+        return self.price.usd(int(self.input_tokens), self.output_tokens, self.searches)
+
+    @property
+    def usd(self) -> float:
+        """Return the most all of them cost."""
+        return _times(self.calls, self.call_usd)
+
+
+def run_cost(recipe: Recipe, events: Sequence[Event], equipment: "Equipment | None") -> RunCost:
+    """Return the most a run of these events can cost, asking nobody.
+
+    Raises:
+        UsageError: If a model of a bot cannot be had.
+    """
+    bots = tuple(_bot_cost(bot, recipe, events, equipment) for bot in recipe.bots)
+    known = math.fsum(bot.usd for bot in bots if bot.usd is not None)
+    unknown = [bot.bot for bot in bots if bot.usd is None]
+    # A limit in dollars holds for every bot: where there is one, none plays whose prices are unknown.
+    usd, basis = _least((math.inf if unknown else known, "the sum of its bots"), *_of_levels(recipe, ("run", "day")))
+    if math.isinf(usd):
+        return RunCost(bots, None, known, f"unknown for {', '.join(unknown)}")
+    return RunCost(bots, usd, min(known, usd), basis)
+
+
+def _bot_cost(bot: BotSpec, recipe: Recipe, events: Sequence[Event], equipment: "Equipment | None") -> BotCost:
+    needs = bot.needs
+    if equipment is None or not (needs.models or needs.tools):
+        return BotCost(bot.name, len(events), 0.0, NO_MODEL)
+    prices = {need.name: equipment.price(bot, need.name) for need in needs.models}
+    known = {name: price for name, price in prices.items() if price is not None}
+    if unpriced := [name for name in prices if name not in known]:
+        return BotCost(bot.name, len(events), None, f"the price of {', '.join(unpriced)} is unknown")
+    if unbounded := [need.name for need in needs.models if equipment.is_unbounded(bot, need)]:
+        basis = f"{', '.join(unbounded)} searches by itself and cannot be told how often"
+        return BotCost(bot.name, len(events), None, basis)
+    search_usd = equipment.search_usd(needs.tools)
+    if search_usd is None:
+        return BotCost(bot.name, len(events), None, "the price of its searches is unknown")
+    each = [_decision_cost(bot, recipe, event, known, search_usd) for event in events]
+    whole = (math.fsum(usd for usd, _ in each), max(each)[1] if each else "no events")
+    usd, basis = _least(whole, *_of_levels(recipe, ("bot",)))
+    return BotCost(bot.name, len(events), None if math.isinf(usd) else usd, basis)
+
+
+def _decision_cost(
+    bot: BotSpec, recipe: Recipe, event: Event, prices: Mapping[str, Price], search_usd: float
+) -> tuple[float, str]:
+    """Return the most one decision costs, infinite where nothing bounds it, and where that comes from."""
+    limits = recipe.limits.get("decision", Limits())
+    talks = _within(limits.steps, [_talk(need, prices[need.name], event, limits.steps) for need in bot.needs.models])
+    searches_usd = _times(_searches(bot, talks, limits), search_usd)
+    ways = [(math.fsum(talk.usd for talk in talks) + searches_usd, _basis(talks, searches_usd))]
+    if limits.tokens is not None:
+        ways.append((_tokens_usd(limits.tokens, talks) + searches_usd, "the limit of tokens of each decision"))
+    if limits.usd is not None:
+        ways.append((limits.usd, "the limit of each decision"))
+    return _least(*ways)
+
+
+def _talk(need: ModelNeed, price: Price, event: Event, steps: int | None) -> _Talk:
+    """Return a declared conversation with more tokens than one of its calls can send, a token for every byte."""
+    calls = min(math.inf if need.calls is None else need.calls, math.inf if steps is None else steps)
+    tokens: float = PROMPT_TOKENS + len(event_to_json(event).encode()) + MARKET_TOKENS * len(event.markets)
+    tokens += need.input_tokens
+    tokens += TOOL_CALLS_A_TURN * (RESULT_TOKENS + calls * GIST_TOKENS) if need.tools else 0
+    # What it said before is sent again; of a conversation with tools that is part of the gists.
+    tokens += 0 if need.tools else max(0, calls - 1) * need.output_tokens
+    if need.max_searches:
+        tokens = max(tokens, (need.max_searches + 1) * SEARCHING_CONTEXT_TOKENS)
+    return _Talk(need.name, price, calls, tokens, need.output_tokens, need.max_searches or 0, need.tools)
+
+
+def _within(steps: int | None, talks: Iterable[_Talk]) -> list[_Talk]:
+    """Return conversations with as many calls as a limit in steps allows, the dearest first."""
+    left = math.inf if steps is None else steps
+    kept = []
+    for talk in sorted(talks, key=lambda talk: talk.call_usd, reverse=True):
+        kept.append(replace(talk, calls=min(talk.calls, left)))
+        left -= kept[-1].calls if math.isfinite(kept[-1].calls) else 0
+    return kept
+
+
+def _searches(bot: BotSpec, talks: Sequence[_Talk], limits: Limits) -> float:
+    """Return how often a bot can search, infinite where it is not a model that does, in its turns."""
+    if limits.searches is not None:
+        return limits.searches
+    calls = [talk.calls for talk in talks if talk.tools]
+    return sum(calls) * TOOL_CALLS_A_TURN if calls else math.inf
+
+
+def _basis(talks: Sequence[_Talk], searches_usd: float) -> str:
+    """Return what a decision's calls come to, model by model where there are several."""
+    if open_ended := [talk.model for talk in talks if math.isinf(talk.usd)]:
+        return f"nothing limits how often it asks {open_ended[0]}"
+    if math.isinf(searches_usd):
+        return "nothing limits how often it searches"
+    names = dict.fromkeys(talk.model for talk in talks)
+    if len(names) == 1 and math.isfinite(talks[0].calls):
+        tokens = int(max(talk.input_tokens for talk in talks))
+        return f"{sum(talk.calls for talk in talks):g} calls of at most {tokens:,} tokens each a decision"
+    each = (_of_model([talk for talk in talks if talk.model == name]) for name in names)
+    return f"{' and '.join(each) or 'its searches'} a decision"
+
+
+def _of_model(talks: Sequence[_Talk]) -> str:
+    calls, usd = sum(talk.calls for talk in talks), math.fsum(talk.usd for talk in talks)
+    said = f"{calls:g} call{'' if calls == 1 else 's'}" if math.isfinite(calls) else "all calls"
+    return f"{said} of {talks[0].model} for at most ${usd:{'.2f' if usd >= 0.1 or not usd else '.2g'}}"
+
+
+def _tokens_usd(tokens: int, talks: Sequence[_Talk]) -> float:
+    """Return the most so many tokens cost at any of the models, with what calls and searches cost beside them."""
+    prices = [(talk.price.input_usd_per_million_tokens, talk.price.output_usd_per_million_tokens) for talk in talks]
+    beside = (_times(talk.calls, talk.price.usd(0, 0, talk.searches)) for talk in talks)
+    return tokens / 1e6 * max(map(max, prices), default=0.0) + math.fsum(beside)
+
+
+def _times(count: float, usd: float) -> float:
+    """Return what so many cost; what is free costs nothing however many there are."""
+    return count * usd if usd else 0.0
+
+
+def _of_levels(recipe: Recipe, levels: Iterable[str]) -> list[tuple[float, str]]:
+    found = ((level, limits.usd) for level, limits in recipe.limits.items() if level in levels)
+    return [(usd, f"the {level}'s limit") for level, usd in found if usd is not None]
+
+
+def _least(*ways: tuple[float, str]) -> tuple[float, str]:
+    return min(ways, key=lambda way: way[0])

@@ -1,0 +1,214 @@
+"""The run of a slot: chosen and frozen once, resumed by everybody who comes later."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+from predibot import __version__
+from predibot.contracts import ProgressListener
+from predibot.domain.clock import floor_to, format_instant
+from predibot.domain.event import Event
+from predibot.errors import RunConflict
+from predibot.jobs.deciding.select_events import choose
+from predibot.jobs.open_venue import OpenVenue
+from predibot.ledger.store import Store
+from predibot.ledger.write.claims import Retry
+from predibot.ledger.write.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot
+from predibot.recipe.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What a user asked `decide` for."""
+
+    recipe: Recipe
+    """With the overrides of the command line."""
+    digest: str
+    """Of the recipe without them."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    event_id: str | None = None
+    new_run: bool = False
+    beside: str = "add --new-run"
+    """How the command that asks makes another run beside one that is there, for messages."""
+    retry: frozenset[Retry] = frozenset()
+    """What is tried again without waiting: decisions that failed, or abstained for want of budget or members."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that is in the ledger, with the events it plays."""
+
+    stored: StoredRun
+    events: tuple[Event, ...]
+    resumed: bool
+    notes: tuple[str, ...]
+
+
+def open_run(
+    request: RunRequest,
+    *,
+    store: Store,
+    opened: OpenVenue,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+) -> OpenRun | RunPlan:
+    """Return the run of the request's slot: the one in the ledger, or one chosen now.
+
+    Where no event of a live venue keeps the rules, what would have been stored is returned, and is not: a venue in
+    trouble can look like that, and a run without events would stand for the whole slot.
+
+    Raises:
+        RunConflict: If the slot's run was made with another recipe, venue or overrides.
+        VenueError: If the venue's list could not be read whole.
+    """
+    slot_at = floor_to(opened.now, request.recipe.every)
+    held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
+    fitting = sorted(
+        (run for run in held if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
+    )
+    if fitting and not request.new_run:
+        return _resumed(store, fitting[-1], request, opened)
+    # Where the slot's own key is free, because its run was voided, it is taken again.
+    first = next((run for run in held if run.key == run_key(request.recipe.name, slot_at)), None)
+    if first is not None and not request.new_run:
+        raise RunConflict(_conflict(first, request, opened))
+    plan = _plan(
+        request,
+        opened,
+        slot_at,
+        key=_free_key(request.recipe.name, slot_at, {run.key for run in held}),
+        clock=clock,
+        listener=listener,
+    )
+    if opened.venue.live and not plan.events:
+        return replace(plan, notes=(*plan.notes, _nothing_to_play(plan)))
+    stored = store.run_write(lambda connection: freeze_run(connection, plan))
+    # Another process may have frozen the same slot meanwhile; then its choice stands.
+    if not _fits(stored, request, opened):
+        raise RunConflict(_conflict(stored, request, opened))
+    return OpenRun(stored, _events(store, stored), resumed=False, notes=stored.notes)
+
+
+def run_key(recipe: str, slot_at: datetime, number: int = 1) -> str:
+    """Return the key of a run: recipe and slot, with a number behind it for `--new-run`."""
+    key = f"{recipe}@{format_instant(slot_at)}"
+    return key if number == 1 else f"{key}+{number}"
+
+
+def _free_key(recipe: str, slot_at: datetime, taken: Collection[str]) -> str:
+    keys = (run_key(recipe, slot_at, number) for number in count(1))
+    return next(key for key in keys if key not in taken)
+
+
+def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue) -> OpenRun:
+    events = _events(store, run)
+    notes = list(run.notes)
+    if run.as_of != opened.now and not opened.venue.live:
+        notes.append(
+            f"run {run.key} was frozen as of {format_instant(run.as_of)} and is resumed as of then; "
+            f"{request.beside} to make another"
+        )
+    if run.digest != request.digest:
+        notes.append(f"run {run.key} goes on with other limits: {'; '.join(_differences(run, request))}")
+    if not events:
+        notes.append(
+            f"run {run.key} plays no event; if that was the venue's fault, "
+            f"`predibot runs void {run.key} --reason WHY` frees its slot"
+        )
+    return OpenRun(run, events, resumed=True, notes=tuple(notes))
+
+
+def _nothing_to_play(plan: RunPlan) -> str:
+    rules = Counter(each["rule"] for each in plan.passed_over)
+    counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
+    return f"no event keeps the rules ({counts}); nothing is stored, and the next call chooses anew"
+
+
+def _events(store: Store, run: StoredRun) -> tuple[Event, ...]:
+    return store.run_read(lambda connection: frozen_events(connection, run.id))
+
+
+def _plan(
+    request: RunRequest,
+    opened: OpenVenue,
+    slot_at: datetime,
+    *,
+    key: str,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+) -> RunPlan:
+    recipe = request.recipe
+    choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
+    if opened.may_recover:
+        choice.check_readable(live=opened.venue.live)
+    few = opened.venue.live and request.event_id is None and choice.listed < recipe.selection.events
+    return RunPlan(
+        key=key,
+        recipe=recipe.name,
+        slot_at=slot_at,
+        as_of=opened.now,
+        venue=opened.spec,
+        venue_name=opened.venue.name,
+        game=recipe.game,
+        seed=recipe.seed,
+        digest=request.digest,
+        recipe_json=recipe.as_json(),
+        overrides=_overrides(request),
+        code_version=__version__,
+        created_at=clock(),
+        events=choice.selection.selected,
+        passed_over=tuple(
+            {"event_id": each.event_id, "title": each.title, "rule": each.rule, "reason": each.reason}
+            for each in choice.selection.passed_over
+        ),
+        notes=(*choice.notes, *([_few(choice.listed, key)] if few else [])),
+    )
+
+
+def _few(listed: int, key: str) -> str:
+    return (
+        f"the venue lists {listed} events in all, fewer than a run plays; if its list was cut, "
+        f"`predibot runs void {key} --reason WHY` frees the slot"
+    )
+
+
+def _overrides(request: RunRequest) -> dict[str, Any]:
+    overrides = dict(request.overrides)
+    if request.event_id is not None:
+        overrides["event"] = request.event_id
+    return overrides
+
+
+def _fits(run: StoredRun, request: RunRequest, opened: OpenVenue) -> bool:
+    if (run.venue, dict(run.overrides)) != (opened.spec, _overrides(request)):
+        return False
+    return run.digest == request.digest or bool(request.retry and _has_other_limits_only(run, request))
+
+
+def _has_other_limits_only(run: StoredRun, request: RunRequest) -> bool:
+    """Return whether only what may be spent differs: who lacked budget is asked again with more of it."""
+    return all(each.startswith("limits.") for each in _differences(run, request))
+
+
+def _differences(run: StoredRun, request: RunRequest) -> tuple[str, ...]:
+    return request.recipe.differences(Recipe.from_json(run.recipe_json))
+
+
+def _conflict(run: StoredRun, request: RunRequest, opened: OpenVenue) -> str:
+    """Return a sentence that names what the request would do otherwise than the stored run did."""
+    found = list(_differences(run, request))
+    if run.venue != opened.spec:
+        found.append(f"--venue is {opened.spec}, was {run.venue}")
+    event_id = run.overrides.get("event")
+    if request.event_id != event_id:
+        found.append(f"--event is {request.event_id or 'absent'}, was {event_id or 'absent'}")
+    go_on = "Ask for the same again to go on with it"
+    if found and all(each.startswith("limits.") for each in found):
+        go_on += ", or add --retry failed,abstained to go on within these limits"
+    return (
+        f"run {run.key} was made otherwise: {'; '.join(found) or 'the same rules were given in another way'}. "
+        f"{go_on}, or {request.beside} to make another beside it."
+    )

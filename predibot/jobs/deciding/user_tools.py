@@ -1,0 +1,267 @@
+"""A user's own tools and search providers as a decision has them: bounded, paid for, and held to their form."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+from predibot.agents.prompts.render import bounded
+from predibot.contracts import Meter, Tool, ToolError, ToolResult, ToolText, TraceWriter
+from predibot.domain.budget import Spending
+from predibot.errors import PluginError, UsageError, words_of
+from predibot.net.deadline import in_time
+from predibot.plugin_modules import own_code
+from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider, SearchResult
+from predibot.tool_plugins import ToolPlugin, search_class
+
+CALL_SECONDS = 60.0
+"""The most one call of a user's tool or search provider may take."""
+MAX_RESULT_BYTES = 15_000
+MAX_TEXT_CHARACTERS = 20_000
+"""Of one text of a search result."""
+
+MAX_ABANDONED_CALLS = 16
+"""Of a process, that still run after nobody waited for them any more: no thread can be ended from outside."""
+
+_log = logging.getLogger(__name__)
+
+
+class _TooManyHang(Exception):
+    """So many calls were abandoned and still run that no other is begun."""
+
+    def __str__(self) -> str:
+        """Return that as a clause."""
+        return f"{MAX_ABANDONED_CALLS} calls of tools were abandoned and still run; do without"
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls of users' code in this process; thread-safe."""
+
+    running: set[object] = field(default_factory=set)
+    abandoned: set[object] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def ended_in_time(self, call: Callable[[], object], seconds: float) -> object:
+        """Return what a call returns, or what it raised.
+
+        Raises:
+            TimeoutError: If it has not ended in time; it is left to itself, in a daemon thread.
+            _TooManyHang: If too many were left so.
+        """
+        mine = object()
+
+        def run() -> object:
+            try:
+                return call()
+            except BaseException as error:  # noqa: BLE001 - what a user's code raises is its answer
+                return _Raised(error)
+            finally:
+                with self.lock:
+                    self.running.discard(mine)
+                    self.abandoned.discard(mine)
+
+        with self.lock:
+            if len(self.abandoned) >= MAX_ABANDONED_CALLS:
+                raise _TooManyHang
+            self.running.add(mine)
+        try:
+            return in_time(run, seconds)
+        except TimeoutError:
+            with self.lock:
+                self.abandoned |= self.running & {mine}
+            raise
+
+
+_calls = _Calls()
+
+
+def require_replayable(plugin: ToolPlugin) -> None:
+    """Refuse a tool that may show what happened after the instant that is replayed.
+
+    Raises:
+        UsageError: If it does not take that instant.
+    """
+    if not plugin.takes_as_of:
+        name = plugin.schema.name
+        raise UsageError(
+            f"tool {name!r} does not say that it keeps to the past, so a replay refuses it. Give it an argument "
+            "`as_of: datetime` and show nothing later than that, or leave it out"
+        )
+
+
+def opened_tool(
+    plugin: ToolPlugin, *, now: datetime, meter: Meter, trace: TraceWriter, hidden: Callable[[str], str]
+) -> Tool:
+    """Return a user's tool for one decision.
+
+    Each call counts as a search in the limits of the recipe, and costs what the
+    tool says it costs at most.
+
+    Args:
+        plugin: The tool.
+        now: What it is given as `as_of`.
+        meter: Reserved before each call, settled after.
+        trace: Where it is written down which tool this was, and what its calls cost.
+        hidden: Takes API keys out of a text, which no model may read either.
+    """
+    schema = plugin.schema
+    trace.record(
+        "tool_opened",
+        name=schema.name,
+        description=schema.description,
+        parameters=schema.parameters,
+        source_sha256=plugin.source_sha256,
+    )
+
+    def call(arguments: Mapping[str, object], left_seconds: float) -> ToolResult:
+        try:
+            typed = plugin.arguments(arguments)
+        except ValueError as error:
+            return ToolError(f"{schema.name} was not called: {error}")
+        if plugin.takes_as_of:
+            typed["as_of"] = now
+        worst = Spending(usd=plugin.usd_per_call, searches=1)
+        reservation = meter.reserve(worst)
+        try:
+            return _called(schema.name, lambda: plugin.function(**typed), min(CALL_SECONDS, left_seconds), hidden)
+        finally:
+            reservation.settle(worst)
+            if plugin.usd_per_call:
+                trace.record("tool_paid", name=schema.name, cost_usd=plugin.usd_per_call)
+
+    return Tool(schema, call)
+
+
+def _called(name: str, call: Callable[[], object], seconds: float, hidden: Callable[[str], str]) -> ToolResult:
+    """Return what a tool answers, whatever it does."""
+    try:
+        found = _calls.ended_in_time(call, max(0.0, seconds))
+    except TimeoutError:
+        return ToolError(f"{name} gave no answer in {seconds:.3g} s and was abandoned")
+    except _TooManyHang as error:
+        return ToolError(f"{name} was not called: {error}")
+    if isinstance(found, _Raised):
+        why = hidden(str(found))
+        _log.warning("tool %s failed: %s", name, why)
+        return ToolError(f"{name} failed: {why}")
+    if isinstance(found, ToolError) and isinstance(found.text, str):
+        return ToolError(hidden(found.text))
+    text = found.text if isinstance(found, ToolText) else found
+    if not isinstance(text, str):
+        return ToolError(f"{name} returned a {type(text).__name__}; a tool returns text")
+    return ToolText(_first_bytes(hidden(text)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """What a user's code raised in its own thread, of whatever class, where no Ctrl-C arrives."""
+
+    error: BaseException
+
+    def __str__(self) -> str:
+        """Return its class and its words."""
+        return words_of(self.error)
+
+
+def _first_bytes(text: str) -> str:
+    """Return the beginning of a text, without control characters; so much as a page may take of a prompt."""
+    cut = text[:MAX_RESULT_BYTES].encode("utf-8", "replace")[:MAX_RESULT_BYTES].decode("utf-8", "ignore")
+    return bounded(text, len(cut)) if len(cut) < len(text) else bounded(text, len(text))
+
+
+@dataclass(frozen=True, slots=True)
+class UserSearch:
+    """A search provider of the user's own: what it raises is a failure, and what it returns is looked at."""
+
+    inner: Any
+    name: str
+    dates_results: bool
+    usd_per_call: float | None
+    hidden: Callable[[str], str]
+    """Takes API keys out of a text."""
+
+    def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
+        """Return its answer.
+
+        Raises:
+            SearchFailed: If it has none in time, raises, or answers something else.
+        """
+        try:
+            answer = _calls.ended_in_time(lambda: self.inner.search(query, before=before, count=count), CALL_SECONDS)
+        except TimeoutError:
+            raise SearchFailed(f"{self.name} gave no answer in {CALL_SECONDS:g} s and was abandoned") from None
+        except _TooManyHang as error:
+            raise SearchFailed(f"{self.name} was not asked: {error}", was_asked=False) from None
+        if isinstance(answer, _Raised):
+            raise self._failure(answer)
+        if problem := _answer_problem(answer):
+            raise SearchFailed(f"{self.name} answered {self.hidden(problem)}")
+        found = cast(SearchAnswer, answer)
+        return SearchAnswer(tuple(map(self._without_keys, found.results)), found.cost_usd)
+
+    def _failure(self, raised: _Raised) -> SearchFailed:
+        error = raised.error
+        if isinstance(error, SearchFailed):
+            return SearchFailed(self.hidden(str(error)), was_asked=error.was_asked)
+        why = self.hidden(str(raised))
+        _log.warning("search provider %s failed: %s", self.name, why)
+        return SearchFailed(f"{self.name} failed ({why})")
+
+    def _without_keys(self, result: SearchResult) -> SearchResult:
+        title, url, snippet = map(self.hidden, (result.title, result.url, result.snippet))
+        return SearchResult(title, url, snippet, result.published_at, self.name)
+
+
+def user_search(name: str, *, given: Mapping[str, object], hidden: Callable[[str], str]) -> SearchProvider:
+    """Return a search provider of the user's own.
+
+    Args:
+        name: Of its file.
+        given: What there is for it, by the name of its argument: `clock`, `key`,
+            `base_url`, `usd_per_call`. It gets those that it takes and that are not None.
+        hidden: Takes API keys out of a text.
+
+    Raises:
+        PluginError: If there is none of that name, it cannot be made, or it says of itself what no provider can.
+    """
+    cls = search_class(name)
+    takes = getattr(cls, "__dataclass_fields__", {})
+    arguments = {word: value for word, value in given.items() if word in takes and value is not None}
+    lacks = ", ".join(word for word in given if word in takes and word not in arguments)
+    hint = f" (what it takes and was not given: {lacks})" if lacks else ""
+    with own_code(f"search provider {name!r} cannot be made{hint}"):
+        inner = cls(**arguments)
+        dates, price = inner.dates_results, inner.usd_per_call
+    if not isinstance(dates, bool):
+        raise PluginError(f"search provider {name!r}: dates_results is {dates!r}; it is True or False")
+    if price is not None and not _is_amount(price):
+        raise PluginError(f"search provider {name!r}: usd_per_call is {price!r}; it is dollars from 0, or None")
+    return UserSearch(inner, name, dates, price, hidden)
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 <= value < 1_000.0
+
+
+def _answer_problem(answer: object) -> str:
+    """Return what is wrong with a provider's answer, or no text."""
+    if not isinstance(answer, SearchAnswer) or not isinstance(answer.results, tuple):
+        return f"a {type(answer).__name__}; it answers a SearchAnswer with a tuple of results"
+    if answer.cost_usd is not None and not _is_amount(answer.cost_usd):
+        return f"a cost of {answer.cost_usd!r:.40}; it is dollars from 0, or None"
+    return next(filter(None, map(_result_problem, answer.results)), "")
+
+
+def _result_problem(result: object) -> str:
+    if not isinstance(result, SearchResult):
+        return f"a result that is a {type(result).__name__}; it is a SearchResult"
+    texts = (result.title, result.url, result.snippet)
+    if not all(isinstance(text, str) and len(text) <= MAX_TEXT_CHARACTERS for text in texts):
+        return f"a result whose title, url or snippet is no text of at most {MAX_TEXT_CHARACTERS:,} characters"
+    at = result.published_at
+    if at is not None and (not isinstance(at, datetime) or at.tzinfo is None):
+        return "a result whose published_at is no instant with a time zone"
+    return ""

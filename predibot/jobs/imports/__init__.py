@@ -1,0 +1,1 @@
+"""Ledgers and published days of others, taken into a ledger."""

@@ -1,0 +1,217 @@
+"""Importing a ledger: what `predibot export` wrote, read a row at a time and put back in one transaction."""
+
+import csv
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import TextIOWrapper
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from sqlalchemy import Connection
+
+from predibot.contracts import Progress, ProgressListener
+from predibot.domain.untrusted_text import FORMULA
+from predibot.errors import UsageError
+from predibot.jobs.export import FORMATS, Format
+from predibot.jobs.score_files.table import unique_object
+from predibot.ledger.read.export import TABLES
+from predibot.ledger.restore import Placed, Restorer, RowRefused
+from predibot.ledger.store import Store
+
+MAX_LINE_BYTES = 64 * 2**20
+"""Of one row; the payload of an event with hundreds of markets is the longest there is."""
+MAX_PARQUET_BYTES = 2**30
+MAX_UNPACKED_BYTES = 8 * 2**30
+_NO_TEXTS = "its texts are single lines: line breaks and characters that cannot be seen do not come back from CSV"
+
+
+@dataclass(frozen=True, slots=True)
+class TableCount:
+    """How many rows of a table an export has, and how many of them are new in the ledger."""
+
+    rows: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedLedger:
+    """What became of an export."""
+
+    tables: Mapping[str, TableCount]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Counted:
+    """Rows on their way, counted."""
+
+    rows: Iterator[Placed]
+    count: int = 0
+
+    def __iter__(self) -> Iterator[Placed]:
+        for row in self.rows:
+            self.count += 1
+            yield row
+
+
+@dataclass(slots=True)
+class _Work:
+    """One export on its way into a ledger; it starts anew where the server went away."""
+
+    export: Path
+    listener: ProgressListener
+    tables: dict[str, TableCount] = field(default_factory=dict)
+
+    def __call__(self, connection: Connection) -> ImportedLedger:
+        """Put all of it back, in the connection's transaction."""
+        self.tables = {}
+        restorer = Restorer(connection)
+        notes: list[str] = []
+        if self.export.is_dir():
+            kind = _format_of(self.export)
+            if kind == "csv":
+                notes.append(_NO_TEXTS)
+            for table in TABLES:
+                self._put(restorer, table, _READERS[kind](self.export / f"{table}.{kind}"))
+        else:
+            for table, rows in groupby(_jsonl(self.export), _table_of):
+                self._put(restorer, table, (row for row in rows))
+        restorer.finish()
+        return ImportedLedger(self.tables, (*notes, *restorer.notes))
+
+    def _put(self, restorer: Restorer, table: str, rows: Iterator[Placed]) -> None:
+        counted = _Counted(rows)
+        new = restorer.put(table, counted)
+        before = self.tables.get(table, TableCount(0, 0))
+        self.tables[table] = TableCount(before.rows + counted.count, before.new + new)
+        self.listener(Progress("import", len(self.tables), len(TABLES), table))
+
+
+def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> ImportedLedger:
+    """Put the rows of an export into a ledger, those that are not there yet; all of them, or nothing.
+
+    Args:
+        export: A folder that `predibot export FOLDER` wrote, or a file of the lines that it prints.
+        store: The ledger.
+        listener: Who wants to know how far it is.
+
+    Raises:
+        UsageError: If it is no export, not a whole one, or a row is not as it should be.
+        RunConflict: If the ledger has another run of a key that the export has.
+    """
+    try:
+        with _long_cells():
+            return store.run_write(_Work(export, listener))
+    except RowRefused as error:
+        raise UsageError(f"nothing is imported: {error}. Export again, or fix the row") from None
+    except OSError as error:
+        raise UsageError(f"{export} cannot be read: {error.strerror}. Name a folder that `export` wrote") from None
+
+
+def _format_of(folder: Path) -> Format:
+    """Return the format of which a folder holds every table; where it holds several, the one that loses least."""
+    for kind in ("jsonl", "parquet", "csv"):
+        missing = [table for table in TABLES if not (folder / f"{table}.{kind}").is_file()]
+        if not missing:
+            return next(each for each in FORMATS if each == kind)
+        if len(missing) < len(TABLES):
+            raise UsageError(
+                f"{folder} has no {', '.join(f'{table}.{kind}' for table in missing)}. "
+                "Export all tables into an empty folder, with this predibot"
+            )
+    raise UsageError(f"{folder} holds no export. Name a folder that `predibot export FOLDER` wrote")
+
+
+def _table_of(row: Placed) -> str:
+    table = row.cells.get("table")
+    if table not in TABLES:
+        raise RowRefused(row.place, f"table is {str(table)[:40]!r}; give the lines that `predibot export` prints")
+    return str(table)
+
+
+def _jsonl(path: Path) -> Iterator[Placed]:
+    # Made once: `loads` would make one a line.
+    decode = json.JSONDecoder(object_pairs_hook=unique_object, parse_constant=_no_number).decode
+    with path.open("rb") as file:
+        for number, line in enumerate(_lines(file, path), start=1):
+            place = f"{path.name}, line {number}"
+            if not line.strip():
+                continue
+            try:
+                found = decode(line.decode())
+            except RecursionError:
+                raise RowRefused(place, "it is nested too deeply") from None
+            except ValueError as error:
+                # Python's own words on such a number are about a setting of Python.
+                why = "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
+                raise RowRefused(place, f"this is no JSON object: {why}") from None
+            if not isinstance(found, dict):
+                raise RowRefused(place, "this is no JSON object")
+            yield Placed(place, found)
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MAX_LINE_BYTES:
+            raise RowRefused(f"{path.name}, line {number}", f"it is longer than {MAX_LINE_BYTES // 2**20} MiB")
+        yield line
+
+
+def _csv(path: Path) -> Iterator[Placed]:
+    with path.open("rb") as file:
+        text = TextIOWrapper(file, encoding="utf-8", newline="")
+        reader = csv.reader(text, strict=True)
+        try:
+            header = next(reader, [])
+            for cells in reader:
+                place = f"{path.name}, line {reader.line_num}"
+                if len(cells) != len(header):
+                    raise RowRefused(place, f"it has {len(cells)} cells, the header {len(header)}")
+                yield Placed(place, dict(zip(header, map(_unquoted, cells), strict=True)), is_text=True)
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise RowRefused(f"{path.name}, line {reader.line_num + 1}", str(error)) from None
+
+
+def _unquoted(cell: str) -> str:
+    """Return a cell without the quote that `export` put before what looks like a formula."""
+    if cell.startswith("'") and unicodedata.normalize("NFKC", cell[1:2]) in FORMULA:
+        return cell[1:]
+    return cell
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let a cell of CSV be as long as a line may be, for as long as an export is read."""
+    before = csv.field_size_limit(MAX_LINE_BYTES)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _parquet(path: Path) -> Iterator[Placed]:
+    from predibot.jobs.score_files.parquet_rows import ParquetTable  # heavy
+
+    with path.open("rb") as file:
+        content = file.read(MAX_PARQUET_BYTES + 1)
+    if len(content) > MAX_PARQUET_BYTES:
+        raise RowRefused(path.name, f"it is larger than {MAX_PARQUET_BYTES // 2**20} MiB; export as jsonl")
+    table = ParquetTable(path.name, content, max_unpacked_bytes=MAX_UNPACKED_BYTES)
+    number = 0
+    for batch in table.batches(table.names):
+        for cells in zip(*batch, strict=True):
+            number += 1
+            yield Placed(f"{path.name}, row {number}", dict(zip(table.names, cells, strict=True)))
+
+
+_READERS: Mapping[Format, Any] = {"jsonl": _jsonl, "csv": _csv, "parquet": _parquet}

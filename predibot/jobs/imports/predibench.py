@@ -1,0 +1,323 @@
+"""Importing PrediBench: its recorded decisions as runs of the ledger, each stored once however often it is done.
+
+A model that was asked several times on a day has several files, `<model>_run_<N>`. They are replicates of one
+bot: replicate N of a day is a run of its own, so that a bot decides once on an event in each, and intervals
+take them together, because clusters are events.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
+from functools import partial
+from itertools import groupby
+
+from sqlalchemy import Connection, func, select
+
+from predibot import __version__
+from predibot.contracts import Progress, ProgressListener
+from predibot.domain.clock import format_instant
+from predibot.domain.crypto import CryptoWords
+from predibot.domain.decision import Decision, Subject
+from predibot.domain.event import Event
+from predibot.domain.price import Quote
+from predibot.errors import AnswerError, RunConflict, UsageError
+from predibot.games.dollar_per_event import DollarPerEvent
+from predibot.jobs.deciding.open_run import run_key
+from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
+from predibot.ledger.store import Store
+from predibot.ledger.write.claims import Claim, Claimant, claim
+from predibot.ledger.write.decisions import Finished, bots, decisions, store_decision
+from predibot.ledger.write.events import Catalogue, catalogue, market_refs
+from predibot.ledger.write.runs import IMPORTED, BotPlan, RunPlan, StoredRun, add_bots, freeze_run
+from predibot.recipe.recipe import Recipe
+from predibot.selection import SelectionRules
+
+NAME = "predibench"
+VENUE = "polymarket"
+"""Whose events these are; later prices and resolutions are asked of it as of any live run's."""
+DIGEST = f"{IMPORTED}{NAME}"
+_GAME = DollarPerEvent(overstake="scale")
+_LONGEST_AFTER_DATE = timedelta(days=2)
+"""What was answered later than this after its date was asked in hindsight, with other prices than it is stored with."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Decisions that are not imported, and why."""
+
+    event_id: str
+    title: str
+    reason: str
+    decisions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a folder holds, and what of it is in the ledger now."""
+
+    files: int
+    trace_folders: int
+    decisions: int
+    forecasts: int
+    bots: tuple[str, ...]
+    events: int
+    notes: tuple[str, ...]
+    """What is to be remarked of single decisions, left out or not, and of files that were changed since."""
+    left_out: tuple[LeftOut, ...]
+    runs: int
+    """How many are new in the ledger; so the next two."""
+    stored_decisions: int
+    stored_forecasts: int
+    known_decisions: int
+    """How many were there before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A decision that can be stored."""
+
+    replicate: Replicate
+    answer: Answer
+    finished: Finished
+
+
+def import_predibench(
+    days: Sequence[Day], *, store: Store, clock: Callable[[], datetime], listener: ProgressListener
+) -> Imported:
+    """Store what PrediBench's models decided on some days.
+
+    Each run is stored whole or not at all, so that an import that was killed is completed by the next.
+
+    Raises:
+        UsageError: If the ledger calls another outcome of a market YES.
+        RunConflict: If the ledger has a run of the same key that is none of this import.
+    """
+    left_out: dict[tuple[str, str, str], int] = {}
+    notes: list[str] = []
+    new_runs = new_decisions = new_forecasts = known = 0
+    ready = {day.label: list(_decided(day, left_out, notes)) for day in days}
+    total, done = sum(len(each) for each in ready.values()), 0
+    for day in days:
+        played = {each.answer.event_id for each in ready[day.label]}
+        events = [each for name, each in day.events.items() if name in played]
+        passed_over = tuple(_passed_over(day, played))
+        for _, group in groupby(ready[day.label], key=lambda each: (each.replicate.target_on, each.replicate.number)):
+            run = list(group)
+            plan = _plan(run, events, passed_over, created_at=clock())
+            made = store.run_write(partial(_store_run, plan=plan, wanted=run))
+            new_runs += made.is_new
+            new_decisions += len(made.stored)
+            new_forecasts += sum(
+                len(each.finished.decision.markets) for each in made.stored if each.finished.decision is not None
+            )
+            known += len(run) - len(made.stored)
+            notes.extend(made.notes)
+            done += len(run)
+            listener(Progress("import", done, total, plan.key))
+    replicates = [each for day in days for each in day.replicates]
+    answers = [answer for each in replicates for answer in each.answers]
+    return Imported(
+        files=len(replicates),
+        trace_folders=sum(day.n_trace_folders for day in days),
+        decisions=len(answers),
+        forecasts=sum(len(answer.decision.markets) for answer in answers),
+        bots=tuple(dict.fromkeys(each.bot for each in replicates)),
+        events=len({answer.event_id for answer in answers}),
+        notes=tuple(notes),
+        left_out=tuple(LeftOut(event, title, why, n) for (event, title, why), n in left_out.items()),
+        runs=new_runs,
+        stored_decisions=new_decisions,
+        stored_forecasts=new_forecasts,
+        known_decisions=known,
+    )
+
+
+def _decided(day: Day, left_out: dict[tuple[str, str, str], int], notes: list[str]) -> Iterator[_Ready]:
+    """Yield the decisions of a day that can be stored, and note what is to be said of them and the others."""
+    for replicate in sorted(day.replicates, key=lambda each: (each.target_on, each.number)):
+        for answer in replicate.answers:
+            of = day.events[answer.event_id]
+            finished = _finished(replicate, answer, of)
+            said = finished.decision.notes if finished.decision is not None else (f"refused: {finished.message}",)
+            notes.extend(f"{answer.place}: {note}" for note in said)
+            why = _reason_to_leave_out(replicate, answer, of.event)
+            if why is None:
+                yield _Ready(replicate, answer, finished)
+                continue
+            key = (answer.event_id, of.event.title, why)
+            left_out[key] = left_out.get(key, 0) + 1
+
+
+def _reason_to_leave_out(replicate: Replicate, answer: Answer, event: Event) -> str | None:
+    if event.closes_at is not None and event.closes_at <= answer.decided_at:
+        return f"had begun at {format_instant(event.closes_at)}, before the decision"
+    # Its date begins up to fourteen hours before midnight in UTC somewhere.
+    if answer.decided_at > _slot_at(replicate) + _LONGEST_AFTER_DATE:
+        return f"was decided on long after its date {replicate.target_on}, at other prices than are recorded"
+    return None
+
+
+def _finished(replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
+    """Return how a decision ended: booked by the rules of the game, or refused by them."""
+    quotes = {
+        market_id: quote
+        for market_id, quote in of.quotes(answer.decided_at).items()
+        if quote.price is not None and quote.price.usable
+    }
+    decision, event = _priced(answer.decision, quotes), of.event
+    said = [said.market_id for said in decision.markets]
+    # What was left out is absent: the game asks for the markets that were answered.
+    answered = replace(event, markets=tuple(market for market in event.markets if market.id in said))
+    common = {
+        "decided_at": answer.decided_at,
+        "event": event,
+        "shown": quotes,
+        "cost_usd": None,
+        "seconds": (answer.decided_at - answer.started_at).total_seconds(),
+        "sources": answer.sources,
+        "models": (replicate.model,),
+    }
+    try:
+        booking = _GAME.book(replace(decision, unallocated_usd=None), answered, quotes, venue=VENUE)
+    except AnswerError as error:
+        return Finished("refused", message=str(error), **common)  # type: ignore[arg-type]
+    booked = {market_id: quotes[market_id] for market_id in said}
+    return Finished("recorded", decision=decision, booking=booking, booked=booked, **common)  # type: ignore[arg-type]
+
+
+def _priced(decision: Decision, quotes: Mapping[str, Quote]) -> Decision:
+    """Return a decision without the markets that have no price and no bet; one with a bet is for the game to refuse."""
+    unpriced = [said for said in decision.markets if said.market_id not in quotes and said.bet_usd == 0.0]
+    if not unpriced:
+        return decision
+    names = ", ".join(said.market_id for said in unpriced)
+    return replace(
+        decision,
+        markets=tuple(said for said in decision.markets if said not in unpriced),
+        notes=(*decision.notes, f"no usable price before the decision, so what was said is left out: market {names}"),
+    )
+
+
+def _slot_at(replicate: Replicate) -> datetime:
+    return datetime.combine(replicate.target_on, time(), UTC)
+
+
+def _passed_over(day: Day, played: set[str]) -> Iterator[Mapping[str, str]]:
+    for name, each in day.events.items():
+        if name not in played:
+            answered = any(answer.event_id == name for file in day.replicates for answer in file.answers)
+            rule, reason = ("begun", "it had begun") if answered else ("unanswered", "no model answered on it")
+            yield {"event_id": name, "title": each.event.title, "rule": rule, "reason": reason}
+
+
+def _plan(
+    run: Sequence[_Ready],
+    events: Sequence[DayEvent],
+    passed_over: tuple[Mapping[str, str], ...],
+    *,
+    created_at: datetime,
+) -> RunPlan:
+    first = run[0].replicate
+    slot_at = _slot_at(first)
+    recipe = Recipe(
+        name=NAME,
+        game=_GAME.name,
+        overstake=_GAME.overstake,
+        venue=VENUE,
+        every=timedelta(days=1),
+        seed=0,
+        selection=SelectionRules(crypto=CryptoWords({})),
+        bots=(),
+    )
+    return RunPlan(
+        key=run_key(NAME, slot_at, first.number + 1),
+        recipe=NAME,
+        slot_at=slot_at,
+        as_of=min(slot_at, *(each.answer.decided_at for each in run)),
+        venue=VENUE,
+        venue_name=VENUE,
+        game=_GAME.name,
+        seed=0,
+        digest=DIGEST,
+        recipe_json=recipe.as_json(),
+        overrides={},
+        code_version=__version__,
+        created_at=created_at,
+        events=tuple(each.event for each in events),
+        passed_over=passed_over,
+        notes=("imported from files of PrediBench: instants, prices and answers are what they say",),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What became of a run."""
+
+    is_new: bool
+    stored: tuple[_Ready, ...]
+    notes: tuple[str, ...]
+
+
+def _store_run(connection: Connection, *, plan: RunPlan, wanted: Sequence[_Ready]) -> _Made:
+    """Store a run with its bots and decisions, or what of it is not there yet."""
+    run = freeze_run(connection, plan)
+    if run.digest != DIGEST:
+        raise RunConflict(f"the run {run.key} is there and was not imported. Import into another --ledger, or void it")
+    is_new = not connection.execute(select(func.count()).where(decisions.c.run_id == run.id)).scalar_one()
+    known = catalogue(connection, run.id)
+    _check_sides(connection, plan.events, known)
+    replicates = {each.replicate.bot: each.replicate for each in wanted}
+    rows = add_bots(connection, run, [_bot_plan(each) for each in replicates.values()])
+    stored = tuple(each for each in wanted if _store(connection, run, rows[each.replicate.bot], each, known))
+    return _Made(is_new, stored, tuple(_on_changed(connection, run, replicates)))
+
+
+def _bot_plan(replicate: Replicate) -> BotPlan:
+    return BotPlan(replicate.bot, NAME, replicate.arguments, replicate.sha256, model=replicate.model)
+
+
+def _check_sides(connection: Connection, events: Sequence[Event], known: Catalogue) -> None:
+    """Refuse markets of which the ledger calls another outcome YES."""
+    stored = market_refs(connection, VENUE)
+    for market in (market for event in events for market in event.markets):
+        held = stored[known.market_rows[market.id]].token_ids if market.id in known.market_rows else ()
+        if held and market.ref.token_ids and held != market.ref.token_ids:
+            raise UsageError(
+                f"market {market.id} has other tokens in this ledger, or their order is another, so that YES is "
+                "another outcome. Import into another --ledger"
+            )
+
+
+def _store(connection: Connection, run: StoredRun, bot_row: int, each: _Ready, known: Catalogue) -> bool:
+    """Store a decision, and return whether it was not there."""
+    subject, decided_at = Subject("event", each.answer.event_id), each.answer.decided_at
+    if subject.id not in known.event_rows:
+        raise RunConflict(
+            f"the run {run.key} was imported without event {subject.id}. Void it, or import into another --ledger"
+        )
+    claimant = Claimant("import", timedelta(days=1), decided_at, lambda _: False)
+    held = claim(connection, run.id, bot_row, subject, claimant, now=each.answer.started_at)
+    if not isinstance(held, Claim):
+        return False
+    store_decision(
+        connection,
+        held,
+        each.finished,
+        run_id=run.id,
+        bot_id=bot_row,
+        subject=subject,
+        catalogue=known,
+        now=decided_at,
+    )
+    return True
+
+
+def _on_changed(connection: Connection, run: StoredRun, replicates: Mapping[str, Replicate]) -> Iterator[str]:
+    """Yield which files are others now than those that were imported."""
+    rows = connection.execute(select(bots.c.name, bots.c.source_sha256).where(bots.c.run_id == run.id))
+    for name, sha256 in rows:
+        if name in replicates and replicates[name].sha256 != sha256:
+            yield (
+                f"{replicates[name].label} was changed since it was imported; what is stored stands. "
+                f"`predibot runs void {run.key} --reason WHY` lets it be imported anew"
+            )

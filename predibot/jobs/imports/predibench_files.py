@@ -1,0 +1,490 @@
+"""PrediBench's files: the events of a day and what its models answered, checked, and as ours."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from math import fsum
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from predibot.domain.decision import Decision, MarketDecision
+from predibot.domain.event import Event, Market, MarketRef, Tag
+from predibot.domain.price import PricePoint, Quote
+from predibot.domain.source import Source
+from predibot.errors import UsageError
+from predibot.games.dollar_per_event import STAKE_TOLERANCE_USD
+from predibot.venues import fields
+
+EVENTS_FILE = "events.json"
+MAX_FILE_BYTES = 64 * 2**20
+MAX_FOLDERS = 100_000
+_DEEPEST_DAY = 3
+"""So many folders may lie between the one that is named and that of a day."""
+_MAX_SOURCES = 1_000
+_REPLICATE = re.compile(r"(.+)_run_([0-9]{1,6})")
+_BOT = re.compile(r"[A-Za-z0-9._-]{1,80}")
+
+
+class FileRefused(ValueError):
+    """A file is not what it should be; says which, where in it, and what was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayEvent:
+    """An event of a day with the prices that were recorded of its markets."""
+
+    event: Event
+    """Its markets are quoted at their last price."""
+    prices: Mapping[str, tuple[PricePoint, ...]]
+    """Of YES, by market, oldest first; a market without any is absent."""
+
+    def quotes(self, at: datetime) -> dict[str, Quote]:
+        """Return the last price of each market that was there at the instant."""
+        found = {market_id: [point for point in points if point.at <= at] for market_id, points in self.prices.items()}
+        return {
+            market_id: Quote(points[-1].at, history=points[-1].price) for market_id, points in found.items() if points
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one bot answered on one event, as its file says it."""
+
+    place: str
+    """File and event, for messages."""
+    event_id: str
+    started_at: datetime
+    decided_at: datetime
+    decision: Decision
+    """With the money that was said to be left, and a note where that is not what the bets leave."""
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicate:
+    """One file: all that a model answered on a day, one of several times it was asked."""
+
+    label: str
+    number: int
+    model: str
+    bot: str
+    target_on: date
+    arguments: Mapping[str, str | bool]
+    """What the file says of the model and how it was asked."""
+    sha256: str
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A folder with one `events.json`."""
+
+    label: str
+    events: Mapping[str, DayEvent]
+    replicates: tuple[Replicate, ...]
+    """By number, then by bot."""
+    n_trace_folders: int
+    """Folders without `_run_`, which hold traces and no decisions."""
+
+
+def read_days(folder: Path) -> tuple[Day, ...]:
+    """Return the days of a folder, which is one of them or holds them, in the order of their names.
+
+    Raises:
+        UsageError: If there is none, or a file is refused; the message has a sentence for each.
+    """
+    days, refused = list[Day](), list[str]()
+    try:
+        for each in _day_folders(folder):
+            _read_day(folder, each, days, refused)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be read: {error.strerror}. Name another folder") from None
+    if refused:
+        raise UsageError(f"nothing is imported, fix or remove what is wrong: {'; '.join(refused[:20])}{_more(refused)}")
+    if not days:
+        raise UsageError(
+            f"{folder} holds no {EVENTS_FILE}. Name the folder of a day, such as model_results/2025-09-18, or one that "
+            "holds such folders"
+        )
+    return tuple(days)
+
+
+def _more(refused: Sequence[str]) -> str:
+    return f"; and {len(refused) - 20:,} more" if len(refused) > 20 else ""
+
+
+def _day_folders(folder: Path, depth: int = 0) -> Iterator[Path]:
+    if (folder / EVENTS_FILE).is_file():
+        yield folder
+        return
+    if depth < _DEEPEST_DAY:
+        for each in _folders(folder):
+            yield from _day_folders(each, depth + 1)
+
+
+def _folders(folder: Path) -> list[Path]:
+    found = sorted(each for each in folder.iterdir() if each.is_dir())
+    if len(found) > MAX_FOLDERS:
+        raise UsageError(f"{folder} holds more than {MAX_FOLDERS:,} folders. Import it in parts")
+    return found
+
+
+def _read_day(root: Path, folder: Path, days: list[Day], refused: list[str]) -> None:
+    """Read a day, and note a sentence for each file that is not as it should be."""
+
+    def label(path: Path) -> str:
+        return str(path.relative_to(root))
+
+    try:
+        events = _events(label(folder / EVENTS_FILE), _loaded(label(folder / EVENTS_FILE), folder / EVENTS_FILE)[0])
+    except FileRefused as error:
+        refused.append(str(error))
+        return
+    found: dict[tuple[int, str], Replicate] = {}
+    n_traces = 0
+    for each in _folders(folder):
+        named = _REPLICATE.fullmatch(each.name)
+        if named is None:
+            n_traces += 1
+            continue
+        try:
+            path = _answers_file(label(each), each)
+            replicate = _replicate(label(path), *_loaded(label(path), path), int(named[2]), events)
+            held = found.setdefault((replicate.number, replicate.bot), replicate)
+            if held is not replicate:
+                raise FileRefused(f"{replicate.label}: run {named[2]} of {replicate.bot} is in {held.label} already")
+        except FileRefused as error:
+            refused.append(str(error))
+    replicates = tuple(found[key] for key in sorted(found))
+    days.append(Day(label(folder), events, replicates, n_traces))
+
+
+def _answers_file(label: str, folder: Path) -> Path:
+    """Return the file of a replicate: by its name, else the only one of JSON."""
+    named = folder / "model_investment_decisions.json"
+    listed = [named] if named.is_file() else sorted(folder.glob("*.json"))
+    if len(listed) != 1:
+        raise FileRefused(f"{label} holds {len(listed)} JSON files, and none is model_investment_decisions.json")
+    return listed[0]
+
+
+def _loaded(label: str, path: Path) -> tuple[Any, str]:
+    """Return what a file of JSON says, and the hash of its bytes."""
+    if not path.is_file():
+        raise FileRefused(f"{label} is no regular file")
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise FileRefused(f"{label} cannot be read: {error.strerror}") from None
+    if len(content) > MAX_FILE_BYTES:
+        raise FileRefused(f"{label} is larger than {MAX_FILE_BYTES // 2**20} MiB")
+    try:
+        return fields.loads(content), hashlib.sha256(content).hexdigest()
+    except ValueError as error:
+        # Python's own words on such a number are about a setting of Python.
+        why = "a number has thousands of digits" if "int_max_str_digits" in str(error) else str(error)
+        raise FileRefused(f"{label} is no JSON that can be read: {why}") from None
+
+
+class _Wire(BaseModel):
+    """An object of such a file: fields we do not use are passed over."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def _text_list(value: object) -> list[object]:
+    return [] if value is None else fields.json_list(value)
+
+
+def _unix_instant(value: object) -> datetime:
+    at = fields.unix_instant(value)
+    if at < datetime(2000, 1, 1, tzinfo=UTC):
+        raise ValueError(f"{fields.seen(value)} is long before there were such files; give seconds since 1970")
+    return at
+
+
+_UnixInstant = Annotated[datetime, BeforeValidator(_unix_instant)]
+_Texts = Annotated[list[fields.StatedText], BeforeValidator(_text_list), Field(max_length=_MAX_SOURCES)]
+
+
+class _OutcomeWire(_Wire):
+    """One side of a market."""
+
+    name: fields.StatedText
+    token_id: str = Field(default="", alias="clob_token_id")
+
+
+def _optional_prices(value: object) -> list[float | None]:
+    return [fields.optional_price(each) for each in fields.json_list(value)]
+
+
+def _instants(value: object) -> list[datetime]:
+    found = [fields.optional_instant(each) for each in fields.json_list(value)]
+    if any(each is None for each in found):
+        raise ValueError("an instant is missing")
+    return [each for each in found if each is not None]
+
+
+class _PricesWire(_Wire):
+    """The recorded prices of a market's YES."""
+
+    values: Annotated[list[float | None], BeforeValidator(_optional_prices)]
+    index: Annotated[list[datetime], BeforeValidator(_instants)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len(self.values) != len(self.index):
+            raise ValueError(f"{len(self.values)} values stand beside {len(self.index)} instants")
+        if any(later <= earlier for earlier, later in zip(self.index, self.index[1:], strict=False)):
+            raise ValueError("the instants of the index are not in order of time")
+        return self
+
+    def points(self) -> tuple[PricePoint, ...]:
+        """Return the prices that are known."""
+        pairs = zip(self.index, self.values, strict=True)
+        return tuple(PricePoint(at, price) for at, price in pairs if price is not None)
+
+
+class _MarketWire(_Wire):
+    """A market of `events.json`."""
+
+    id: fields.VenueId
+    question: fields.StatedText
+    description: fields.LongText = ""
+    closes_at: fields.OptionalInstant = Field(default=None, alias="end_datetime")
+    volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
+    outcomes: Annotated[list[_OutcomeWire], Field(min_length=2, max_length=100)]
+    yes_name: str | None = Field(default=None, alias="price_outcome_name")
+    prices: _PricesWire | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        names = [each.name for each in self.outcomes]
+        if self.yes_name is not None and names.count(self.yes_name) != 1:
+            raise ValueError(f"price_outcome_name {fields.seen(self.yes_name)} is not one of the outcomes")
+        if self.yes_name is None and self.prices is not None and self.prices.points():
+            raise ValueError("price_outcome_name is missing, so nobody knows whose the prices are")
+        return self
+
+    def points(self) -> tuple[PricePoint, ...]:
+        """Return the prices of YES."""
+        return () if self.prices is None else self.prices.points()
+
+    def to_domain(self) -> Market:
+        """Return our market, with the outcome whose prices these are first: that is YES."""
+        ordered = sorted(self.outcomes, key=lambda each: each.name != self.yes_name) if self.yes_name else self.outcomes
+        tokens = [each.token_id for each in ordered]
+        if any(tokens):
+            tokens = [fields.token_id(each) for each in tokens]
+        points = self.points()
+        return Market(
+            ref=MarketRef(self.id, None, tuple(tokens) if any(tokens) else ()),
+            question=self.question,
+            outcomes=tuple(each.name for each in ordered),
+            description=self.description,
+            closes_at=self.closes_at,
+            volume_1wk_usd=self.volume_1wk_usd,
+            quote=Quote(points[-1].at, history=points[-1].price) if points else None,
+        )
+
+
+class _EventWire(_Wire):
+    """An event of `events.json`."""
+
+    id: fields.VenueId
+    title: fields.StatedText
+    slug: fields.ShortText = ""
+    description: fields.LongText = ""
+    tags: _Texts = []
+    closes_at: fields.OptionalInstant = Field(default=None, alias="end_datetime")
+    volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
+    volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
+    markets: Annotated[list[_MarketWire], Field(max_length=5_000)]
+
+    def to_domain(self, payload: object) -> DayEvent:
+        """Return our event, with what the file says of it as its payload."""
+        repeated = [name for name, n in Counter(market.id for market in self.markets).items() if n > 1]
+        if repeated:
+            raise ValueError(f"market {repeated[0]} is listed twice")
+        event = Event(
+            id=self.id,
+            title=self.title,
+            markets=tuple(market.to_domain() for market in self.markets),
+            slug=self.slug,
+            description=self.description,
+            tags=tuple(Tag(tag, tag.lower().replace(" ", "-")) for tag in self.tags),
+            closes_at=self.closes_at,
+            volume_24h_usd=self.volume_24h_usd,
+            volume_1wk_usd=self.volume_1wk_usd,
+            payload=fields.dumps(payload),
+        )
+        return DayEvent(event, {market.id: points for market in self.markets if (points := market.points())})
+
+
+def _events(label: str, content: object) -> dict[str, DayEvent]:
+    if not isinstance(content, list):
+        raise FileRefused(f"{label} is {fields.seen(content)}, no list of events")
+    found: dict[str, DayEvent] = {}
+    for number, payload in enumerate(content, start=1):
+        try:
+            each = _EventWire.model_validate(payload).to_domain(payload)
+        except ValidationError as error:
+            raise FileRefused(f"{label}, event {number}: {fields.reason_of(error)}") from None
+        except ValueError as error:
+            raise FileRefused(f"{label}, event {number}: {error}") from None
+        if each.event.id in found:
+            raise FileRefused(f"{label}, event {number}: {each.event.id} is listed before")
+        found[each.event.id] = each
+    return found
+
+
+class _SaidWire(_Wire):
+    """What was said of one market."""
+
+    rationale: fields.LongText = ""
+    probability: fields.Price = Field(alias="estimated_probability")
+    bet_usd: Annotated[fields.Number, Field(ge=-1.0, le=1.0)] = Field(alias="bet")
+    confidence: Annotated[fields.OptionalAmount, Field(le=10.0)] = None
+
+
+class _MarketAnswerWire(_Wire):
+    """An answer on one market."""
+
+    market_id: fields.VenueId
+    decision: _SaidWire
+
+    def to_domain(self) -> MarketDecision:
+        """Return our form of it."""
+        said = self.decision
+        return MarketDecision(self.market_id, said.probability, said.bet_usd, said.confidence, said.rationale)
+
+
+class _TimingWire(_Wire):
+    """When a model was asked and when it had answered, in Unix seconds."""
+
+    start_time: _UnixInstant | None = None
+    end_time: _UnixInstant
+
+
+class _EventAnswerWire(_Wire):
+    """An answer on one event."""
+
+    event_id: fields.VenueId
+    markets: Annotated[list[_MarketAnswerWire], Field(max_length=5_000)] = Field(alias="market_investment_decisions")
+    unallocated_usd: Annotated[float | None, BeforeValidator(fields.optional_number)] = Field(
+        default=None, alias="unallocated_capital"
+    )
+    timing: _TimingWire
+    found: _Texts = Field(default=[], alias="sources_google")
+    read: _Texts = Field(default=[], alias="sources_visit_webpage")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        repeated = [name for name, n in Counter(each.market_id for each in self.markets).items() if n > 1]
+        if repeated:
+            raise ValueError(f"market {repeated[0]} is decided on twice")
+        return self
+
+    def to_domain(self, label: str) -> Answer:
+        """Return our form of it."""
+        decided_at = self.timing.end_time
+        started_at = decided_at if self.timing.start_time is None else min(self.timing.start_time, decided_at)
+        return Answer(
+            place=f"{label}, event {self.event_id}",
+            event_id=self.event_id,
+            started_at=started_at,
+            decided_at=decided_at,
+            decision=Decision(
+                markets=tuple(each.to_domain() for each in self.markets),
+                unallocated_usd=self.unallocated_usd,
+                notes=tuple(self._money_notes()),
+            ),
+            sources=(
+                # Which queries found them the file does not say.
+                *(Source("search", "", final_url=address) for address in self.found),
+                *(Source("page", address) for address in self.read),
+            ),
+        )
+
+    def _money_notes(self) -> Iterator[str]:
+        """Yield what the statement of the money left says otherwise than the bets."""
+        staked_usd = fsum(abs(each.decision.bet_usd) for each in self.markets)
+        left_usd = 1.0 - staked_usd
+        stated = "nothing" if self.unallocated_usd is None else f"{self.unallocated_usd:.6g}"
+        if left_usd < -STAKE_TOLERANCE_USD:
+            scale = 1.0 / staked_usd
+            yield f"the bets add up to {staked_usd:.6g} dollars, scaled by {scale:.6g}; {stated} is stated as left"
+        elif self.unallocated_usd is not None and abs(self.unallocated_usd - left_usd) > STAKE_TOLERANCE_USD:
+            yield f"{stated} is stated as unallocated, the bets leave {left_usd:.6g}"
+
+
+class _ModelWire(_Wire):
+    """What a file says of its model."""
+
+    model_pretty_name: fields.ShortText = ""
+    inference_provider: fields.ShortText = ""
+    company_pretty_name: fields.ShortText = ""
+    agent_type: fields.ShortText = ""
+    open_weights: fields.OptionalFlag = None
+
+
+class _AnswersWire(_Wire):
+    """A file of answers."""
+
+    model_id: fields.StatedText
+    model_info: _ModelWire | None = None
+    target_on: date = Field(alias="target_date")
+    events: Annotated[list[_EventAnswerWire], Field(max_length=10_000)] = Field(alias="event_investment_decisions")
+
+    @property
+    def bot(self) -> str:
+        """Return the model's name as it can be part of a key, as PrediBench writes it in names of folders."""
+        return self.model_id.replace("/", "--")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if _BOT.fullmatch(self.bot) is None:
+            raise ValueError(
+                f"model_id {fields.seen(self.model_id)} has other characters than letters, digits and ./_-"
+            )
+        repeated = [name for name, n in Counter(each.event_id for each in self.events).items() if n > 1]
+        if repeated:
+            raise ValueError(f"event {repeated[0]} is decided on twice")
+        return self
+
+
+def _replicate(label: str, content: object, sha256: str, number: int, events: Mapping[str, DayEvent]) -> Replicate:
+    try:
+        said = _AnswersWire.model_validate(content)
+    except ValidationError as error:
+        raise FileRefused(f"{label}: {fields.reason_of(error)}") from None
+    answers = tuple(each.to_domain(label) for each in said.events)
+    for answer in answers:
+        _check_subject(answer, events)
+    info = said.model_info.model_dump() if said.model_info is not None else {}
+    return Replicate(
+        label=label,
+        number=number,
+        model=said.model_id,
+        bot=said.bot,
+        target_on=said.target_on,
+        arguments={name: value for name, value in info.items() if value not in ("", None)},
+        sha256=sha256,
+        answers=answers,
+    )
+
+
+def _check_subject(answer: Answer, events: Mapping[str, DayEvent]) -> None:
+    """Refuse an answer on what the day's events do not have."""
+    if answer.event_id not in events:
+        raise FileRefused(f"{answer.place} is not in {EVENTS_FILE}")
+    event = events[answer.event_id].event
+    for said in answer.decision.markets:
+        if event.market(said.market_id) is None:
+            raise FileRefused(f"{answer.place}: market {said.market_id} is not one of it in {EVENTS_FILE}")

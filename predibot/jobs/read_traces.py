@@ -1,0 +1,154 @@
+"""Reading traces: one decision step by step, and what all of them used."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from predibot.errors import UsageError
+from predibot.ledger.files.traces import TraceFolder, cost_of_steps, estimated_usd_of_steps
+from predibot.ledger.read.decision_traces import TracedDecision, decisions_named, decisions_with_traces
+from predibot.ledger.store import Store
+
+LEAST_PREFIX = 6
+_DIGEST = re.compile(rf"[0-9a-f]{{{LEAST_PREFIX},64}}")
+ALL = "all"
+"""Stands for every kind of step in a sum."""
+
+Step = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTrace:
+    """A decision with the steps of its trace."""
+
+    decision: TracedDecision
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What the steps of one kind used; the rows of a bot's kinds do not overlap, `all` is their sum."""
+
+    bot: str
+    kind: str
+    steps: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+    """Of a model, those that failed too."""
+    calls_without_usage: int = 0
+    """Of which nobody said how many tokens they took."""
+    searches: int = 0
+    pages: int = 0
+    seconds: float = 0.0
+    """Searches and pages are within the tools that made them."""
+    cost_usd: float | None = 0.0
+    """None where a part is unknown."""
+    cost_known_usd: float = 0.0
+    cost_estimated_usd: float = 0.0
+    """Booked in budgets for the part that is unknown: the worst case of each answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedReport:
+    """What the traces of a ledger used, by bot and kind of step, and how many could not be read."""
+
+    rows: tuple[Used, ...]
+    traces: int
+    missing: tuple[str, ...]
+    """Why each trace that could not be read could not be."""
+
+
+def read_trace(store: Store, asked: str, folder: TraceFolder) -> ReadTrace:
+    """Return the trace of `RUN_KEY/BOT/EVENT_ID`, or the one whose SHA-256 begins so.
+
+    Raises:
+        UsageError: If there is no such decision, it has no trace, or the trace cannot be read.
+    """
+    decision = _by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _by_name(store, asked)
+    if decision.trace_sha256 is None:
+        raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")
+    return ReadTrace(decision, tuple(folder.steps(decision.trace_sha256)))
+
+
+def used(store: Store, folder: TraceFolder) -> UsedReport:
+    """Return what all decisions with a trace used, by bot in order of entry."""
+    with store.read() as connection:
+        traced = decisions_with_traces(connection)
+    steps_of: dict[str, list[Step]] = {}
+    missing = []
+    for decision in traced:
+        try:
+            steps = list(folder.steps(str(decision.trace_sha256)))
+        except UsageError as error:
+            missing.append(str(error))
+            continue
+        steps_of.setdefault(decision.bot, []).extend(steps)
+    rows = [row for bot, steps in steps_of.items() for row in _rows(bot, steps)]
+    return UsedReport(tuple(rows), len(traced) - len(missing), tuple(missing))
+
+
+def _by_digest(store: Store, prefix: str) -> TracedDecision:
+    prefix = prefix.casefold()
+    with store.read() as connection:
+        traced = decisions_with_traces(connection)
+    found = {str(each.trace_sha256): each for each in traced if str(each.trace_sha256).startswith(prefix)}
+    if not found:
+        raise UsageError(f"no decision of this ledger has a trace {prefix!r}. Write RUN_KEY/BOT/EVENT_ID, or --cost")
+    if len(found) > 1:
+        raise UsageError(f"{len(found)} traces begin with {prefix!r}. Write more of it")
+    return next(iter(found.values()))
+
+
+def _by_name(store: Store, asked: str) -> TracedDecision:
+    run, *rest = asked.rsplit("/", 2)
+    if len(rest) != 2:
+        raise UsageError(
+            f"{asked[:100]!r} names no decision. Write RUN_KEY/BOT/EVENT_ID, as `predibot export --table decisions` "
+            f"names them, or the first {LEAST_PREFIX} or more characters of a trace's SHA-256"
+        )
+    with store.read() as connection:
+        found = decisions_named(connection, run, *rest)
+        known = sorted({each.run for each in decisions_with_traces(connection)})
+    if not found:
+        hint = f"Runs with traces: {', '.join(known[-5:])}" if known else "No decision of this ledger has a trace"
+        raise UsageError(f"there is no decision {asked[:200]!r}. {hint}")
+    return found[0]
+
+
+def _rows(bot: str, steps: Iterable[Step]) -> Iterator[Used]:
+    """Yield a row for each kind of step, and their sum."""
+    by_kind: dict[str, list[Step]] = {}
+    for step in steps:
+        by_kind.setdefault(step["kind"], []).append(step)
+    for kind in sorted(by_kind):
+        yield _sum(bot, kind, by_kind[kind])
+    yield _sum(bot, ALL, [step for steps in by_kind.values() for step in steps])
+
+
+def _sum(bot: str, kind: str, steps: list[Step]) -> Used:
+    usages = [step["usage"] for step in steps if step["kind"] == "model"]
+    cost_usd, cost_known_usd = cost_of_steps(steps)
+    return Used(
+        bot,
+        kind,
+        steps=len(steps),
+        input_tokens=sum(usage["input_tokens"] or 0 for usage in usages),
+        output_tokens=sum(usage["output_tokens"] or 0 for usage in usages),
+        calls=sum(step["kind"] in ("model", "model_failed") for step in steps),
+        calls_without_usage=sum(_says_nothing(step) for step in steps),
+        searches=sum(step["kind"] == "search" for step in steps),
+        pages=sum(step["kind"] == "page_visited" for step in steps),
+        seconds=math.fsum(step.get("seconds") or 0.0 for step in steps),
+        cost_usd=cost_usd,
+        cost_known_usd=cost_known_usd,
+        cost_estimated_usd=estimated_usd_of_steps(steps),
+    )
+
+
+def _says_nothing(step: Step) -> bool:
+    if step["kind"] == "model":
+        return None in (step["usage"]["input_tokens"], step["usage"]["output_tokens"])
+    return bool(step["kind"] == "model_failed" and step["worst"]["tokens"])

@@ -1,0 +1,1 @@
+"""Decisions as of the past, and decisions made anew from what was recorded."""

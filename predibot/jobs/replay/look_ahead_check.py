@@ -1,0 +1,203 @@
+"""Looking ahead: whether decisions of a replay are the same where nothing later than their instant exists."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+
+from predibot.config import Settings
+from predibot.contracts import Progress, ProgressListener
+from predibot.domain.draw import seeded
+from predibot.jobs.decide import decide
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.open_venue import OpenVenue, venue_name
+from predibot.jobs.replay.history_source import Past
+from predibot.jobs.replay.replay import Played
+from predibot.jobs.replay.scratch_ledger import scratch_ledger
+from predibot.ledger.read.decision_rows import DecisionKey, Rows, decision_rows
+from predibot.ledger.store import Store
+from predibot.plugins import forget_strategies
+from predibot.recipe.recipe import BotSpec, Recipe
+from predibot.tool_plugins import forget_tools
+
+SAMPLE = 20
+"""How many decisions are made again where nobody says how many."""
+SANDBOX_MODELS = "sandbox/"
+
+_TOLD_APART_BY = ("market_id", "role", "number")
+_SAME_FOR_ALL = frozenset({"run", "void", "bot", "subject_kind", "subject_id", *_TOLD_APART_BY})
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not the same; None stands for what is not there."""
+
+    run: str
+    bot: str
+    event_id: str
+    what: str
+    """Such as `forecasts 101 probability`."""
+    stored: object
+    without_future: object
+    with_future: object
+    """As it is decided again where nothing is removed; if this is not as stored either, it is chance, or the code."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookAhead:
+    """What came of making a sample of decisions again with everything after their instant removed."""
+
+    decisions: int
+    """Of the replay that could be made again."""
+    checked: int
+    differences: tuple[Difference, ...]
+    skipped: Mapping[str, str]
+    """Why the decisions of a bot are not made again, by bot."""
+
+    @property
+    def differing(self) -> int:
+        """Return how many of the decisions checked are not the same."""
+        return len({(each.run, each.bot, each.event_id) for each in self.differences})
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where decisions are made again."""
+
+    request: RunRequest
+    past: Past
+    store: Store
+    seal: AbstractContextManager[object]
+    settings: Settings
+    clock: Callable[[], datetime]
+    listener: ProgressListener
+
+    def differences(self, run_key: str, as_of: datetime, asked: Sequence[DecisionKey]) -> list[Difference]:
+        """Return what is not the same of some decisions of a run."""
+        bots = _with_members({bot for bot, _ in asked}, self.request.recipe)
+        with self.store.read() as connection:
+            stored = decision_rows(connection, run_key)
+        cut = self.past.cut_at(as_of)
+        with self.seal:
+            without = self._decided(cut, bots)
+        unequal = [key for key in asked if _named(stored[key]) != _named(without.get(key))]
+        if not unequal:
+            return []
+        again = self._decided(self.past.open_at(as_of), bots)
+        ledgers = (stored, without, again)
+        return [each for key in unequal for each in _compared(run_key, key, [rows.get(key) for rows in ledgers])]
+
+    def _decided(self, opened: OpenVenue, bots: tuple[BotSpec, ...]) -> Mapping[DecisionKey, Rows]:
+        """Return what bots decide now, from a ledger that is thrown away."""
+        request = replace(self.request, recipe=replace(self.request.recipe, bots=bots))
+        # One that remembers what it read during the replay would read nothing now.
+        forget_strategies()
+        forget_tools()
+        with opened, scratch_ledger() as (scratch, traces):
+            report = decide(
+                request,
+                store=scratch,
+                opened=opened,
+                settings=self.settings,
+                clock=self.clock,
+                listener=self.listener,
+                traces=traces,
+            )
+            with scratch.read() as connection:
+                return decision_rows(connection, report.run.key)
+
+
+def check_look_ahead(
+    request: RunRequest,
+    played: Sequence[Played],
+    past: Past,
+    *,
+    store: Store,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+    sample: int = SAMPLE,
+) -> LookAhead:
+    """Return whether a sample of a replay's decisions is the same without the future.
+
+    Each slot of the sample is decided again once, by the same code, over a copy
+    of the past that ends at its instant. What the whole past is kept in is
+    sealed meanwhile, so that a strategy which reads it by itself fails: that is
+    a difference too. A slot with a difference is decided once more with nothing
+    removed, to tell the future from chance.
+
+    Args:
+        request: The recipe that was replayed.
+        played: Its instants.
+        past: Where it was played.
+        store: The ledger; only read.
+        settings: How many decisions at once, how long.
+        clock: The instant it is, for claims.
+        listener: Told of each slot.
+        sample: How many decisions, drawn by the recipe's seed; all where there are fewer.
+    """
+    place = _Place(request, past, store, past.seal(), settings, clock, listener)
+    skipped = _skipped(request.recipe, past)
+    instants = {each.run_key: each.as_of for each in played}
+    there = [(key, decision) for key in instants for decision in _made(store, key, request.recipe, skipped)]
+    draw = seeded(request.recipe.seed, request.recipe.name, "look-ahead")
+    drawn = [there[number] for number in sorted(draw.sample(range(len(there)), min(sample, len(there))))]
+    differences: list[Difference] = []
+    done = 0
+    for run_key, group in groupby(drawn, key=lambda each: each[0]):
+        asked = [decision for _, decision in group]
+        differences += place.differences(run_key, instants[run_key], asked)
+        done += len(asked)
+        listener(Progress("look ahead", done, len(drawn), run_key))
+    return LookAhead(len(there), len(drawn), tuple(differences), skipped)
+
+
+def _skipped(recipe: Recipe, past: Past) -> Mapping[str, str]:
+    """Return the bots whose decisions would not be the same again whatever they know, and why."""
+    scripted = venue_name(past.spec) == "sandbox"
+    skipped = {}
+    for bot in recipe.bots:
+        names = dict.fromkeys(need.name for need in bot.needs.models)
+        real = [name for name in names if not (scripted and name.startswith(SANDBOX_MODELS))]
+        if real:
+            skipped[bot.name] = f"it talks to {', '.join(real)}, which may answer otherwise each time"
+    for bot in recipe.bots:
+        if pooled := [name for name in bot.members if name in skipped]:
+            skipped.setdefault(bot.name, f"it pools {', '.join(pooled)}, not made again")
+    return skipped
+
+
+def _made(store: Store, run_key: str, recipe: Recipe, skipped: Collection[str]) -> Iterator[DecisionKey]:
+    """Yield the decisions of a run that can be made again: what failed one may not happen twice."""
+    bots = {bot.name for bot in recipe.bots} - set(skipped)
+    with store.read() as connection:
+        rows = decision_rows(connection, run_key)
+    for (bot, event_id), of_one in rows.items():
+        if bot in bots and of_one["decisions"][0]["status"] != "failed":
+            yield bot, event_id
+
+
+def _with_members(names: Collection[str], recipe: Recipe) -> tuple[BotSpec, ...]:
+    """Return bots of a recipe with those whose decisions they pool."""
+    wanted = {*names, *(member for bot in recipe.bots if bot.name in names for member in bot.members)}
+    return tuple(bot for bot in recipe.bots if bot.name in wanted)
+
+
+def _compared(run_key: str, key: DecisionKey, rows: Sequence[Rows | None]) -> Iterator[Difference]:
+    """Yield what is not the same of a decision: as it is stored, without the future, and with it."""
+    values = [_named(each) for each in rows]
+    stored, without, _ = values
+    for what in dict.fromkeys((*stored, *without)):
+        if stored.get(what) != without.get(what):
+            yield Difference(run_key, *key, what, *(each.get(what) for each in values))
+
+
+def _named(rows: Rows | None) -> Mapping[str, object]:
+    """Return every value of a decision's rows by what it is, such as `forecasts 101 probability`."""
+    named = {}
+    for table, of_table in (rows or {}).items():
+        for row in of_table:
+            words = [table, *(str(row[name]) for name in _TOLD_APART_BY if name in row)]
+            named.update({" ".join([*words, name]): row[name] for name in row if name not in _SAME_FOR_ALL})
+    return named

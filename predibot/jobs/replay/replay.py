@@ -1,0 +1,320 @@
+"""Replaying: the same decisions as live, at one instant of the past after the other, and how good they were."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from predibot.config import Settings
+from predibot.contracts import ProgressListener
+from predibot.domain.clock import format_instant, format_length
+from predibot.domain.decision import Status
+from predibot.domain.timetable import Timetable
+from predibot.errors import UsageError
+from predibot.jobs.decide import DecideReport, decide
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.evaluate import evaluate
+from predibot.jobs.open_venue import venue_name
+from predibot.jobs.replay.history_source import Past, open_past
+from predibot.jobs.requested_recipe import AskedRecipe
+from predibot.jobs.track import track
+from predibot.ledger.store import Store
+from predibot.ledger.write.claims import Retry
+from predibot.ledger.write.runs import list_runs
+from predibot.recipe.recipe import Recipe
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Who decides at an instant."""
+
+    at: datetime
+    request: RunRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What one instant of a replay came to."""
+
+    at: datetime
+    run_key: str
+    as_of: datetime
+    """Of the run; that of an earlier call where the slot was decided at another instant already."""
+    events: int
+    statuses: Mapping[Status, int]
+    """How many decisions, by what they are in the ledger now."""
+    made_here: int
+    """How many of them this call made."""
+    notes: tuple[str, ...]
+    undecided: int = 0
+    """Decisions that another process is at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayPlan:
+    """What a replay is to do; all of it is checked before anything is stored."""
+
+    request: RunRequest
+    past: Past
+    instants: Timetable
+    evaluated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a whole replay came to."""
+
+    plan: ReplayPlan
+    played: tuple[Played, ...]
+    evaluation: Evaluation
+    other_runs: int
+    """Runs of the recipe that the ledger holds besides those of the replay."""
+
+
+def plan_replay(
+    asked: AskedRecipe,
+    *,
+    venue: str | None = None,
+    first: datetime | None = None,
+    last: datetime | None = None,
+    every: timedelta | None = None,
+    as_of: datetime | None = None,
+    retry: frozenset[Retry] = frozenset(),
+    settings: Settings,
+    clock: Callable[[], datetime],
+) -> ReplayPlan:
+    """Return what a replay of a recipe is to do.
+
+    Args:
+        asked: The recipe.
+        venue: A recording or a sandbox; left out, the recipe's.
+        first: The first instant; left out, the first of the past.
+        last: No instant is later; left out, the last of the past.
+        every: Between two instants; left out, the recipe's.
+        as_of: When it is evaluated; left out, the end of what the past knows.
+        retry: Which decisions are tried again.
+        settings: How patient to be with a venue.
+        clock: The instant it is.
+
+    Raises:
+        UsageError: As `open_past`, `timetable` and `evaluated_at`.
+    """
+    past = open_past(venue or asked.recipe.venue, settings, clock)
+    instants = timetable(asked.recipe, past, first=first, last=last, every=every)
+    # A replay makes no second run of a slot; another ledger holds one.
+    beside = "name another --ledger"
+    request = RunRequest(asked.recipe, asked.digest, asked.overrides, retry=retry, beside=beside)
+    return ReplayPlan(request, past, instants, evaluated_at(instants, past, as_of))
+
+
+def replay_and_look_back(
+    plan: ReplayPlan,
+    *,
+    store: Store,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+    told: Callable[[Played], None],
+    question: Question | None = None,
+) -> Replayed:
+    """Decide at every instant of a plan, track and evaluate.
+
+    Args:
+        plan: What to do.
+        store: The ledger.
+        settings: How many decisions at once, how long.
+        clock: The instant it is, for claims.
+        listener: Told of each decision and price history.
+        told: Called after each instant.
+        question: What is asked of the evaluation.
+
+    Raises:
+        PredibotError: As `play`.
+    """
+    past, name = plan.past, plan.request.recipe.name
+    played = replay(
+        plan.request,
+        plan.instants,
+        past,
+        store=store,
+        settings=settings,
+        clock=clock,
+        listener=listener,
+        told=told,
+    )
+    found = look_back(
+        past,
+        plan.evaluated_at,
+        store=store,
+        settings=settings,
+        listener=listener,
+        recipe=name,
+        question=question,
+    )
+    return Replayed(plan, played, found, other_runs(store, name, past, played))
+
+
+def timetable(
+    recipe: Recipe, past: Past, *, first: datetime | None, last: datetime | None, every: timedelta | None
+) -> Timetable:
+    """Return the instants of a replay: those asked for, else all that the past has, one in each slot.
+
+    Raises:
+        UsageError: If they make no sense, two would share a slot, or nothing is known of the first or the last.
+    """
+    every = every or recipe.every
+    if every < recipe.every:
+        slot = format_length(recipe.every)
+        raise UsageError(
+            f"the recipe plays once in each {slot}, so every {format_length(every)} would decide nothing new. "
+            f'Write --every {slot} or longer, or every = "{format_length(every)}" in the recipe'
+        )
+    try:
+        instants = Timetable(first or past.first_at, last or past.last_at, every)
+    except ValueError as error:
+        raise UsageError(f"no instants to replay: {error}") from None
+    past.check(instants.first)
+    past.check(instants.last)
+    return instants
+
+
+def evaluated_at(instants: Timetable, past: Past, as_of: datetime | None) -> datetime:
+    """Return the instant a replay is evaluated as of: the one asked for, else the end of what the past knows.
+
+    It does not depend on what the time is now, so that the same past gives the same numbers.
+
+    Raises:
+        UsageError: If it lies before a decision, or outside of what the past knows.
+    """
+    if as_of is None:
+        return max(past.known_until(), instants.last)
+    if as_of < instants.last:
+        raise UsageError(
+            f"at {format_instant(as_of)} not all decisions are made; the last is of {format_instant(instants.last)}. "
+            "Name a later --as-of, or an earlier --to"
+        )
+    past.check(as_of)
+    return as_of
+
+
+def play(
+    turns: Iterable[Turn],
+    past: Past,
+    *,
+    store: Store,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+) -> Iterator[DecideReport]:
+    """Yield what was decided at each turn, as `predibot decide --as-of` decides it.
+
+    What was decided before is left as it is, so that a replay which was stopped,
+    or runs twice at once, ends up the same.
+
+    Args:
+        turns: In the order in which they are played.
+        past: Where they are played.
+        store: The ledger.
+        settings: How many decisions at once, how long.
+        clock: The instant it is, for claims.
+        listener: Told of each decision.
+
+    Raises:
+        RunConflict: If a slot was decided with another recipe, venue or overrides.
+        VenueError: If the past cannot be read.
+        LedgerError: If the ledger fails; what is recorded stays.
+    """
+    for turn in turns:
+        with past.open_at(turn.at) as opened:
+            report = decide(turn.request, store=store, opened=opened, settings=settings, clock=clock, listener=listener)
+        yield report
+
+
+def replay(
+    request: RunRequest,
+    instants: Timetable,
+    past: Past,
+    *,
+    store: Store,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+    told: Callable[[Played], None],
+) -> tuple[Played, ...]:
+    """Decide at every instant, and return what each came to.
+
+    Args:
+        request: The recipe, as `decide` takes it.
+        instants: At which it is played.
+        past: Where.
+        store: The ledger.
+        settings: How many decisions at once, how long.
+        clock: The instant it is, for claims.
+        listener: Told of each decision.
+        told: Called after each instant.
+
+    Raises:
+        PredibotError: As `play`.
+    """
+    played = []
+    turns = (Turn(at, request) for at in instants)
+    reports = play(turns, past, store=store, settings=settings, clock=clock, listener=listener)
+    for at, report in zip(instants, reports, strict=True):
+        played.append(_played(at, report))
+        told(played[-1])
+    return tuple(played)
+
+
+def look_back(
+    past: Past,
+    as_of: datetime,
+    *,
+    store: Store,
+    settings: Settings,
+    listener: ProgressListener,
+    recipe: str | None = None,
+    question: Question | None = None,
+) -> Evaluation:
+    """Track the past up to an instant, and return how good the bots were as of then, with what tracking remarked.
+
+    Args:
+        past: Where the runs of the ledger were played.
+        as_of: Nothing later is seen.
+        store: The ledger.
+        settings: How many price histories are read at once.
+        listener: Told of each history.
+        recipe: Only runs of this name; left out, all of the venue.
+        question: What is asked of it.
+    """
+    with past.open_at(as_of) as opened:
+        tracked = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=True)
+    name = venue_name(past.spec)
+    evaluation = evaluate(store=store, venue_name=name, as_of=as_of, recipe=recipe, question=question)
+    return replace(evaluation, remarks=tracked.notes)
+
+
+def other_runs(store: Store, recipe: str, past: Past, played: Collection[Played]) -> int:
+    """Return how many runs of the recipe the ledger holds besides a replay's; they are evaluated with them."""
+    own = {each.run_key for each in played}
+    with store.read() as connection:
+        runs = [each.run for each in list_runs(connection)]
+    return sum(
+        run.recipe == recipe
+        and run.venue_name == venue_name(past.spec)
+        and run.voided_at is None
+        and run.key not in own
+        for run in runs
+    )
+
+
+def _played(at: datetime, report: DecideReport) -> Played:
+    return Played(
+        at=at,
+        run_key=report.run.key,
+        as_of=report.run.as_of,
+        events=len(report.events),
+        statuses=report.statuses,
+        made_here=sum(decision.made_here for decision in report.decisions),
+        notes=report.notes,
+        undecided=report.undecided,
+    )

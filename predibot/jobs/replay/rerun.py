@@ -1,0 +1,214 @@
+"""Retracing a run: every decision made again from its recorded answers, and compared with the stored one."""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from predibot import __version__
+from predibot.contracts import Progress, ProgressListener
+from predibot.domain.clock import parse_instant
+from predibot.domain.event import Event
+from predibot.domain.price import Quote
+from predibot.errors import LedgerError, PluginError, UsageError
+from predibot.games import make_game
+from predibot.jobs.decide import bot_plan, decide_job
+from predibot.jobs.deciding.agent_setup import Fitting
+from predibot.jobs.deciding.decide_one import Bench, DecideJob, work
+from predibot.jobs.replay.recorded_answers import Record
+from predibot.jobs.replay.recorded_venue import RecordedQuotes, RecordedVenue
+from predibot.jobs.replay.scratch_ledger import scratch_ledger
+from predibot.jobs.workers.thread_pool import NO_ANSWER
+from predibot.ledger.files.traces import TraceFolder
+from predibot.ledger.read.decision_rows import DecisionKey, Rows, decision_rows
+from predibot.ledger.read.decision_traces import TracedDecision, decisions_named
+from predibot.ledger.store import Store
+from predibot.ledger.write.claims import Claimant
+from predibot.ledger.write.events import catalogue
+from predibot.ledger.write.process_identity import is_gone, new_owner
+from predibot.ledger.write.runs import RunPlan, StoredRun, add_bots, find_run, freeze_run, frozen_events
+from predibot.plugins import spec_of
+from predibot.recipe.recipe import BotSpec, Recipe
+
+_log = logging.getLogger(__name__)
+
+_LEASE = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Retraced:
+    """What became of one decision."""
+
+    bot: str
+    event_id: str
+    status: str
+    """As it is stored."""
+    equal: bool | None
+    """Whether every row of it is the same again; None where it was not retraced."""
+    difference: str = ""
+    """The tables whose rows are not the same, or why it was not retraced."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """Fits a bot with what was recorded; stands where equipment does."""
+
+    record: Record
+
+    def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
+        """Return what the decision is made with again."""
+        return self.record.fitting(bot.strategy)
+
+
+def retrace(
+    store: Store,
+    run_key: str,
+    *,
+    traces: TraceFolder,
+    clock: Callable[[], datetime],
+    listener: ProgressListener,
+) -> tuple[Retraced, ...]:
+    """Return whether each decision of a run comes out the same from its recorded answers; nobody is asked.
+
+    It is made again by the same code into a ledger of its own, which is thrown
+    away; what is compared are the rows of the canonical export.
+
+    Raises:
+        UsageError: If no run holds the key, or a trace was changed or is gone.
+        LedgerError: If a ledger cannot be used.
+    """
+    with store.read() as connection:
+        run = find_run(connection, run_key)
+        if run is None:
+            raise UsageError(f"no run holds the key {run_key[:100]!r}; `predibot runs` lists them")
+        events = frozen_events(connection, run.id)
+        before = decision_rows(connection, run.key)
+    recipe = _with_needs(Recipe.from_json(run.recipe_json))
+    with scratch_ledger() as (again, folder):
+        replica = _replica(again, run, events, clock())
+        bench = _bench(again, replica, events, recipe, folder, clock())
+        with again.write() as connection:
+            bot_rows = add_bots(connection, replica, [bot_plan(bot) for bot in recipe.bots])
+        found: list[Retraced] = []
+        pairs = [(bot, event) for bot in sorted(recipe.bots, key=lambda bot: bool(bot.members)) for event in events]
+        for bot, event in pairs:
+            if (bot.name, event.id) not in before:
+                continue
+            stored = _stored(store, run.key, bot.name, event.id)
+            steps = tuple(traces.steps(stored.trace_sha256)) if stored.trace_sha256 else ()
+            record = Record(steps, stored.message)
+            reason = _not_retraced(bot, stored, record)
+            if not reason:
+                own = _own_bench(bench, before[bot.name, event.id], record)
+                _decide_again(decide_job(replica, bot, bot_rows, event), own)
+            found.append(_compared(stored, before, again, reason, record))
+            listener(Progress("retrace", len(found), len(before), f"{bot.name} on {event.id}"))
+    return tuple(found)
+
+
+def _with_needs(recipe: Recipe) -> Recipe:
+    """Return a stored recipe with what its strategies declare today; one that cannot be made fails when it decides."""
+    bots = []
+    for bot in recipe.bots:
+        with suppress(PluginError):
+            needs = spec_of(bot.strategy.name, bot.strategy.arguments).needs
+            bot = replace(bot, strategy=replace(bot.strategy, needs=needs))
+        bots.append(bot)
+    return replace(recipe, bots=tuple(bots))
+
+
+def _decide_again(job: DecideJob, bench: Bench) -> None:
+    """Make one decision; what a strategy crashes on is recorded, as it was then."""
+    try:
+        work(job, bench)
+    except (LedgerError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result
+        _log.info("%s crashed on %s: %s", job.bot, job.subject.id, error)
+
+
+def _replica(store: Store, run: StoredRun, events: tuple[Event, ...], now: datetime) -> StoredRun:
+    """Return the same run in another ledger."""
+    kept = {each.name for each in fields(RunPlan)} & set(StoredRun.__slots__)
+    taken: dict[str, Any] = {name: getattr(run, name) for name in kept}
+    plan = RunPlan(**taken, code_version=__version__, created_at=now, events=events)
+    with store.write() as connection:
+        return freeze_run(connection, plan)
+
+
+def _bench(
+    store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Recipe, traces: TraceFolder, now: datetime
+) -> Bench:
+    with store.read() as connection:
+        known = catalogue(connection, run.id)
+    venue = RecordedVenue(run.venue_name)
+    return Bench(
+        store=store,
+        venue=venue,
+        game=make_game(recipe.game, overstake=recipe.overstake),
+        run_at=run.as_of,
+        events={event.id: event for event in events},
+        catalogue=known,
+        claimant=Claimant(new_owner(), _LEASE, now, is_gone),
+        clock=lambda: now,
+        board=RecordedQuotes(venue, now),
+        bots={bot.name: bot for bot in recipe.bots},
+        traces=traces,
+    )
+
+
+def _own_bench(bench: Bench, rows: Rows, record: Record) -> Bench:
+    """Return the bench of one decision: its instant, its quotes, its record."""
+    decided_at = parse_instant(rows["decisions"][0]["decided_at"])
+    quotes = [_quotes(rows["quotes"], role) for role in ("shown", "booked")]
+    return replace(
+        bench,
+        run_at=decided_at,
+        board=RecordedQuotes(RecordedVenue(bench.venue.name), decided_at, *quotes),
+        equipment=_Recorded(record),
+        loopback=record.loopback(),
+    )
+
+
+def _quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
+    found = {}
+    for row in rows:
+        if row["role"] == role:
+            values: dict[str, Any] = {name: row[name] for name in Quote.__slots__}
+            found[row["market_id"]] = Quote(**{**values, "at": parse_instant(row["at"])})
+    return found
+
+
+def _stored(store: Store, run: str, bot: str, event_id: str) -> TracedDecision:
+    with store.read() as connection:
+        return decisions_named(connection, run, bot, event_id)[0]
+
+
+def _not_retraced(bot: BotSpec, stored: TracedDecision, record: Record) -> str:
+    """Return why a decision cannot be made again: what failed it, or what it followed from, is in no trace."""
+    if bot.needs.history and not bot.needs.models:
+        return "it follows from daily prices, which are not recorded"
+    # The trace of one that was given up ends before what it hung in, whatever failed earlier.
+    is_given_up = stored.message.startswith(NO_ANSWER)
+    if stored.status != "failed" or (not is_given_up and any(step["kind"] == "model_failed" for step in record.steps)):
+        return ""
+    return f"what failed it is not recorded: {stored.message}"
+
+
+def _compared(
+    stored: TracedDecision, before: Mapping[DecisionKey, Rows], again: Store, reason: str, record: Record
+) -> Retraced:
+    bot, event_id = stored.bot, stored.event_id
+    if reason:
+        return Retraced(bot, event_id, stored.status, None, reason)
+    with again.read() as connection:
+        new = decision_rows(connection, stored.run).get((bot, event_id), {})
+    old = before[bot, event_id]
+    differing = [table for table in old if old[table] != new.get(table, [])]
+    if differing or record.rest():
+        left = f"{record.rest()} recorded answers were not asked for" if record.rest() else ""
+        said = "; ".join(filter(None, [f"not the same: {', '.join(differing)}" if differing else "", left]))
+        return Retraced(bot, event_id, stored.status, False, said)
+    return Retraced(bot, event_id, stored.status, True)

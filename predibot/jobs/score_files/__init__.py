@@ -1,0 +1,1 @@
+"""Forecasts of other systems, read from files and scored."""

@@ -1,0 +1,113 @@
+"""Equity files: what somebody's account was worth, date by date, and the rows that cannot be counted."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import NamedTuple
+
+from predibot.domain.clock import format_instant
+from predibot.jobs.score_files.cells import CellRefused, amount_of, instant_of
+from predibot.jobs.score_files.table import BadRow, BadRows, Columns, Held, Row, TableFile
+
+COLUMNS = Columns(required=("date", "value"))
+
+
+class Point(NamedTuple):
+    """What the account was worth at an instant."""
+
+    at: datetime
+    number: int
+    """Where in the file this is said."""
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class EquityFile:
+    """What a file says."""
+
+    rows: int
+    """How many it has, bad ones too."""
+    points: tuple[Point, ...]
+    """In the order of time, each later than the one before."""
+    bad_rows: tuple[BadRow, ...]
+    """The first thousand, in the file's order."""
+    n_bad_rows: int
+    sorted_here: bool
+    """Whether the file has them in another order."""
+
+    def uneven_steps(self) -> int:
+        """Return how many steps are not about as long as most: each counts as one period all the same.
+
+        Weekends are no surprise where values are a day apart.
+        """
+        steps = [after.at - before.at for before, after in pairwise(self.points)]
+        if not steps:
+            return 0
+        usual = sorted(steps)[len(steps) // 2]
+        over_weekends = usual <= timedelta(days=1) and all(point.at.isoweekday() <= 5 for point in self.points)
+        longest = timedelta(days=3) if over_weekends else usual
+        return sum(not usual / 2 <= step <= longest * 1.5 for step in steps)
+
+
+def read_equity(file: TableFile) -> EquityFile:
+    """Return what a file of an account's values says; bad rows are told, never mended.
+
+    Raises:
+        UsageError: If the file is not what it is taken for, a column is missing, or it is too much.
+    """
+    points: list[Point] = []
+    bad = BadRows()
+    held = Held(file)
+    for row in file.rows(COLUMNS):
+        if isinstance(row, BadRow):
+            bad.add(row)
+            continue
+        try:
+            points.append(_point(row))
+            held.add_row()
+        except CellRefused as error:
+            bad.add(BadRow(row.number, str(error)))
+    n_rows = len(points) + bad.count
+    kept = bad.sifted(points, _repeated(points, file.place))
+    in_order = sorted(kept)
+    return EquityFile(
+        rows=n_rows,
+        points=tuple(bad.sifted(in_order, _rises_from_nothing(in_order, file.place))),
+        bad_rows=bad.listed,
+        n_bad_rows=bad.count,
+        sorted_here=in_order != kept,
+    )
+
+
+def _point(row: Row) -> Point:
+    """Return the point of a row.
+
+    Raises:
+        CellRefused: If a cell holds something else than it should.
+    """
+    at, value = row.cells
+    return Point(instant_of("date", at), row.number, amount_of("value", value))
+
+
+def _repeated(points: Sequence[Point], place: str) -> Iterator[tuple[Point, str]]:
+    """Yield every row of an instant that another row has before it, and what is wrong: the first counts."""
+    seen: dict[datetime, int] = {}
+    for point in points:
+        before = seen.setdefault(point.at, point.number)
+        if before != point.number:
+            yield point, f"date {format_instant(point.at)} is in {place} {before} already; keep one value a date"
+
+
+def _rises_from_nothing(points: Sequence[Point], place: str) -> Iterator[tuple[Point, str]]:
+    """Yield every row above zero after one that is zero, and why: from nothing there is no return, it was paid in."""
+    wiped_out: Point | None = None
+    for point in points:
+        if wiped_out is None:
+            wiped_out = point if point.value == 0.0 else None
+        elif point.value > 0.0:
+            yield (
+                point,
+                f"value is {point.value:g} after the account was worth nothing in {place} {wiped_out.number}; "
+                "an account that was wiped out stays at zero",
+            )

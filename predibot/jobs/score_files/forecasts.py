@@ -1,0 +1,315 @@
+"""Forecast files: what anybody's forecasters said, row by row, and the rows that cannot be counted."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+
+from predibot.domain.spelling import did_you_mean
+from predibot.domain.untrusted_text import one_line
+from predibot.errors import UsageError
+from predibot.jobs.score_files.cells import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
+from predibot.jobs.score_files.table import BadRow, BadRows, Columns, Held, Row, TableFile
+from predibot.scoring.records.forecasts import Forecasts
+
+COLUMNS = Columns(
+    required=("forecaster", "question", "probability", "outcome"),
+    optional=("market_probability", "cluster", "date", "category"),
+)
+NO_CATEGORY = "no category"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What somebody's file calls its columns, and whether each forecaster has one of its own."""
+
+    named: Mapping[str, str] = field(default_factory=dict)
+    """What a column of the file is, by its name there: one of `COLUMNS`."""
+    wide: bool = False
+    """Whether a row is a question and each forecaster has a column: those named `probability`, else all others."""
+
+    def __post_init__(self) -> None:
+        """Refuse a column that there is not, or two of one kind.
+
+        Raises:
+            UsageError: If there is one.
+        """
+        for theirs, ours in self.named.items():
+            if ours not in COLUMNS.names:
+                raise UsageError(f"{theirs}={ours}: no column {ours!r}. {did_you_mean(ours, COLUMNS.names)}")
+        for ours, n in Counter(self.named.values()).items():
+            if n > 1 and not (self.wide and ours == "probability"):
+                more = "; --wide takes a column a forecaster" if ours == "probability" else ""
+                raise UsageError(f"{n} columns are said to be {ours}. Name one{more}")
+        if self.wide and "forecaster" in self.named.values():
+            raise UsageError("a wide file names its forecasters in the header. Leave forecaster or --wide out")
+
+    def rows(self, file: TableFile) -> Iterator[Row | BadRow]:
+        """Yield a row for each forecast, with the cells of `COLUMNS`; an empty cell of a forecaster's is none.
+
+        Raises:
+            UsageError: If the file is not what it is taken for, or a column is missing.
+        """
+        header = file.names()
+        missing = [theirs for theirs in self.named if theirs not in header]
+        if missing:
+            known = [one_line(name)[:40] for name in header[:40]]
+            raise UsageError(f"{file.label} has no column {missing[0][:80]!r}. {did_you_mean(missing[0], known)}")
+        return self._wide_rows(file, header) if self.wide else self._long_rows(file, header)
+
+    def _theirs(self, ours: str) -> str:
+        return next((theirs for theirs, each in self.named.items() if each == ours), ours)
+
+    def _long_rows(self, file: TableFile, header: Sequence[str]) -> Iterator[Row | BadRow]:
+        # A file of one forecaster need not name it on each row: its column does.
+        lone = self._theirs("probability") if self._theirs("forecaster") not in header else None
+        lone = None if lone == "probability" else lone
+        required = [self._theirs(ours) for ours in COLUMNS.required if lone is None or ours != "forecaster"]
+        for row in file.rows(Columns(tuple(required), tuple(map(self._theirs, COLUMNS.optional)))):
+            yield row if isinstance(row, BadRow) or lone is None else Row(row.number, (lone, *row.cells))
+
+    def _wide_rows(self, file: TableFile, header: Sequence[str]) -> Iterator[Row | BadRow]:
+        shared = tuple(name for name in COLUMNS.names if name not in ("forecaster", "probability"))
+        of_all = [self._theirs(ours) for ours in shared]
+        named = [theirs for theirs, ours in self.named.items() if ours == "probability"]
+        forecasters = named or [name for name in header if name not in of_all]
+        if not forecasters:
+            raise UsageError(f"{file.label} has no column of a forecaster beside {', '.join(of_all)}. Add one")
+        required = tuple(self._theirs(ours) for ours in ("question", "outcome"))
+        optional = tuple(name for name in of_all if name not in required)
+        for row in file.rows(Columns(required, (*optional, *forecasters))):
+            if isinstance(row, BadRow):
+                yield row
+                continue
+            question, outcome, *others = row.cells
+            rest, probabilities = others[: len(optional)], others[len(optional) :]
+            for name, probability in zip(forecasters, probabilities, strict=True):
+                if probability is not None:
+                    yield Row(row.number, (name, question, probability, outcome, *rest))
+
+
+class Said(NamedTuple):
+    """One forecast of the file."""
+
+    number: int
+    forecaster: str
+    question: str
+    at: datetime | None
+    probability: float
+    outcome: float | None
+    """1 or 0; between them it is void, and None is open."""
+    market_probability: float
+    """NaN where none is stated."""
+    cluster: str | None
+    """None: the question alone."""
+    category: str | None
+
+    @property
+    def is_void(self) -> bool:
+        """Return whether the question ended, but neither with YES nor with NO."""
+        return self.outcome is not None and 0.0 < self.outcome < 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastFile:
+    """What a file says."""
+
+    rows: int
+    """How many it has, bad ones too."""
+    said: tuple[Said, ...]
+    """The rows that are not bad, in the file's order."""
+    bad_rows: tuple[BadRow, ...]
+    """The first thousand, in the file's order."""
+    n_bad_rows: int
+    n_open: Mapping[str, int]
+    """How many forecasts of a forecaster are on questions without an outcome."""
+    n_void: Mapping[str, int]
+    """How many are on questions that ended neither with YES nor with NO."""
+
+    @property
+    def forecasters(self) -> tuple[str, ...]:
+        """Return everybody who said something, in the order they appear."""
+        return tuple(dict.fromkeys(said.forecaster for said in self.said))
+
+    def settled(self) -> Forecasts:
+        """Return the forecasts on questions that came out YES or NO, as arrays.
+
+        Forecasters are compared where question and date are the same. Without a
+        cluster a question stands for itself, on all its dates.
+        """
+        settled = [said for said in self.said if said.outcome is not None and not said.is_void]
+        forecasters, forecaster = self.forecasters, _Codes()
+        for name in forecasters:
+            forecaster.of(name)
+        question, cluster, category = _Codes(), _Codes(), _Codes()
+        no_categories = all(said.category is None for said in settled)
+        return Forecasts(
+            forecasters=forecasters,
+            forecaster=np.array([forecaster.of(said.forecaster) for said in settled], dtype=np.int64),
+            question=np.array([question.of((said.question, said.at)) for said in settled], dtype=np.int64),
+            cluster=np.array([cluster.of(_cluster(said)) for said in settled], dtype=np.int64),
+            probability=np.array([said.probability for said in settled], dtype=np.float64),
+            outcome=np.array([said.outcome for said in settled], dtype=np.float64),
+            market_probability=np.array([said.market_probability for said in settled], dtype=np.float64),
+            category=None
+            if no_categories
+            else np.array([category.of(said.category or NO_CATEGORY) for said in settled], dtype=np.int64),
+            categories=() if no_categories else category.names(),
+        )
+
+
+def read_forecasts(file: TableFile, layout: "Layout | None" = None) -> ForecastFile:
+    """Return what a file of forecasts says; bad rows are told, never mended.
+
+    Args:
+        file: With the columns of `COLUMNS`, or what the layout says of them.
+        layout: What its columns are called; None for the names of `COLUMNS`.
+
+    Raises:
+        UsageError: If the file is not what it is taken for, a column is missing, or it is too much.
+    """
+    said: list[Said] = []
+    bad = BadRows()
+    held = Held(file)
+    known = _Known(held)
+    last: BadRow | None = None
+    for row in file.rows(COLUMNS) if layout is None else layout.rows(file):
+        if isinstance(row, BadRow):
+            bad.add(row)
+            continue
+        try:
+            said.append(_said(row, known))
+            held.add_row()
+        except CellRefused as error:
+            wrong = BadRow(row.number, str(error))
+            # What is wrong for every forecaster of a line is said once.
+            if wrong != last:
+                bad.add(wrong)
+            last = wrong
+    n_rows = len(said) + bad.count
+    kept = bad.sifted(said, _contradicted(said, file.place))
+    good = tuple(bad.sifted(kept, _repeated(kept, file.place)))
+    return ForecastFile(
+        rows=n_rows,
+        said=good,
+        bad_rows=bad.listed,
+        n_bad_rows=bad.count,
+        n_open=Counter(each.forecaster for each in good if each.outcome is None),
+        n_void=Counter(each.forecaster for each in good if each.is_void),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What rows said before: names and dates come again and again, and are kept once."""
+
+    held: Held
+    names: dict[str, str] = field(default_factory=dict)
+    instants: dict[str, datetime] = field(default_factory=dict)
+
+    def name(self, column: str, cell: Cell) -> str:
+        """Return a cell as the one copy of its text."""
+        name = text_of(column, cell)
+        if name not in self.names:
+            self.held.add_text(name)
+        return self.names.setdefault(name, name)
+
+    def optional_name(self, column: str, cell: Cell) -> str | None:
+        """Return the same, or None for an empty cell."""
+        return None if cell is None else self.name(column, cell)
+
+    def instant(self, cell: Cell) -> datetime | None:
+        """Return the instant of a cell, None for an empty one."""
+        if not isinstance(cell, str):
+            return None if cell is None else instant_of("date", cell)
+        if cell not in self.instants:
+            self.held.add_text(cell)
+            self.instants[cell] = instant_of("date", cell)
+        return self.instants[cell]
+
+
+def _said(row: Row, known: _Known) -> Said:
+    """Return the forecast of a row.
+
+    Args:
+        row: With the cells of `COLUMNS`.
+        known: What rows before it said.
+
+    Raises:
+        CellRefused: If a cell holds something else than it should.
+    """
+    forecaster, question, probability, outcome, market, cluster, at, category = row.cells
+    return Said(
+        number=row.number,
+        forecaster=known.name("forecaster", forecaster),
+        question=known.name("question", question),
+        at=known.instant(at),
+        probability=share_of("probability", probability),
+        outcome=None if outcome is None else payout_of("outcome", outcome),
+        market_probability=nan if market is None else share_of("market_probability", market),
+        cluster=known.optional_name("cluster", cluster),
+        category=known.optional_name("category", category),
+    )
+
+
+def _contradicted(said: Sequence[Said], place: str) -> Iterator[tuple[Said, str]]:
+    """Yield every row of a question that ended in two ways, and in which: nobody can say which of them is right."""
+    first: dict[str, Said] = {}
+    other: dict[str, Said] = {}
+    for each in said:
+        if each.outcome is None:
+            continue
+        before = first.setdefault(each.question, each)
+        if before.outcome != each.outcome:
+            other.setdefault(each.question, each)
+    if not other:
+        return
+    for each in said:
+        if each.question in other and each.outcome is not None:
+            against = _other_than(each, first[each.question], other[each.question])
+            yield (
+                each,
+                f"outcome of question {shown(each.question)} is {each.outcome:g} here and "
+                f"{against.outcome:g} in {place} {against.number}; write one outcome a question",
+            )
+
+
+def _other_than(said: Said, first: Said, other: Said) -> Said:
+    return other if said.outcome == first.outcome else first
+
+
+def _repeated(said: Iterable[Said], place: str) -> Iterator[tuple[Said, str]]:
+    """Yield every row whose forecaster spoke of the same before, and where: the first counts."""
+    seen: dict[tuple[str, str, datetime | None], int] = {}
+    for each in said:
+        before = seen.setdefault((each.forecaster, each.question, each.at), each.number)
+        if before != each.number:
+            yield (
+                each,
+                f"forecaster {shown(each.forecaster)} answered question {shown(each.question)} in {place} {before} "
+                "already; keep one, or give each its date",
+            )
+
+
+def _cluster(said: Said) -> tuple[bool, str]:
+    # A cluster and a question may have the same name.
+    return (False, said.question) if said.cluster is None else (True, said.cluster)
+
+
+class _Codes:
+    """Whole numbers for things, in the order they appear."""
+
+    def __init__(self) -> None:
+        self._codes: dict[object, int] = {}
+
+    def of(self, thing: object) -> int:
+        """Return the number of a thing, a new one if it is new."""
+        return self._codes.setdefault(thing, len(self._codes))
+
+    def names(self) -> tuple[str, ...]:
+        """Return the things, by their numbers."""
+        return tuple(map(str, self._codes))

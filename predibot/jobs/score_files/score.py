@@ -1,0 +1,333 @@
+"""Scoring: anybody's forecasts, or the value of anybody's account, from a file that is no ledger."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from predibot.domain.spelling import did_you_mean, first_of
+from predibot.domain.untrusted_text import one_line
+from predibot.errors import UsageError
+from predibot.jobs.score_files.equity import EquityFile, read_equity
+from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
+from predibot.jobs.score_files.table import BadRow, TableFile
+from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
+from predibot.scoring.evaluation.pairs import Pair, brier_pairs
+from predibot.scoring.evaluation.references import References, with_market, with_pools
+from predibot.scoring.evaluation.scorecard import Scorecard
+from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
+from predibot.scoring.metrics.conventions import Convention
+from predibot.scoring.metrics.equity import EquityScore, equity_score
+from predibot.scoring.metrics.periods import Periods, choose_periods
+from predibot.scoring.metrics.pooling import PoolingMethod
+
+_MOST_NAMED = 10
+MAX_FORECASTERS = 20_000
+"""Each costs some kilobytes of figures, and seconds go by for a thousand."""
+
+
+class FileRefused(UsageError):
+    """A file is not scored: it has bad rows and none were to be accepted, or nothing else."""
+
+    def __init__(self, message: str, file: "FileRows") -> None:
+        """Keep the bad rows beside the message, which has room for one."""
+        super().__init__(message)
+        self.file = file
+
+    @property
+    def bad_rows(self) -> tuple[BadRow, ...]:
+        """Return the first thousand."""
+        return self.file.bad_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """Which pools of all forecasters are wanted."""
+
+    methods: tuple[PoolingMethod, ...] = ()
+    extremize: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """What became of a file's rows."""
+
+    label: str
+    place: str
+    """What a row's number counts: `line`, or `row` of a Parquet file."""
+    rows: int
+    bad_rows: tuple[BadRow, ...]
+    """The first thousand."""
+    n_bad_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredForecasts:
+    """How good the forecasters of a file are."""
+
+    file: FileRows
+    evaluation: Evaluation
+    n_open: int
+    """Forecasts on questions without an outcome; void ones are in the scorecards."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedForecasters:
+    """What may be said of two forecasters of a file beside each other."""
+
+    file: FileRows
+    pair: Pair
+    """By Brier score, alone: its p-value is corrected for nothing."""
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class HowAnnual:
+    """How annual figures of a curve are made; what is None follows from the convention and the dates."""
+
+    convention: Convention
+    periods_per_year: float | None = None
+    risk_free_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredEquity:
+    """How the account of a file did."""
+
+    file: FileRows
+    score: EquityScore
+    periods: Periods
+    convention: Convention
+    first_at: datetime
+    last_at: datetime
+    notes: tuple[str, ...]
+
+
+def score_forecasts(
+    file: TableFile, asked: Question, pools: Pools, *, strict: bool, layout: Layout | None = None
+) -> ScoredForecasts:
+    """Return how good the forecasters of a file are, with pools of them and the market beside them.
+
+    Args:
+        file: With the columns of a forecast file.
+        asked: How intervals are made.
+        pools: Which are wanted.
+        strict: Whether bad rows refuse the file.
+        layout: What its columns are called; None for the names of a forecast file.
+
+    Raises:
+        FileRefused: If nothing in it can be scored, or bad rows were not to be
+            accepted.
+        UsageError: If it is not what it is taken for, a column is missing, or a
+            forecaster has the name of a pool.
+    """
+    table = _table(file, pools, strict=strict, layout=layout)
+    evaluation = evaluation_of_forecasts(table.beside.forecasts, asked, table.remarks)
+    cards = tuple(_with_unscored(card, table.found) for card in evaluation.cards)
+    return ScoredForecasts(
+        file=table.rows,
+        evaluation=replace(evaluation, cards=cards),
+        n_open=sum(table.found.n_open.values()),
+    )
+
+
+def compare_forecasters(
+    file: TableFile,
+    names: tuple[str, str],
+    asked: Question,
+    pools: Pools,
+    *,
+    strict: bool,
+    layout: Layout | None = None,
+) -> ComparedForecasters:
+    """Return which of two forecasters of a file is better on what both answered, and whether anybody can say.
+
+    Args:
+        file: With the columns of a forecast file.
+        names: Of two forecasters; `market`, and pools that are asked for, are among them.
+        asked: How the interval is made.
+        pools: Which are wanted.
+        strict: Whether bad rows refuse the file.
+        layout: What its columns are called; None for the names of a forecast file.
+
+    Raises:
+        FileRefused: As `score_forecasts`.
+        UsageError: As `score_forecasts`, or if there is no such forecaster, or both are the same.
+    """
+    table = _table(file, pools, strict=strict, layout=layout)
+    forecasts = table.beside.forecasts
+    for name in names:
+        if name not in forecasts.forecasters:
+            known = [one_line(each)[:40] for each in forecasts.forecasters[:40]]
+            raise UsageError(f"{file.label} has no forecaster {name[:80]!r}. {did_you_mean(name, known)}")
+    if names[0] == names[1]:
+        raise UsageError(f"{names[0][:80]!r} cannot be compared with itself. Name two forecasters")
+    numbers = [forecasts.forecasters.index(name) for name in names]
+    both = forecasts.only(np.isin(forecasts.forecaster, numbers))
+    own = np.where(both.forecaster == numbers[0], 0, 1)
+    # Alone: of more than two, p-values are corrected for pairs that nobody asked for here.
+    (pair,) = brier_pairs(replace(both, forecasters=names, forecaster=own), asked.uncertainty)
+    return ComparedForecasters(file=table.rows, pair=pair, verdict=pair_verdict(pair))
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A file's settled forecasts, with what stands beside them."""
+
+    rows: FileRows
+    found: ForecastFile
+    beside: References
+    remarks: tuple[str, ...]
+
+
+def _table(file: TableFile, pools: Pools, *, strict: bool, layout: Layout | None) -> _Table:
+    found = read_forecasts(file, layout)
+    rows = _file_rows(file, found)
+    _check(rows, strict=strict)
+    settled = found.settled()
+    if settled.probability.size == 0:
+        raise FileRefused(_nothing_settled(file, found), rows)
+    if len(settled.forecasters) > MAX_FORECASTERS:
+        raise UsageError(
+            f"{file.label} has {len(settled.forecasters):,} forecasters, and at most {MAX_FORECASTERS:,} are scored. "
+            "Score it in parts"
+        )
+    try:
+        pooled = with_pools(settled, pools.methods, extremize=pools.extremize)
+    except ValueError as error:
+        raise UsageError(f"{file.label}: {error}") from None
+    beside = with_market(pooled.forecasts)
+    remarks = (*_remarks(found), *pooled.remarks, *beside.remarks, *_on_comparisons(found, beside))
+    return _Table(rows, found, beside, remarks)
+
+
+def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEquity:
+    """Return how the account of a file did.
+
+    Args:
+        file: With the columns of an equity file.
+        how: How annual figures are made.
+        strict: Whether bad rows refuse the file.
+
+    Raises:
+        FileRefused: If nothing in it can be scored, bad rows were not to be
+            accepted, or there is no number of periods a year.
+        UsageError: If it is not what it is taken for, or a column is missing.
+    """
+    found = read_equity(file)
+    rows = _file_rows(file, found)
+    _check(rows, strict=strict)
+    points = found.points
+    if not points:
+        raise FileRefused(f"{file.label} has no row that can be scored. Mend them", rows)
+    if points[0].value == 0.0:
+        raise UsageError(
+            f"{file.label}, {file.place} {points[0].number}: value is 0 at the beginning. "
+            "Begin where the account has something to lose"
+        )
+    rate = how.convention.risk_free_rate if how.risk_free_rate is None else how.risk_free_rate
+    try:
+        periods = choose_periods(
+            [point.at for point in points], convention=_stated(how.convention), periods_per_year=how.periods_per_year
+        )
+        score = equity_score(
+            [point.value for point in points], periods.per_year, ddof=how.convention.ddof, risk_free_rate=rate
+        )
+    except ValueError as error:
+        raise FileRefused(f"{file.label}: {error}. See --periods-per-year", rows) from None
+    return ScoredEquity(
+        file=rows,
+        score=score,
+        periods=periods,
+        convention=how.convention,
+        first_at=points[0].at,
+        last_at=points[-1].at,
+        notes=tuple(_on_equity(found)),
+    )
+
+
+def _file_rows(file: TableFile, found: ForecastFile | EquityFile) -> FileRows:
+    return FileRows(file.label, file.place, found.rows, found.bad_rows, found.n_bad_rows)
+
+
+def _check(file: FileRows, *, strict: bool) -> None:
+    if file.rows == 0:
+        raise UsageError(f"{file.label} has no row below its header. Give one row a line")
+    if strict and file.bad_rows:
+        first = file.bad_rows[0]
+        raise FileRefused(
+            f"{file.label} has {_count(file.n_bad_rows, 'bad row')} of {file.rows:,}, and --strict accepts none. "
+            f"Mend them, or leave --strict out; the first: {file.place} {first.number}: {first.reason}",
+            file,
+        )
+
+
+def _nothing_settled(file: TableFile, found: ForecastFile) -> str:
+    parts = (
+        (found.n_bad_rows, "bad"),
+        (sum(found.n_open.values()), "on questions without an outcome"),
+        (sum(found.n_void.values()), "on void questions"),
+    )
+    seen = ", ".join(f"{n:,} {what}" for n, what in parts if n)
+    first = (
+        f"; the first: {file.place} {found.bad_rows[0].number}: {found.bad_rows[0].reason}" if found.bad_rows else ""
+    )
+    return f"{file.label} has nothing to score: of {_count(found.rows, 'row')}, {seen}. Give outcomes of 1 or 0{first}"
+
+
+def _remarks(found: ForecastFile) -> Iterator[str]:
+    """Yield what is left out of the scores, and why."""
+    if found.bad_rows:
+        yield f"Bad rows: {found.n_bad_rows:,} of {found.rows:,}; they are in no number here."
+    for counts, what, ending in (
+        (found.n_open, "open", "their questions have no outcome yet"),
+        (found.n_void, "void", "their questions ended neither with 1 nor with 0"),
+    ):
+        if counts:
+            who = first_of([f"{name} {n:,}" for name, n in counts.items()], _MOST_NAMED)
+            yield f"Forecasts {what}: {sum(counts.values()):,} ({who}); {ending}."
+    settled = {said.question for said in found.said if said.outcome is not None}
+    if left_out := sum(said.outcome is None and said.question in settled for said in found.said):
+        yield f"{_count(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."
+
+
+def _on_comparisons(found: ForecastFile, beside: References) -> Iterator[str]:
+    """Yield that dates keep forecasters apart, where they do."""
+    own = len({said.forecaster for said in found.said})
+    shared = len({(said.question, said.at) for said in found.said}) < len(found.said)
+    if own > 1 and not shared and any(said.at is not None for said in found.said):
+        yield (
+            "No two forecasters answered a question at the same instant: nobody is compared, pools are of one. "
+            "Give dates without a time of day if forecasts of one day belong together."
+        )
+
+
+def _with_unscored(card: Scorecard, found: ForecastFile) -> Scorecard:
+    """Return a scorecard that also counts the forecasts that have no score."""
+    n_open, n_void = found.n_open.get(card.bot, 0), found.n_void.get(card.bot, 0)
+    return replace(card, forecasts=card.forecasts + n_open + n_void, void=n_void)
+
+
+def _stated(convention: Convention) -> Convention | None:
+    """Return a convention whose periods are stated; where any spacing has some, the dates say more."""
+    return convention if convention.days_per_year is None else None
+
+
+def _on_equity(found: EquityFile) -> Iterator[str]:
+    if found.bad_rows:
+        yield (
+            f"Bad rows: {found.n_bad_rows:,} of {found.rows:,}; "
+            "the return across one that is left out counts as that of a single period."
+        )
+    if found.sorted_here:
+        yield "The rows were not in the order of time: they are sorted by date here."
+    if uneven := found.uneven_steps():
+        yield (
+            f"{_count(uneven, 'step')} of {len(found.points) - 1:,} between values: not as long as most; "
+            "each counts as one period all the same."
+        )
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

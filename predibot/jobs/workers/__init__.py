@@ -1,0 +1,1 @@
+"""Where decisions are made: threads and processes, behind one interface."""

@@ -1,0 +1,75 @@
+"""The shift: one call's way through its work, whoever does it."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+
+from predibot.contracts import Progress, ProgressListener
+from predibot.errors import LedgerError
+from predibot.jobs.deciding.activity import Activity, State, Watch
+from predibot.jobs.deciding.decide_one import DecideJob, WorkResult
+from predibot.jobs.workers.thread_pool import Crew
+
+_log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 0.2
+"""How often deadlines are looked at, and claims of others asked for again."""
+
+_Key = tuple[str, str]
+"""A bot and a subject."""
+
+
+@dataclass
+class Shift:
+    """What is under way, what waits for others, what is done."""
+
+    crew: Crew
+    jobs: tuple[DecideJob, ...]
+    listener: ProgressListener
+    watch: Watch
+    made: dict[_Key, bool] = field(default_factory=dict)
+
+    def run(self) -> Mapping[_Key, bool]:
+        """Return for each (bot, subject) whether this call made its decision."""
+        try:
+            # What pools the decisions of others comes after them.
+            for phase in (False, True):
+                self._run_phase([job for job in self.jobs if bool(job.members) is phase])
+        finally:
+            self.crew.close()
+        return self.made
+
+    def _run_phase(self, jobs: Sequence[DecideJob]) -> None:
+        pending = {self.crew.submit(job): job for job in jobs}
+        while pending:
+            done, _ = wait(pending, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
+            for future in done:
+                job = pending.pop(future)
+                if not self._settled(job, future):
+                    # Somebody else is at it: ask again until it is done or its owner is gone.
+                    pending[self.crew.submit(job, after_seconds=_TICK_SECONDS)] = job
+            for future in self.crew.give_up_late():
+                if future in pending:
+                    self._note(pending.pop(future), "failed", made_here=True)
+
+    def _settled(self, job: DecideJob, future: "Future[WorkResult]") -> bool:
+        """Take note of how a future ended, and return whether its decision is made."""
+        error = future.exception()
+        if isinstance(error, LedgerError):
+            raise error
+        if error is not None:
+            _log.error("%s crashed on %s", job.bot, job.subject.id, exc_info=error)
+            self._note(job, "failed", made_here=True)
+            return True
+        result = future.result()
+        if result.status == "claimed":
+            self.listener(Progress("decide", len(self.made), len(self.jobs), "waiting for another process"))
+            return False
+        self._note(job, result.status, made_here=result.made_here)
+        return True
+
+    def _note(self, job: DecideJob, status: State, *, made_here: bool) -> None:
+        self.made[job.bot, job.subject.id] = made_here
+        self.watch(Activity(job.bot, job.subject.id, status if made_here else "skipped"))
+        self.listener(Progress("decide", len(self.made), len(self.jobs), f"{job.bot} on {job.subject.id}"))

@@ -1,0 +1,217 @@
+"""A process of the crew: opens everything for itself, does jobs it is sent, and reports."""
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from multiprocessing.connection import Connection
+
+from predibot.config import Settings
+from predibot.errors import PredibotError, words_of
+from predibot.jobs.deciding.activity import Activity
+from predibot.jobs.deciding.decide_one import Bench, DecideJob, WorkResult
+from predibot.jobs.deciding.worker_setup import Workplace, equipped, make_bench
+from predibot.jobs.open_venue import open_venue
+from predibot.jobs.workers.heartbeat import Heartbeat
+from predibot.jobs.workers.thread_pool import ThreadCrew
+from predibot.ledger.store import Store
+from predibot.ledger.write.claims import Retry
+from predibot.ledger.write.runs import find_run, frozen_events
+from predibot.recipe.recipe import Recipe
+
+_TICK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessPlan:
+    """What a process needs to know to set itself up; plain data."""
+
+    recipe: Recipe
+    run_key: str
+    venue: str
+    as_of: datetime | None
+    ledger: str
+    settings: Settings
+    clock: Callable[[], datetime]
+    began_at: datetime
+    retry: frozenset[Retry] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The process is set up, and claims under this name."""
+
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A job has a thread."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A job has ended; where it crashed, as it was recorded."""
+
+    number: int
+    result: WorkResult | None
+    error: PredibotError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The process could not be set up."""
+
+    error: PredibotError
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A line for the log, which only the first process writes."""
+
+    name: str
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A job to be done."""
+
+    number: int
+    job: DecideJob
+    after_seconds: float
+
+
+Report = Ready | Began | Ended | Broken | Logged | Activity
+
+
+def run_process(connection: Connection, plan: ProcessPlan, holder: str) -> None:
+    """Do jobs until the other end of the connection is closed; the body of a process.
+
+    Args:
+        connection: Where orders come from, and reports go.
+        plan: What it needs to know.
+        holder: Under whose name it sets amounts aside: who started it settles them when it has ended.
+    """
+    # Ctrl-C reaches every process of the terminal; the first one decides what follows.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    desk = _Desk(connection)
+    logging.basicConfig(level=logging.WARNING, handlers=[_Forwarded(desk)], force=True)
+    try:
+        with ExitStack() as closing:
+            bench = _set_up(plan, holder, desk, closing)
+            desk.report(Ready(bench.claimant.owner))
+            desk.serve(bench, plan.settings)
+    except PredibotError as error:
+        desk.report(Broken(error))
+    finally:
+        # Threads that hang must not keep the process.
+        os._exit(0)
+
+
+def _set_up(plan: ProcessPlan, holder: str, desk: "_Desk", closing: ExitStack) -> Bench:
+    store = closing.enter_context(Store.open(plan.ledger, create=False))
+    opened = closing.enter_context(
+        open_venue(plan.venue, plan.settings, as_of=plan.as_of, purpose="decide", clock=plan.clock)
+    )
+    equipment = equipped(plan.recipe, opened=opened, settings=plan.settings, clock=plan.clock, store=store)
+    with store.read() as connection:
+        run = find_run(connection, plan.run_key)
+        if run is None:
+            raise PredibotError(f"run {plan.run_key} was voided meanwhile")
+        events = frozen_events(connection, run.id)
+    place = Workplace(plan.recipe, opened, plan.settings, plan.clock, equipment, desk.watched, retry=plan.retry)
+    bench = make_bench(run, events, place, store=store, began_at=plan.began_at, holder=holder)
+    claimant = bench.claimant
+    closing.enter_context(Heartbeat(store, claimant.owner, claimant.lease, plan.clock, holder=holder))
+    return bench
+
+
+@dataclass(slots=True)
+class _Desk:
+    """Where orders come in and reports go out."""
+
+    connection: Connection
+    numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def report(self, report: Report) -> None:
+        """Send a report; from any thread."""
+        try:
+            with self._lock:
+                self.connection.send(report)
+        except OSError:
+            # Nobody is there any more who could want it.
+            os._exit(0)
+
+    def watched(self, activity: Activity) -> None:
+        """Report what a bot is doing."""
+        if activity.step == 0 and activity.state == "running":
+            self.report(Began(self.numbers[activity.bot, activity.event_id]))
+        self.report(activity)
+
+    def serve(self, bench: Bench, settings: Settings) -> None:
+        """Do what is ordered, until nobody orders any more: the process ends then, where it stands.
+
+        Raises:
+            LedgerError: If a late decision could not be recorded.
+        """
+        crew = ThreadCrew(bench, settings.workers, settings.decision_deadline_seconds)
+        pending: dict[Future[WorkResult], Order] = {}
+        while True:
+            order = self._next_order()
+            if order is not None:
+                self.numbers[order.job.bot, order.job.subject.id] = order.number
+                future = crew.submit(order.job, after_seconds=order.after_seconds)
+                pending[future] = order
+                future.add_done_callback(partial(self._ended, order))
+            for late in crew.give_up_late():
+                order = pending[late]
+                self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))
+            for done in [future for future in pending if future.done()]:
+                del pending[done]
+
+    def _next_order(self) -> Order | None:
+        """Return the next order, None where there is none yet."""
+        try:
+            if self.connection.poll(_TICK_SECONDS):
+                order: Order = self.connection.recv()
+                return order
+        except (EOFError, OSError):
+            # At once, nothing is closed first: what threads began meanwhile, nobody would book.
+            os._exit(0)
+        return None
+
+    def _ended(self, order: Order, future: "Future[WorkResult]") -> None:
+        error = future.exception()
+        if error is None:
+            self.report(Ended(order.number, future.result()))
+        elif isinstance(error, PredibotError):
+            self.report(Ended(order.number, None, error=error))
+        else:
+            logging.getLogger(__name__).error(
+                "%s crashed on %s: %s", order.job.bot, order.job.subject.id, words_of(error)
+            )
+            self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))
+
+
+class _Forwarded(logging.Handler):
+    """Sends what is logged to the first process."""
+
+    def __init__(self, desk: _Desk) -> None:
+        super().__init__()
+        self._desk = desk
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send one record as text."""
+        self._desk.report(Logged(record.name, record.levelno, self.format(record)))

@@ -1,0 +1,106 @@
+"""Played events: what scoring wants to know of the events that runs played, beside their prices."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from predibot.domain.category import category_of
+from predibot.domain.event import FeeSchedule, Tag
+from predibot.ledger.write.events import events, markets, run_events
+from predibot.ledger.write.runs import runs
+
+NO_CATEGORY = "no category"
+_MARKET = re.compile(r'\{"ref":\{"id":("(?:[^"\\]|\\.)*")')
+_GROUP = re.compile(r'"exclusive_group":("(?:[^"\\]|\\.)*")')
+_FEES = re.compile(r'"fees":(?:null|\{"rate":([^,}]+),"exponent":([^,}]+)\})')
+"""How a frozen event writes the id, the group and the fees of each market; in a text the quotes would be escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedEvent:
+    """An event as the last run that played it froze it."""
+
+    title: str
+    category: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedMarkets:
+    """Which markets each run asked about, as it froze them."""
+
+    of_event: Mapping[tuple[int, int], tuple[int, ...]]
+    """The rows of the markets by the run and the row of the event, in the order they were shown."""
+    groups: Mapping[int, tuple[int, str]]
+    """The row of the event, and the group, of each market of which the venue says that it excludes others."""
+    fees: Mapping[tuple[int, int], FeeSchedule]
+    """What a taker pays, by the run and the row of the market; one without an entry states nothing."""
+
+
+def asked_markets(connection: Connection, venue: str) -> AskedMarkets:
+    """Return the markets of every event that a run of a venue plays, void runs aside.
+
+    An event is frozen anew with each run, and a month has thousands: so the few
+    words that matter are looked up in the text, and the rest is not read.
+    """
+    statement = (
+        select(run_events.c.run_id, run_events.c.event_row, run_events.c.event_json)
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None))
+        .order_by(run_events.c.run_id, run_events.c.position)
+    )
+    row_of = _market_rows(connection, venue)
+    asked: dict[tuple[int, int], tuple[int, ...]] = {}
+    groups: dict[int, tuple[int, str]] = {}
+    fees: dict[tuple[int, int], FeeSchedule] = {}
+    schedules: dict[tuple[str, str], FeeSchedule] = {}
+    for run_id, event_row, event in connection.execute(statement):
+        found = tuple(row_of[_unquoted(name)] for name in _MARKET.findall(event))
+        asked[run_id, event_row] = found
+        # Runs of before the groups were frozen state none.
+        named = zip(found, _GROUP.findall(event), strict=False)
+        groups |= {row: (event_row, name) for row, name in named if name != '""'}
+        for row, (rate, exponent) in zip(found, _FEES.findall(event), strict=False):
+            if rate:
+                if (rate, exponent) not in schedules:
+                    schedules[rate, exponent] = FeeSchedule(float(rate), float(exponent))
+                fees[run_id, row] = schedules[rate, exponent]
+    return AskedMarkets(asked, groups, fees)
+
+
+def _unquoted(text: str) -> str:
+    """Return what a text of JSON says; hardly any needs to be read as such, and there are hundreds of thousands."""
+    return str(json.loads(text)) if "\\" in text else text[1:-1]
+
+
+def played_events(connection: Connection, venue: str, as_of: datetime) -> Mapping[int, PlayedEvent]:
+    """Return every event of a venue that some run played by the instant, by its row."""
+    last = (
+        select(func.max(run_events.c.run_id).label("run_id"), run_events.c.event_row)
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .where(runs.c.venue_name == venue, runs.c.as_of <= as_of, runs.c.voided_at.is_(None))
+        .group_by(run_events.c.event_row)
+        .subquery()
+    )
+    statement = (
+        select(run_events.c.event_row, events.c.title, run_events.c.event_json)
+        .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
+        .join(events, events.c.id == run_events.c.event_row)
+        .order_by(run_events.c.event_row)
+    )
+    return {row: _played(title, json.loads(text)) for row, title, text in connection.execute(statement)}
+
+
+def _market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
+    statement = select(markets.c.market_id, markets.c.id).where(markets.c.venue == venue)
+    return {market_id: row for market_id, row in connection.execute(statement)}
+
+
+def _played(title: str, event: Mapping[str, Any]) -> PlayedEvent:
+    """Return what an event says; it is our own writing, checked when it was written, and millions are read."""
+    tags = [Tag(tag["label"], tag["slug"]) for tag in event.get("tags", ())]
+    return PlayedEvent(title, category_of(tags))

@@ -1,0 +1,410 @@
+"""The ledger as rows for others: by the names things have, not by our row numbers, and never all at once."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Float,
+    Label,
+    Select,
+    Text,
+    case,
+    cast,
+    func,
+    select,
+    type_coerce,
+)
+from sqlalchemy.types import TypeEngine
+
+from predibot.domain.clock import format_instant
+from predibot.ledger.read.packed_runs import collation_of
+from predibot.ledger.schema.instant import Instant, from_microseconds
+from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
+from predibot.ledger.write.claims import tasks
+from predibot.ledger.write.decisions import bets, bots, decisions, fills, forecasts, quotes, sources
+from predibot.ledger.write.events import events, instruments, markets, run_events
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.runs import runs
+
+TABLES = (
+    "runs",
+    "events",
+    "markets",
+    "run_events",
+    "bots",
+    "decisions",
+    "forecasts",
+    "bets",
+    "fills",
+    "quotes",
+    "sources",
+    "observations",
+    "resolutions",
+)
+"""What `export` writes, and in which order `import ledger` reads it: what a row names stands before it."""
+CANONICAL_TABLES = (
+    "runs",
+    "run_events",
+    "bots",
+    "decisions",
+    "forecasts",
+    "bets",
+    "fills",
+    "sources",
+    "quotes",
+    "observations",
+    "resolutions",
+)
+"""What `export --canonical` writes: everything that two equal ledgers must agree on."""
+
+# Clocks, costs, the folders of archives and what an event was first called may differ where the rest is the same.
+# What was exported later than the others stays out too, so that older canonical exports compare.
+_NOT_CANONICAL: Mapping[str, frozenset[str]] = {
+    "runs": frozenset({"venue", "recipe_json", "notes_json", "code_version", "created_at", "voided_at", "void_reason"}),
+    "run_events": frozenset({"payload"}),
+    "bots": frozenset({"members_json"}),
+    "decisions": frozenset(
+        {"cost_usd", "cost_known_usd", "seconds", "trace_sha256", "reason_kind", "failures", "next_try_at"}
+    ),
+    "forecasts": frozenset({"title", "question"}),
+    "bets": frozenset({"title", "question"}),
+    "fills": frozenset({"market_id"}),
+    "resolutions": frozenset({"seen_at"}),
+}
+_KEY_COLUMNS: Mapping[str, int] = {
+    "runs": 2,
+    "run_events": 3,
+    "bots": 3,
+    "decisions": 5,
+    "forecasts": 6,
+    "bets": 6,
+    "fills": 6,
+    "sources": 6,
+    "quotes": 7,
+    "observations": 5,
+    "resolutions": 3,
+}
+"""How many columns, from the first one on, no two rows that the database sorts have in common."""
+_POINT_COLUMNS: Mapping[str, TypeEngine[Any]] = {"at": Instant(), "source": Text(), "price": Float()}
+"""What a path is to others: a row for each of its points."""
+_PATHS_AT_ONCE = 10
+_ROWS_AT_ONCE = 200
+"""Few, because a row may hold a whole rationale or the reasons of a thousand events."""
+_MINUTE, _SECOND = 60_000_000, 1_000_000
+
+Row = Mapping[str, Any]
+
+
+def export_rows(
+    connection: Connection, table: str, *, canonical: bool = False, run_key: str | None = None
+) -> Iterator[Row]:
+    """Yield the rows of a table, instants as text.
+
+    Canonical rows come in the order of their natural key and leave out what may
+    differ between two ledgers that hold the same: wall-clock times and costs.
+
+    Args:
+        connection: To the ledger; rows are read as they are asked for.
+        table: Its name.
+        canonical: Whether the rows are canonical.
+        run_key: Only rows of runs that hold or held this key; for tables that belong to runs.
+    """
+    names = tuple(export_columns(table, canonical=canonical))
+    for values in export_values(connection, table, canonical=canonical, run_key=run_key):
+        yield dict(zip(names, values, strict=True))
+
+
+def export_values(
+    connection: Connection, table: str, *, canonical: bool = False, run_key: str | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table as `export_rows` does, without their names."""
+    statement = _statement(table, canonical=canonical)
+    if run_key is not None:
+        statement = statement.where(runs.c.key == run_key)
+    if canonical:
+        collation = collation_of(connection)
+        key = statement.selected_columns[: _KEY_COLUMNS[table]]
+        statement = statement.order_by(None).order_by(*(term for each in key for term in _by_text(each, collation)))
+    if table == "observations":
+        paths = connection.execute(statement.execution_options(yield_per=_PATHS_AT_ONCE))
+        yield from _observations(paths, canonical=canonical)
+        return
+    instants = [index for index, each in enumerate(statement.selected_columns) if isinstance(each.type, Instant)]
+    for row in connection.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE)):
+        if not instants:
+            yield tuple(row)
+            continue
+        values = list(row)
+        for index in instants:
+            if values[index] is not None:
+                values[index] = format_instant(values[index])
+        yield tuple(values)
+
+
+def export_columns(table: str, *, canonical: bool = False) -> Mapping[str, type]:
+    """Return the names of a table's columns and what they hold beside None: `str`, `int` or `float`."""
+    columns = _statement(table, canonical=canonical).selected_columns
+    kinds = {name: type_.python_type for name, type_ in _types(table, columns).items()}
+    return {name: str if kind is datetime else kind for name, kind in kinds.items()}
+
+
+def export_types(table: str) -> Mapping[str, TypeEngine[Any]]:
+    """Return the names of a table's columns and what the database calls that which they hold."""
+    return _types(table, _statement(table, canonical=False).selected_columns)
+
+
+def _types(table: str, columns: Iterable[ColumnElement[Any]]) -> Mapping[str, TypeEngine[Any]]:
+    types = {each.key or "": each.type for each in columns}
+    if table == "observations":
+        del types["points"]
+        types.update(_POINT_COLUMNS)
+    return types
+
+
+def _statement(table: str, *, canonical: bool) -> Select[Any]:
+    statement = _STATEMENTS[table]()
+    left_out = _NOT_CANONICAL.get(table) if canonical else None
+    if not left_out:
+        return statement
+    return statement.with_only_columns(*(each for each in statement.selected_columns if each.name not in left_out))
+
+
+def _by_text(column: ColumnElement[Any], collation: str) -> Iterator[ColumnElement[Any]]:
+    """Yield what rows are sorted by so that they are in the order of a column's text, nothing first.
+
+    By text, because that is the order of every canonical export so far.
+    """
+    if isinstance(column.type, Instant):
+        yield from _by_text_of(type_coerce(column, BigInteger))
+        return
+    text = column if column.type.python_type is str else cast(column, Text)
+    yield text.collate(collation).nulls_first()
+
+
+def _by_text_of(at: Any) -> tuple[Any, ...]:
+    """Return what microseconds are sorted by so that they are in the order of the text of their instant.
+
+    Whole minutes have no seconds in their text, and whole seconds no fraction: they come after the others.
+    """
+    return (at // _MINUTE, at % _MINUTE == 0, at // _SECOND, at % _SECOND == 0, at)
+
+
+def run_columns() -> tuple[Label[Any], Label[Any]]:
+    """Return the columns that name a run: its key, and which of the void runs of that key it is, 0 for none."""
+    earlier = runs.alias("earlier")
+    ordinal = (
+        select(func.count())
+        .select_from(earlier)
+        .where(earlier.c.key == runs.c.key, earlier.c.voided_at.is_not(None), earlier.c.id <= runs.c.id)
+        .scalar_subquery()
+    )
+    void = case((runs.c.voided_at.is_(None), 0), else_=ordinal)
+    return runs.c.key.label("run"), void.label("void")
+
+
+def _runs() -> Select[Any]:
+    return select(
+        *run_columns(),
+        runs.c.recipe,
+        runs.c.slot_at,
+        runs.c.as_of,
+        runs.c.venue_name,
+        runs.c.game,
+        runs.c.seed,
+        runs.c.digest,
+        runs.c.overrides_json,
+        runs.c.passed_over_json,
+        runs.c.venue,
+        runs.c.recipe_json,
+        runs.c.notes_json,
+        runs.c.code_version,
+        runs.c.created_at,
+        runs.c.voided_at,
+        runs.c.void_reason,
+    ).order_by(runs.c.id)
+
+
+def _events() -> Select[Any]:
+    return select(events.c.venue, events.c.event_id, events.c.title).order_by(events.c.id)
+
+
+def _markets() -> Select[Any]:
+    return (
+        select(
+            markets.c.venue,
+            markets.c.market_id,
+            events.c.event_id,
+            markets.c.question,
+            markets.c.condition_id,
+            markets.c.token_ids_json,
+        )
+        .join(events, events.c.id == markets.c.event_row)
+        .order_by(markets.c.id)
+    )
+
+
+def _run_events() -> Select[Any]:
+    return (
+        select(*run_columns(), run_events.c.position, events.c.event_id, run_events.c.event_json, run_events.c.payload)
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .join(events, events.c.id == run_events.c.event_row)
+        .order_by(run_events.c.run_id, run_events.c.position)
+    )
+
+
+def _bots() -> Select[Any]:
+    columns = [column for column in bots.c if column.name not in ("id", "run_id", "name")]
+    return (
+        select(*run_columns(), bots.c.name.label("bot"), *columns)
+        .join(runs, runs.c.id == bots.c.run_id)
+        .order_by(bots.c.id)
+    )
+
+
+def _decision() -> tuple[Any, ...]:
+    return (*run_columns(), bots.c.name.label("bot"), decisions.c.subject_kind, decisions.c.subject_id)
+
+
+def _decisions() -> Select[Any]:
+    return (
+        select(
+            *_decision(),
+            decisions.c.status,
+            decisions.c.decided_at,
+            decisions.c.message,
+            decisions.c.rationale,
+            decisions.c.notes_json,
+            decisions.c.unallocated_usd,
+            decisions.c.stated_unallocated_usd,
+            decisions.c.scale,
+            decisions.c.cost_usd,
+            decisions.c.cost_known_usd,
+            decisions.c.seconds,
+            decisions.c.models_json,
+            decisions.c.trace_sha256,
+            decisions.c.reason_kind,
+            tasks.c.failures,
+            tasks.c.next_try_at,
+        )
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(tasks, tasks.c.id == decisions.c.task_id)
+        .order_by(decisions.c.id)
+    )
+
+
+def _of_decision(table: Any, *columns: Any) -> Select[Any]:
+    """Return the statement of a table whose rows belong to a decision."""
+    return (
+        select(*_decision(), *columns)
+        .select_from(table)
+        .join(decisions, decisions.c.id == table.c.decision_id)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .order_by(*table.primary_key.columns)
+    )
+
+
+def _of_market(table: Any, *columns: Any) -> Select[Any]:
+    """Return the statement of a table whose rows belong to a decision on a market, with what both are about."""
+    return (
+        _of_decision(table, markets.c.market_id, *columns, events.c.title, markets.c.question)
+        .join(markets, markets.c.id == table.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+    )
+
+
+def _forecasts() -> Select[Any]:
+    columns = (forecasts.c.probability, forecasts.c.confidence, forecasts.c.rationale, forecasts.c.question_sha256)
+    return _of_market(forecasts, *columns)
+
+
+def _bets() -> Select[Any]:
+    return _of_market(bets, bets.c.asked_usd, bets.c.booked_usd, bets.c.price_yes, bets.c.price_source)
+
+
+def _fills() -> Select[Any]:
+    columns = (
+        fills.c.number,
+        instruments.c.venue,
+        instruments.c.kind.label("instrument_kind"),
+        instruments.c.instrument_id,
+        instruments.c.side,
+        fills.c.shares,
+        fills.c.price,
+        fills.c.fee_usd,
+        fills.c.cash_usd,
+        markets.c.market_id,
+    )
+    return (
+        _of_decision(fills, *columns)
+        .join(instruments, instruments.c.id == fills.c.instrument_row)
+        .outerjoin(markets, markets.c.id == instruments.c.market_row)
+    )
+
+
+def _quotes() -> Select[Any]:
+    columns = [column for column in quotes.c if column.name not in ("decision_id", "market_row")]
+    return _of_decision(quotes, markets.c.market_id, *columns).join(markets, markets.c.id == quotes.c.market_row)
+
+
+def _sources() -> Select[Any]:
+    columns = [column for column in sources.c if column.name != "decision_id"]
+    return _of_decision(sources, *columns)
+
+
+def _price_paths() -> Select[Any]:
+    return (
+        select(
+            instruments.c.venue,
+            instruments.c.kind.label("instrument_kind"),
+            instruments.c.instrument_id,
+            markets.c.market_id,
+            instruments.c.side,
+            price_paths.c.points,
+        )
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .outerjoin(markets, markets.c.id == instruments.c.market_row)
+        .order_by(price_paths.c.instrument_row)
+    )
+
+
+def _observations(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each point of each instrument."""
+    for *named, blob in paths:
+        points, _ = unpacked_points([blob])
+        if canonical:
+            points = points[np.lexsort((points["source"], *reversed(_by_text_of(points["at"]))))]
+        for at, source, price in points.tolist():
+            yield (*named, format_instant(from_microseconds(at)), SOURCES[source], price)
+
+
+def _resolutions() -> Select[Any]:
+    columns = [column for column in resolutions.c if column.name != "market_row"]
+    return (
+        select(markets.c.venue, markets.c.market_id, *columns)
+        .join(markets, markets.c.id == resolutions.c.market_row)
+        .order_by(resolutions.c.market_row, resolutions.c.revision)
+    )
+
+
+_STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
+    "runs": _runs,
+    "events": _events,
+    "markets": _markets,
+    "run_events": _run_events,
+    "bots": _bots,
+    "decisions": _decisions,
+    "forecasts": _forecasts,
+    "bets": _bets,
+    "fills": _fills,
+    "quotes": _quotes,
+    "sources": _sources,
+    "observations": _price_paths,
+    "resolutions": _resolutions,
+}

@@ -1,0 +1,105 @@
+"""Knowledge: what the ledger says of the models behind each decision, and of which others it was made."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, case, select
+
+from predibot.domain.clock import parse_instant
+from predibot.ledger.write.decisions import bots, decisions
+from predibot.ledger.write.runs import runs
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of
+
+LIVE_VENUES = ("polymarket",)
+"""As a run names them. Any other venue is a replay, whose events may have ended before a model was trained."""
+OPENED_MODEL = case(
+    (decisions.c.models_json == "[]", 0),
+    (decisions.c.models_json.is_not(None), 1),
+    # Of a decision that was stored before this was written down, its bot has to tell.
+    else_=case((bots.c.model.is_not(None), 1), else_=0),
+)
+"""Whether a model was opened for a decision, to be selected beside it and its bot."""
+IS_LIVE = case((runs.c.venue.in_(LIVE_VENUES), 1), else_=0)
+"""Whether its run was live, to be selected beside it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deciders:
+    """Who decided on what, (n,) each; all decisions of a run, because one may be made of others."""
+
+    bot_row: Ints
+    """A bot has a row of its own in every run."""
+    event: Ints
+    """The same number for one event."""
+    opened_model: NDArray[np.bool_]
+    is_live: NDArray[np.bool_]
+    decided_at: Floats
+    """In seconds since 1970, as the next one."""
+    event_settled_at: Floats
+    """Infinite where a market of the event has not settled."""
+
+
+def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np.int8]:
+    """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`."""
+    present, index = np.unique(made.bot_row, return_inverse=True)
+    cutoffs = dict(_cutoffs(connection))
+    cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
+    own = knowledge_of(
+        made.opened_model,
+        cutoff_at[index],
+        is_live=made.is_live,
+        decided_at=made.decided_at,
+        event_settled_at=made.event_settled_at,
+    )
+    return inherited_knowledge(own, *_pools(made, _members(connection)))
+
+
+def _cutoffs(connection: Connection) -> Iterator[tuple[int, float]]:
+    """Yield the rows of bots with the cutoff of all their models: the start of its UTC day."""
+    statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.knowledge_cutoff.is_not(None))
+    for row, day in connection.execute(statement):
+        yield row, parse_instant(day).timestamp()
+
+
+def _members(connection: Connection) -> Mapping[int, tuple[int, ...]]:
+    """Return the rows of the bots that each bot pools, by its own row; of those that pool others."""
+    rows: dict[tuple[int, str], int] = {}
+    named: list[tuple[int, int, Any]] = []
+    for row, run_id, name, members, arguments in connection.execute(
+        select(bots.c.id, bots.c.run_id, bots.c.name, bots.c.members_json, bots.c.arguments_json)
+    ):
+        rows[run_id, name] = row
+        if members is None and '"members"' in arguments:
+            # Of a bot that was stored before its members were, the argument of the ensemble has to tell.
+            named.append((row, run_id, json.loads(arguments).get("members")))
+        elif members:
+            named.append((row, run_id, json.loads(members)))
+    return {
+        row: tuple(rows[run_id, member] for member in members if (run_id, member) in rows)
+        for row, run_id, members in named
+        if isinstance(members, list)
+    }
+
+
+def _pools(made: Deciders, members: Mapping[int, tuple[int, ...]]) -> tuple[Ints, Ints]:
+    """Return the rows of decisions that pool another on the same event, and the rows of those, (m,) each."""
+    pooling, pooled = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    by_bot = np.argsort(made.bot_row, kind="stable")
+    ordered = made.bot_row[by_bot]
+
+    def rows_of(bot: int) -> Ints:
+        return by_bot[np.searchsorted(ordered, bot) : np.searchsorted(ordered, bot, "right")]
+
+    for bot, whose in members.items():
+        own = rows_of(bot)
+        for member in whose if own.size else ():
+            theirs = rows_of(member)
+            _, mine, other = np.intersect1d(made.event[own], made.event[theirs], return_indices=True)
+            pooling.append(own[mine])
+            pooled.append(theirs[other])
+    return np.concatenate(pooling), np.concatenate(pooled)

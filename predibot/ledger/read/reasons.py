@@ -1,0 +1,71 @@
+"""Reasons: why a bot said what it said about a market, in its own words and under the names of things."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from predibot.ledger.write.decisions import bots, decisions, forecasts
+from predibot.ledger.write.events import events, markets
+from predibot.ledger.write.runs import runs
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What was asked, and why the answer was what it was; texts of others, never to be trusted."""
+
+    run: str
+    event_id: str
+    title: str
+    """Of the event."""
+    question: str
+    """Of the market."""
+    rationale: str
+    """Of the forecast, else of the whole decision; empty where the bot gave none."""
+
+
+def markets_of_venue(connection: Connection, venue: str) -> tuple[int, ...]:
+    """Return the rows of a venue's markets in the order in which a track record numbers them."""
+    return tuple(
+        connection.execute(select(markets.c.id).where(markets.c.venue == venue).order_by(markets.c.id)).scalars()
+    )
+
+
+def reason_of(
+    connection: Connection, *, bot: str, event_row: int, market_row: int, decided_at: datetime
+) -> Reason | None:
+    """Return why a bot decided as it did on a market; None where no such decision is stored.
+
+    Args:
+        connection: A reading transaction.
+        bot: Its name.
+        event_row: Of the ledger's events.
+        market_row: Of the ledger's markets.
+        decided_at: When, to the microsecond.
+    """
+    found = connection.execute(
+        select(
+            runs.c.key,
+            events.c.event_id,
+            events.c.title,
+            markets.c.question,
+            forecasts.c.rationale,
+            decisions.c.rationale.label("whole"),
+        )
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(events, events.c.id == decisions.c.event_row)
+        .join(markets, markets.c.event_row == events.c.id)
+        .outerjoin(forecasts, (forecasts.c.decision_id == decisions.c.id) & (forecasts.c.market_row == markets.c.id))
+        .where(
+            bots.c.name == bot,
+            decisions.c.event_row == event_row,
+            decisions.c.decided_at == decided_at,
+            markets.c.id == market_row,
+            runs.c.voided_at.is_(None),
+        )
+        .order_by(decisions.c.id)
+    ).first()
+    if found is None:
+        return None
+    return Reason(found.key, found.event_id, found.title, found.question, found.rationale or found.whole)

@@ -1,0 +1,342 @@
+"""What the ledger tells a reader, row by row: runs, decisions and forecasts under the names of the export's columns."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
+
+from predibot.domain.decision import ReasonKind, Status
+from predibot.ledger.read.export import run_columns
+from predibot.ledger.read.model_knowledge import IS_LIVE, OPENED_MODEL, Deciders, knowledge_of_decisions
+from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.write.events import events, markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import list_runs, runs
+from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRun:
+    """A run: one pass of a recipe."""
+
+    run: str
+    """Its key."""
+    void: int
+    """0 for a run that counts; of several void runs with one key, which it is."""
+    recipe: str
+    slot_at: datetime
+    as_of: datetime
+    """The instant it stands at."""
+    venue: str
+    """As it was asked for, such as `archive:<folder>`."""
+    venue_name: str
+    """Whose instruments these are, such as `polymarket`."""
+    game: str
+    seed: int
+    digest: str
+    """Of its recipe."""
+    bots: int
+    """How many take part, as the next one."""
+    events: int
+    recorded: int
+    """How many decisions have this status, as the next three."""
+    refused: int
+    failed: int
+    abstained: int
+    notes: tuple[str, ...]
+    voided_at: datetime | None
+    void_reason: str | None
+    """Why it was taken out of all scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerDecision:
+    """What one bot did about one event, or why it did not."""
+
+    run: str
+    void: int
+    bot: str
+    subject_kind: str
+    subject_id: str
+    """Of an event, its id at the venue."""
+    title: str | None
+    """Of the event."""
+    status: Status
+    decided_at: datetime
+    """When the answer was accepted, or the attempt ended."""
+    message: str
+    """Why it was refused, failed or abstained."""
+    reason_kind: ReasonKind | None
+    """Of an abstention."""
+    rationale: str
+    notes: tuple[str, ...]
+    unallocated_usd: float | None
+    stated_unallocated_usd: float | None
+    scale: float
+    """By which the bets that were asked for were multiplied."""
+    cost_usd: float | None
+    """Of all its tries; None where a part of it is unknown."""
+    cost_known_usd: float
+    seconds: float
+    models: tuple[str, ...] | None
+    """Those that were opened for it; None where nobody wrote them down."""
+    strategy: str
+    """Of the bot, as the next two."""
+    model: str | None
+    knowledge_cutoff: date | None
+    knowledge: Knowledge
+    """What the models behind it can have known of how the event ended."""
+    recipe: str
+    slot_at: datetime
+    """Of the run, as the recipe."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerForecast:
+    """What one bot said and bet on one market, and what the market paid."""
+
+    run: str
+    void: int
+    bot: str
+    subject_kind: str
+    subject_id: str
+    """Of an event, its id at the venue."""
+    market_id: str
+    title: str
+    """Of the event."""
+    question: str
+    probability: float
+    """Of YES, in [0, 1]."""
+    confidence: float | None
+    """0 to 10, where it was stated."""
+    rationale: str
+    question_sha256: str
+    asked_usd: float | None
+    """What the bot wanted to bet: positive on YES, negative on NO, and zero is a bet too."""
+    booked_usd: float | None
+    """What was booked of it."""
+    price_yes: float | None
+    """p0, the price of YES it was booked at, strictly between 0 and 1."""
+    price_source: str | None
+    decided_at: datetime
+    settled_at: datetime | None
+    """None while the market is open, as the next one."""
+    payout_yes: float | None
+    """What a share of YES paid, in [0, 1]; neither 0 nor 1 where the market is void."""
+    knowledge: Knowledge
+    """What the models behind the decision can have known of how the event ended."""
+    recipe: str
+    slot_at: datetime
+    """Of the run, as the recipe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which decisions, and forecasts, are asked for."""
+
+    run: str | None = None
+    """The key of a run."""
+    recipe: str | None = None
+    bots: Sequence[str] = ()
+    """Names; empty for all."""
+    as_of: datetime | None = None
+    """Nothing that was decided or settled later is told; None for all that is known."""
+    void: bool = False
+    """Whether those of runs that were taken out of all scores are told too."""
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """Return by what the rows of decisions, runs and bots are chosen."""
+        chosen = [
+            None if self.run is None else runs.c.key == self.run,
+            None if self.recipe is None else runs.c.recipe == self.recipe,
+            None if not self.bots else bots.c.name.in_(self.bots),
+            None if self.as_of is None else decisions.c.decided_at <= self.as_of,
+            None if self.void else runs.c.voided_at.is_(None),
+        ]
+        return [each for each in chosen if each is not None]
+
+
+def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
+    """Return all runs, void ones too, oldest slot first."""
+    summaries = list_runs(connection)
+    void: Counter[str] = Counter()
+    numbers = {}
+    for run in sorted((each.run for each in summaries if each.run.voided_at is not None), key=lambda run: run.id):
+        void[run.key] += 1
+        numbers[run.id] = void[run.key]
+    return tuple(
+        LedgerRun(
+            run=run.key,
+            void=numbers.get(run.id, 0),
+            **{name: getattr(run, name) for name in _OF_RUN},
+            bots=len(each.bots),
+            events=each.events,
+            recorded=each.decisions.get("recorded", 0),
+            refused=each.decisions.get("refused", 0),
+            failed=each.decisions.get("failed", 0),
+            abstained=each.decisions.get("abstained", 0),
+        )
+        for each in summaries
+        for run in [each.run]
+    )
+
+
+def told_decisions(connection: Connection, asked: Asked) -> tuple[LedgerDecision, ...]:
+    """Return decisions by slot, bot and event."""
+    knowledge = _knowledge(connection, asked, _payouts(connection, asked.as_of))
+    statement = (
+        _decided(
+            *(decisions.c[name] for name in _OF_DECISION),
+            decisions.c.notes_json,
+            decisions.c.models_json,
+            events.c.title,
+            bots.c.strategy,
+            bots.c.model,
+            bots.c.knowledge_cutoff,
+        )
+        .outerjoin(events, events.c.id == decisions.c.event_row)
+        .where(*asked.conditions())
+    )
+    return tuple(
+        LedgerDecision(
+            **{name: row[name] for name in (*_KEY, *_OF_DECISION, "title", "strategy", "model")},
+            notes=tuple(json.loads(row["notes_json"])),
+            models=None if row["models_json"] is None else tuple(json.loads(row["models_json"])),
+            knowledge_cutoff=None if row["knowledge_cutoff"] is None else date.fromisoformat(row["knowledge_cutoff"]),
+            knowledge=knowledge[row["id"]],
+        )
+        for row in connection.execute(statement).mappings()
+    )
+
+
+def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast, ...]:
+    """Return forecasts with their bets by slot, bot, event and market."""
+    payouts = _payouts(connection, asked.as_of)
+    knowledge = _knowledge(connection, asked, payouts)
+    columns = [each for table, names in _OF_FORECAST.items() for each in map(table.c.get, names)]
+    statement = (
+        _decided(forecasts.c.market_row, *columns)
+        .join(forecasts, forecasts.c.decision_id == decisions.c.id)
+        .join(markets, markets.c.id == forecasts.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .outerjoin(bets, and_(bets.c.decision_id == decisions.c.id, bets.c.market_row == forecasts.c.market_row))
+        .where(*asked.conditions())
+        .order_by(markets.c.market_id)
+    )
+    names = (*_KEY, *(name for names in _OF_FORECAST.values() for name in names))
+    return tuple(
+        LedgerForecast(
+            **{name: row[name] for name in names},
+            payout_yes=payout,
+            settled_at=settled_at,
+            knowledge=knowledge[row["id"]],
+        )
+        for row in connection.execute(statement).mappings()
+        for payout, settled_at in [payouts.get(row["market_row"], (None, None))]
+    )
+
+
+_OF_RUN = (
+    "recipe",
+    "slot_at",
+    "as_of",
+    "venue",
+    "venue_name",
+    "game",
+    "seed",
+    "digest",
+    "notes",
+    "voided_at",
+    "void_reason",
+)
+_KEY = ("run", "void", "bot", "subject_kind", "subject_id", "recipe", "slot_at", "decided_at")
+_OF_DECISION = (
+    "status",
+    "message",
+    "reason_kind",
+    "rationale",
+    "unallocated_usd",
+    "stated_unallocated_usd",
+    "scale",
+    "cost_usd",
+    "cost_known_usd",
+    "seconds",
+)
+_OF_FORECAST = {
+    markets: ("market_id", "question"),
+    events: ("title",),
+    forecasts: ("probability", "confidence", "rationale", "question_sha256"),
+    bets: ("asked_usd", "booked_usd", "price_yes", "price_source"),
+}
+
+
+def _decided(*columns: Any) -> Select[Any]:
+    """Return the statement of what belongs to decisions, with their number and what names them."""
+    named = (*run_columns(), bots.c.name.label("bot"), decisions.c.subject_kind, decisions.c.subject_id)
+    return (
+        select(decisions.c.id, *named, runs.c.recipe, runs.c.slot_at, decisions.c.decided_at, *columns)
+        .select_from(decisions)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .order_by(runs.c.slot_at, runs.c.id, bots.c.id, decisions.c.subject_id)
+    )
+
+
+def _payouts(connection: Connection, as_of: datetime | None) -> Mapping[int, tuple[float, datetime]]:
+    """Return what each settled market paid and when, by its row, as it was known at the instant."""
+    statement = select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at).order_by(
+        resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision
+    )
+    if as_of is not None:
+        statement = statement.where(resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
+    # Of several revisions the last one stays.
+    return {market: (payout, settled_at) for market, payout, settled_at in connection.execute(statement)}
+
+
+def _knowledge(
+    connection: Connection, asked: Asked, payouts: Mapping[int, tuple[float, datetime]]
+) -> Mapping[int, Knowledge]:
+    """Return what the models behind each decision can have known, by its row."""
+    # Also of bots that nobody asked for: another may pool them.
+    whole = replace(asked, bots=())
+    statement = (
+        select(
+            decisions.c.id,
+            decisions.c.bot_id,
+            func.coalesce(decisions.c.event_row, -decisions.c.id),
+            decisions.c.decided_at,
+            OPENED_MODEL,
+            IS_LIVE,
+        )
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .where(*whole.conditions())
+    )
+    found = connection.execute(statement).all()
+    if not found:
+        return {}
+    rows, bot, event, decided_at, opened, live = zip(*found, strict=True)
+    ended = _ended_at(connection, payouts)
+    made = Deciders(
+        bot_row=np.array(bot, dtype=np.int64),
+        event=np.array(event, dtype=np.int64),
+        opened_model=np.array(opened) == 1,
+        is_live=np.array(live) == 1,
+        decided_at=np.array([each.timestamp() for each in decided_at]),
+        event_settled_at=np.array([ended.get(each, np.inf) for each in event]),
+    )
+    return {row: KNOWLEDGE[code] for row, code in zip(rows, knowledge_of_decisions(connection, made), strict=True)}
+
+
+def _ended_at(connection: Connection, payouts: Mapping[int, tuple[float, datetime]]) -> Mapping[int, float]:
+    """Return when the last market of each event settled, infinite where one has not, by the event's row."""
+    ended: dict[int, float] = {}
+    for market, event in connection.execute(select(markets.c.id, markets.c.event_row)):
+        at = payouts[market][1].timestamp() if market in payouts else np.inf
+        ended[event] = max(ended.get(event, at), at)
+    return ended

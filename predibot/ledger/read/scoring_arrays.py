@@ -1,0 +1,256 @@
+"""What scoring reads from the ledger: plain arrays, as of an instant, straight from the cursor."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, Connection, select
+
+from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
+from predibot.ledger.read.model_knowledge import IS_LIVE, Deciders, knowledge_of_decisions
+from predibot.ledger.read.packed_runs import UNKNOWN, collation_of, decided_in, numbers_of
+from predibot.ledger.schema.instant import to_microseconds
+from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.runs import runs
+from predibot.scoring.records.track_record import TrackRecord
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_MICROSECONDS = 1e6
+_DAY_MICROSECONDS = 86_400 * 1_000_000
+
+
+def track_record(
+    connection: Connection,
+    venue: str,
+    as_of: datetime,
+    *,
+    recipe: str | None = None,
+    bot_names: Sequence[str] = (),
+) -> TrackRecord:
+    """Return all decisions of a venue's runs that are not void, with what was known at the instant.
+
+    Args:
+        connection: A reading transaction.
+        venue: Whose instruments, such as `polymarket`.
+        as_of: Nothing that was decided, observed or settled later is read.
+        recipe: Only runs of the recipe with this name.
+        bot_names: Only these bots; empty for all.
+    """
+    at = to_microseconds(as_of)
+    listed = _markets(connection, venue)
+    market_rows = listed[:, 0]
+    payout, settled_at = _settled(connection, venue, market_rows, as_of)
+    # Also of bots that nobody asked for: another may pool them.
+    head, bet = _decided(connection, venue, as_of, recipe)
+    knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
+    if bot_names:
+        rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(bot_names))).scalars()
+        asked = np.isin(head[:, 1], list(rows))
+        head, bet = _only(asked, head, bet)
+        knowledge = knowledge[asked]
+    names, bot_index = _bots(connection, head[:, 1])
+    event = head[:, 5].astype(np.int64)
+    observed_market, observed_at, observed_price = _observations(connection, venue, market_rows, as_of)
+    played = played_events(connection, venue, as_of)
+    categories, category = _categories(event, played)
+    asked_of = asked_markets(connection, venue)
+    fees = _fees(head[bet[:, 0].astype(np.int64), 10].astype(np.int64), bet[:, 1].astype(np.int64), asked_of)
+    asked_decision, asked_market = _asked(head, market_rows, asked_of)
+    return TrackRecord(
+        as_of=at / _MICROSECONDS,
+        bots=names,
+        decision_bot=bot_index,
+        decision_status=head[:, 2].astype(np.int8),
+        decided_at=head[:, 3] / _MICROSECONDS,
+        decision_day=(head[:, 4] // _DAY_MICROSECONDS).astype(np.int64),
+        decision_event=event,
+        decision_cost_usd=_known(head[:, 6]),
+        decision_cost_known_usd=head[:, 7].copy(),
+        bet_decision=bet[:, 0].astype(np.int64),
+        bet_market=np.searchsorted(market_rows, bet[:, 1]).astype(np.int64),
+        # Copied, or each would keep all eight columns in memory.
+        bet_usd=bet[:, 2].copy(),
+        bet_price_yes=bet[:, 3].copy(),
+        bet_probability=_known(bet[:, 4]),
+        payout_yes=payout,
+        settled_at=settled_at,
+        observation_market=observed_market,
+        observation_at=observed_at,
+        observation_price_yes=observed_price,
+        event_settled=~np.isin(event, listed[np.isnan(payout), 1]),
+        decision_knowledge=knowledge,
+        decision_slot=head[:, 4] / _MICROSECONDS,
+        decision_category=category,
+        categories=categories,
+        event_names={row: each.title for row, each in played.items()},
+        bet_confidence=_known(bet[:, 5]),
+        bet_bid_yes=_known(bet[:, 6]),
+        bet_ask_yes=_known(bet[:, 7]),
+        bet_fee_rate=fees[:, 0],
+        bet_fee_exponent=fees[:, 1],
+        asked_decision=asked_decision,
+        asked_market=asked_market,
+        market_exclusive=_exclusive(market_rows, asked_of),
+    )
+
+
+def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | None) -> tuple[Floats, Floats]:
+    """Return id, bot row, status, decided, slot, event row, cost, known cost, opened a model, live, run of decisions.
+
+    And their bets, as `packs.Decided` has them; both by slot, and then in the order of names.
+    """
+    statement = (
+        select(runs.c.id, runs.c.slot_at, IS_LIVE)
+        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *_of_recipe(recipe))
+        .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
+    )
+    made_in = numbers_of(connection, statement, 3)
+    found = list(decided_in(connection, made_in[:, 0].astype(np.int64).tolist()))
+    sizes = [len(each.decisions) for each in found]
+    first = np.cumsum(sizes) - sizes
+    run = np.repeat(made_in, sizes, axis=0)
+    head = np.concatenate([np.zeros((0, 8)), *(each.decisions for each in found)])
+    head = np.column_stack([head[:, :4], run[:, 1], head[:, 4:], run[:, 2], run[:, 0]])
+    bet = np.concatenate([np.zeros((0, 8)), *(each.bets for each in found)])
+    bet[:, 0] += np.repeat(first, [len(each.bets) for each in found])
+    known = head[:, 3] <= to_microseconds(as_of)
+    return (head, bet) if known.all() else _only(known, head, bet)
+
+
+def _of_recipe(recipe: str | None) -> list[ColumnElement[bool]]:
+    return [] if recipe is None else [runs.c.recipe == recipe]
+
+
+def _only(kept: NDArray[np.bool_], head: Floats, bet: Floats) -> tuple[Floats, Floats]:
+    """Return some of the decisions, and their bets."""
+    decision = bet[:, 0].astype(np.int64)
+    bet = bet[kept[decision]]
+    bet[:, 0] = (np.cumsum(kept) - 1)[decision[kept[decision]]]
+    return head[kept], bet
+
+
+def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints]:
+    """Return the names that decided, in order of entry, and the index of each decision's."""
+    present = np.unique(bot_rows)
+    named = {row: name for row, name in connection.execute(select(bots.c.id, bots.c.name))}
+    names = tuple(dict.fromkeys(named[int(row)] for row in present))
+    index = np.array([names.index(named[int(row)]) for row in present], dtype=np.int64)
+    return names, index[np.searchsorted(present, bot_rows)] if present.size else np.zeros(0, dtype=np.int64)
+
+
+def _markets(connection: Connection, venue: str) -> Ints:
+    """Return market row and event row, (n, 2), by market row."""
+    statement = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
+    return numbers_of(connection, statement, 2).astype(np.int64)
+
+
+def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
+    """Return payout and settlement of each market as of the instant, NaN where it was not settled."""
+    statement = (
+        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
+        .join(markets, markets.c.id == resolutions.c.market_row)
+        .where(markets.c.venue == venue, resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
+        .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
+    )
+    found = numbers_of(connection, statement, 3)
+    payout, settled_at = np.full(market_rows.size, np.nan), np.full(market_rows.size, np.nan)
+    where = np.searchsorted(market_rows, found[:, 0])
+    # Of several revisions the last one is assigned last.
+    payout[where] = found[:, 1]
+    settled_at[where] = found[:, 2] / _MICROSECONDS
+    return payout, settled_at
+
+
+def _ended_at(event: Ints, event_of_market: Ints, settled_at: Floats) -> Floats:
+    """Return when the last market of each decision's event settled, infinite where one has not or there is none."""
+    rows, index = np.unique(event_of_market, return_inverse=True)
+    last = np.full(rows.size + 1, -np.inf)
+    np.maximum.at(last, index, np.where(np.isnan(settled_at), np.inf, settled_at))
+    last[-1] = np.inf
+    where = np.searchsorted(rows, event)
+    where[~np.isin(event, rows)] = rows.size
+    return last[where]
+
+
+def _knowledge(connection: Connection, head: Floats, event_of_market: Ints, settled_at: Floats) -> NDArray[np.int8]:
+    """Return what the models behind each decision can have known, as indices into `KNOWLEDGE`."""
+    event = head[:, 5].astype(np.int64)
+    made = Deciders(
+        bot_row=head[:, 1].astype(np.int64),
+        event=event,
+        opened_model=head[:, 8] == 1.0,
+        is_live=head[:, 9] == 1.0,
+        decided_at=head[:, 3] / _MICROSECONDS,
+        event_settled_at=_ended_at(event, event_of_market, settled_at),
+    )
+    return knowledge_of_decisions(connection, made)
+
+
+def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[str, ...], Ints]:
+    """Return the categories there are, by name, and which each decision's event is in, (n_d,)."""
+    named = {row: each.category or NO_CATEGORY for row, each in played.items()}
+    names = tuple(sorted({*named.values(), NO_CATEGORY}))
+    rows, index = np.unique(event, return_inverse=True)
+    of_event = np.array([names.index(named.get(int(row), NO_CATEGORY)) for row in rows], dtype=np.int64)
+    return names, of_event[index] if rows.size else np.zeros(0, dtype=np.int64)
+
+
+def _asked(head: Floats, market_rows: Ints, asked_of: AskedMarkets) -> tuple[Ints, Ints]:
+    """Return the decision and the market of every question asked, (n_a,) each, by decision and then by market."""
+    run, event = head[:, 10].astype(np.int64), head[:, 5].astype(np.int64)
+    cells, cell = np.unique(np.stack([run, event]), axis=1, return_inverse=True)
+    # What is about no event was asked about no market.
+    lists = [sorted(asked_of.of_event.get((run_id, row), ())) for run_id, row in cells.T.tolist()]
+    sizes = np.array([len(rows) for rows in lists], dtype=np.int64)
+    starts = (np.cumsum(sizes) - sizes)[cell]
+    of_decision = sizes[cell]
+    decision = np.repeat(np.arange(len(head), dtype=np.int64), of_decision)
+    within = np.arange(decision.size) - np.repeat(np.cumsum(of_decision) - of_decision, of_decision)
+    rows = np.fromiter(chain.from_iterable(lists), dtype=np.int64)
+    market = rows[np.repeat(starts, of_decision) + within]
+    return decision, np.searchsorted(market_rows, market).astype(np.int64)
+
+
+def _exclusive(market_rows: Ints, asked_of: AskedMarkets) -> Ints:
+    """Return the number of the group in which each market excludes the others, (n_m,), -1 for none."""
+    groups = [asked_of.groups.get(row) for row in market_rows.tolist()]
+    number = {group: index for index, group in enumerate(dict.fromkeys(groups)) if group is not None}
+    return np.array([-1 if group is None else number[group] for group in groups], dtype=np.int64)
+
+
+def _fees(run: Ints, market_rows: Ints, asked_of: AskedMarkets) -> Floats:
+    """Return the rate and the exponent of each bet's taker fee as its own run froze it, (n_b, 2), NaN for none."""
+    span = int(market_rows.max(initial=0)) + 1
+    codes, index = np.unique(run * span + market_rows, return_inverse=True)
+    found = [asked_of.fees.get(divmod(code, span)) for code in codes.tolist()]
+    table = [(np.nan, np.nan) if fees is None else (fees.rate, fees.exponent) for fees in found]
+    return np.array(table, dtype=np.float64).reshape(-1, 2)[index]
+
+
+def _observations(
+    connection: Connection, venue: str, market_rows: Ints, as_of: datetime
+) -> tuple[Ints, Floats, Floats]:
+    """Return market, instant, price of YES; of equal instants track's own quote comes last."""
+    statement = (
+        select(instruments.c.market_row, price_paths.c.points)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .where(instruments.c.venue == venue, instruments.c.side == "YES")
+        .order_by(price_paths.c.instrument_row)
+    )
+    paths = connection.execute(statement).all()
+    points, sizes = unpacked_points([path.points for path in paths])
+    market = np.repeat(np.searchsorted(market_rows, [path.market_row for path in paths]), sizes)
+    at, price = points["at"] / _MICROSECONDS, points["price"].copy()
+    known = points["at"] <= to_microseconds(as_of)
+    return (market, at, price) if known.all() else (market[known], at[known], price[known])
+
+
+def _known(values: Floats) -> Floats:
+    return np.where(values == UNKNOWN, np.nan, values)

@@ -1,0 +1,1 @@
+"""Tables, types of columns, versions."""

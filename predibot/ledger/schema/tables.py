@@ -1,0 +1,404 @@
+"""The tables. A row is only ever built from a domain object: a `table=True` class checks nothing itself.
+
+What the database can refuse by itself, it refuses: every rule below has a name.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, Index, LargeBinary, MetaData, Text, UniqueConstraint, text
+from sqlmodel import Field, SQLModel
+
+from predibot.domain.decision import REASON_KINDS
+from predibot.ledger.schema.instant import Instant
+from predibot.ledger.schema.packed_points import POINT
+from predibot.ledger.schema.prose import Prose
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+CLUSTERED = {"sqlite_with_rowid": False}
+"""Rows lie in the order of their key, which is the order they are read in."""
+
+
+class Row(SQLModel):
+    """What all tables share: one catalogue with named constraints."""
+
+    # Nothing checks a row, so that what would is not built: that takes a sixth of the program's start.
+    model_config = {"defer_build": True}
+    metadata = MetaData(naming_convention=NAMING)
+
+
+def _instant(*, nullable: bool = False) -> datetime:
+    return Field(sa_type=Instant, nullable=nullable)  # type: ignore[no-any-return]
+
+
+def _text() -> str:
+    return Field(sa_type=Text)  # type: ignore[no-any-return]
+
+
+def _unit(column: str) -> CheckConstraint:
+    return CheckConstraint(f"{column} >= 0 AND {column} <= 1", name=f"{column}_in_unit")
+
+
+def _one_of(column: str, *words: str) -> CheckConstraint:
+    listed = ", ".join(f"'{word}'" for word in words)
+    return CheckConstraint(f"{column} IN ({listed})", name=f"{column}_known")
+
+
+class RunRow(Row, table=True):
+    """One pass of a recipe; the key is free again once a run is void."""
+
+    __tablename__ = "runs"
+    __table_args__ = (
+        Index(
+            "uq_runs_live_key",
+            "key",
+            unique=True,
+            # In PostgreSQL too, where the migration says so: named here it would load the drivers at every start.
+            sqlite_where=text("voided_at IS NULL"),
+        ),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = _text()
+    recipe: str = _text()
+    slot_at: datetime = _instant()
+    as_of: datetime = _instant()
+    venue: str = _text()
+    venue_name: str = _text()
+    game: str = _text()
+    seed: int = Field(sa_type=BigInteger)
+    digest: str = _text()
+    recipe_json: str = _text()
+    overrides_json: str = _text()
+    passed_over_json: str = _text()
+    notes_json: str = _text()
+    code_version: str = _text()
+    created_at: datetime = _instant()
+    voided_at: datetime | None = _instant(nullable=True)
+    void_reason: str | None = Field(default=None, sa_type=Prose)
+
+
+class EventRow(Row, table=True):
+    """An event of a venue, as it was first seen."""
+
+    __tablename__ = "events"
+    __table_args__ = (UniqueConstraint("venue", "event_id"),)
+    id: int | None = Field(default=None, primary_key=True)
+    venue: str = _text()
+    event_id: str = _text()
+    title: str = _text()
+
+
+class RunEventRow(Row, table=True):
+    """An event a run plays, frozen with the venue's payload it was chosen from."""
+
+    __tablename__ = "run_events"
+    __table_args__ = (UniqueConstraint("run_id", "event_row"),)
+    run_id: int = Field(foreign_key="runs.id", primary_key=True)
+    position: int = Field(primary_key=True)
+    event_row: int = Field(foreign_key="events.id")
+    event_json: str = _text()
+    payload: str = _text()
+
+
+class MarketRow(Row, table=True):
+    """A market of an event, with all that is needed to ask for it later."""
+
+    __tablename__ = "markets"
+    __table_args__ = (UniqueConstraint("venue", "market_id"),)
+    id: int | None = Field(default=None, primary_key=True)
+    venue: str = _text()
+    market_id: str = _text()
+    event_row: int = Field(foreign_key="events.id", index=True)
+    condition_id: str | None = Field(default=None, sa_type=Text)
+    token_ids_json: str = _text()
+    question: str = _text()
+
+
+class InstrumentRow(Row, table=True):
+    """One thing that has a price."""
+
+    __tablename__ = "instruments"
+    __table_args__ = (
+        UniqueConstraint("venue", "kind", "instrument_id"),
+        _one_of("side", "YES", "NO"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    venue: str = _text()
+    kind: str = _text()
+    instrument_id: str = _text()
+    market_row: int | None = Field(default=None, foreign_key="markets.id", index=True)
+    side: str | None = Field(default=None, sa_type=Text)
+    tracked_from: datetime | None = _instant(nullable=True)
+    tracked_until: datetime | None = _instant(nullable=True)
+
+
+class BotRow(Row, table=True):
+    """A contestant of a run."""
+
+    __tablename__ = "bots"
+    __table_args__ = (UniqueConstraint("run_id", "name"),)
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="runs.id")
+    name: str = _text()
+    strategy: str = _text()
+    arguments_json: str = _text()
+    source_sha256: str = _text()
+    model: str | None = Field(default=None, sa_type=Text)
+    """None for a bot without a model."""
+    knowledge_cutoff: str | None = Field(default=None, sa_type=Text)
+    """The day up to which the model was trained, as `2025-06-01`; None where it is not known."""
+    members_json: str | None = Field(default=None, sa_type=Text)
+    """The names of the bots whose decisions it pools; None where an older predibot did not write them down."""
+
+
+class TaskRow(Row, table=True):
+    """A claim: who does which piece of work, and how it ended."""
+
+    __tablename__ = "tasks"
+    __table_args__ = (
+        UniqueConstraint("run_id", "bot_id", "subject_kind", "subject_id"),
+        _one_of("status", "open", "claimed", "recorded", "refused", "failed", "abstained"),
+        CheckConstraint("(status = 'claimed') = (token IS NOT NULL)", name="claimed_has_token"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="runs.id")
+    bot_id: int = Field(foreign_key="bots.id", index=True)
+    subject_kind: str = _text()
+    subject_id: str = _text()
+    status: str = _text()
+    failures: int = 0
+    token: str | None = Field(default=None, sa_type=Text)
+    owner: str | None = Field(default=None, sa_type=Text)
+    lease_until: datetime | None = _instant(nullable=True)
+    waits_for: int | None = Field(default=None, foreign_key="tasks.id", index=True)
+    next_try_at: datetime | None = _instant(nullable=True)
+    """Before this a failed task is not tried again unasked; None for at once."""
+
+
+class AttemptRow(Row, table=True):
+    """One try at a task; `lost` when its owner vanished."""
+
+    __tablename__ = "attempts"
+    __table_args__ = (_one_of("outcome", "recorded", "refused", "failed", "abstained", "interrupted", "lost"),)
+    task_id: int = Field(foreign_key="tasks.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    started_at: datetime = _instant()
+    ended_at: datetime | None = _instant(nullable=True)
+    outcome: str | None = Field(default=None, sa_type=Text)
+    message: str = Field(default="", sa_type=Prose)
+
+
+class DecisionRow(Row, table=True):
+    """What one bot said about one subject, or why it did not."""
+
+    __tablename__ = "decisions"
+    __table_args__ = (
+        UniqueConstraint("task_id"),
+        _one_of("status", "recorded", "refused", "failed", "abstained"),
+        CheckConstraint("unallocated_usd IS NULL OR unallocated_usd >= 0", name="unallocated_not_negative"),
+        CheckConstraint("(status = 'recorded') = (unallocated_usd IS NOT NULL)", name="recorded_is_booked"),
+        CheckConstraint("cost_known_usd >= 0", name="cost_not_negative"),
+        _one_of("reason_kind", *REASON_KINDS),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    task_id: int = Field(foreign_key="tasks.id")
+    run_id: int = Field(foreign_key="runs.id", index=True)
+    bot_id: int = Field(foreign_key="bots.id", index=True)
+    subject_kind: str = _text()
+    subject_id: str = _text()
+    event_row: int | None = Field(default=None, foreign_key="events.id", index=True)
+    status: str = _text()
+    decided_at: datetime = _instant()
+    message: str = Field(sa_type=Prose)
+    rationale: str = Field(sa_type=Prose)
+    notes_json: str = _text()
+    unallocated_usd: float | None = None
+    stated_unallocated_usd: float | None = None
+    scale: float = 1.0
+    cost_usd: float | None = None
+    cost_known_usd: float = 0.0
+    seconds: float = 0.0
+    trace_sha256: str | None = Field(default=None, sa_type=Text)
+    models_json: str | None = Field(default=None, sa_type=Text)
+    """The names of the models that were opened for it; None where nobody wrote them down."""
+    reason_kind: str | None = Field(default=None, sa_type=Text)
+    """What made it abstain; None for one that did not, and where an older predibot did not say."""
+
+
+class ForecastRow(Row, table=True):
+    """A probability of YES, with the hash of the question as it read then."""
+
+    __tablename__ = "forecasts"
+    __table_args__ = (
+        _unit("probability"),
+        CheckConstraint("confidence IS NULL OR (confidence >= 0 AND confidence <= 10)", name="confidence_in_range"),
+        CLUSTERED,
+    )
+    decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
+    market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
+    probability: float
+    confidence: float | None = None
+    rationale: str = Field(sa_type=Prose)
+    question_sha256: str = _text()
+
+
+class BetRow(Row, table=True):
+    """What was asked on a market and what was booked; one row also for a bet of zero."""
+
+    __tablename__ = "bets"
+    __table_args__ = (
+        _one_of("price_source", "mid", "displayed", "last", "history"),
+        CheckConstraint("price_yes > 0 AND price_yes < 1", name="price_usable"),
+        CLUSTERED,
+    )
+    decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
+    market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
+    asked_usd: float
+    booked_usd: float
+    price_yes: float
+    price_source: str = _text()
+
+
+class FillRow(Row, table=True):
+    """One purchase of shares."""
+
+    __tablename__ = "fills"
+    __table_args__ = (
+        _unit("price"),
+        CheckConstraint("shares > 0", name="shares_positive"),
+        CheckConstraint("fee_usd >= 0", name="fee_not_negative"),
+        CLUSTERED,
+    )
+    decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    instrument_row: int = Field(foreign_key="instruments.id", index=True)
+    shares: float
+    price: float
+    fee_usd: float
+    cash_usd: float
+
+
+class QuoteRow(Row, table=True):
+    """A quote stored with a decision: the one the bot was shown, or the one it was booked at."""
+
+    __tablename__ = "quotes"
+    __table_args__ = (_one_of("role", "shown", "booked"), CLUSTERED)
+    decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
+    market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
+    role: str = Field(primary_key=True, sa_type=Text)
+    at: datetime = _instant()
+    bid: float | None = None
+    ask: float | None = None
+    displayed: float | None = None
+    last: float | None = None
+    history: float | None = None
+
+
+class SourceRow(Row, table=True):
+    """A search that was made or a page that was read before a decision, in their order."""
+
+    __tablename__ = "sources"
+    __table_args__ = (
+        _one_of("kind", "search", "page"),
+        CheckConstraint("results IS NULL OR results >= 0", name="results_not_negative"),
+        CLUSTERED,
+    )
+    decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    kind: str = _text()
+    text: str = Field(sa_type=Prose)
+    final_url: str | None = Field(default=None, sa_type=Prose)
+    sha256: str | None = Field(default=None, sa_type=Text)
+    title: str = Field(sa_type=Prose)
+    published_at: datetime | None = _instant(nullable=True)
+    results: int | None = None
+
+
+class _Amounts(Row):
+    """An amount in the whole small units of `agents.account.Exact`."""
+
+    usd: int = Field(sa_type=BigInteger)
+    tokens: int = Field(sa_type=BigInteger)
+    steps: int = Field(sa_type=BigInteger)
+    searches: int = Field(sa_type=BigInteger)
+    seconds: int = Field(sa_type=BigInteger)
+
+
+class SpendingRow(_Amounts, table=True):
+    """What is settled of one account; until version 0004 what was set aside was in it too."""
+
+    __tablename__ = "spending"
+    account: str = Field(primary_key=True, sa_type=Text)
+
+
+class ReservationRow(_Amounts, table=True):
+    """What one process has set aside of one account; it counts as long as the process lives."""
+
+    __tablename__ = "reservations"
+    account: str = Field(primary_key=True, sa_type=Text)
+    owner: str = Field(primary_key=True, sa_type=Text)
+    kept: bool = Field(primary_key=True)
+    """Whether it is kept for answers that will be asked for."""
+    lease_until: datetime = _instant()
+
+
+class PricePathRow(Row, table=True):
+    """The prices that `track` saw of an instrument, as `points` packs them: a row each would be millions."""
+
+    __tablename__ = "price_paths"
+    __table_args__ = (CheckConstraint(f"length(points) % {POINT.itemsize} = 1", name="points_whole"),)
+    instrument_row: int = Field(
+        foreign_key="instruments.id", primary_key=True, sa_column_kwargs={"autoincrement": False}
+    )
+    points: bytes = Field(sa_type=LargeBinary)
+
+
+class ResolutionRow(Row, table=True):
+    """One revision of what a market paid."""
+
+    __tablename__ = "resolutions"
+    __table_args__ = (_unit("payout_yes"), _one_of("settled_source", "venue", "first_sight"))
+    market_row: int = Field(foreign_key="markets.id", primary_key=True)
+    revision: int = Field(primary_key=True)
+    payout_yes: float
+    settled_at: datetime = _instant()
+    settled_source: str = _text()
+    effective_at: datetime = _instant()
+    seen_at: datetime = _instant()
+
+
+class ChangeRow(Row, table=True):
+    """How often what caches are made of was changed; triggers of the database count, so nothing gets past them."""
+
+    __tablename__ = "changes"
+    scope: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    """The run whose bots, decisions and what belongs to them are counted; 0 for everything else."""
+    number: int = Field(sa_type=BigInteger)
+    counted_by: int | None = Field(default=None, sa_type=BigInteger)
+    """The last one that changed something, where the database numbers them: each counts once."""
+
+
+class RunPackRow(Row, table=True):
+    """A run's decisions as arrays, to be read in place of its rows while its count of changes is the same."""
+
+    __tablename__ = "run_packs"
+    run_id: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    change: int = Field(sa_type=BigInteger)
+    content: bytes = Field(sa_type=LargeBinary)
+
+
+class MemoRow(Row, table=True):
+    """What was worked out from the ledger; the key says from which state of it, and with what code."""
+
+    __tablename__ = "memos"
+    __table_args__ = (UniqueConstraint("key"),)
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = _text()
+    content: str = _text()

@@ -1,0 +1,267 @@
+"""Claims: who does which piece of work, so that none is done twice and none is lost.
+
+A claim is taken before a cent is spent. It carries a random token and a lease;
+the work ends in one transaction that only goes through while the token still
+matches. A claim whose owner is gone is taken over: at once where the owner was a
+process of this machine that no longer runs, after its lease anywhere else.
+"""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+
+from predibot.domain.decision import ReasonKind, Subject
+from predibot.errors import ClaimLost
+from predibot.ledger.schema.tables import AttemptRow, DecisionRow, TaskRow
+from predibot.ledger.schema.upsert import insert_one, table_of
+
+RETRY_PAUSES = (timedelta(0), timedelta(minutes=30), timedelta(hours=6))
+"""Before each try after a failure; so many follow unasked, by later calls of `decide`.
+
+The first is at once: whoever set the missing key runs the command again. After
+that an outage has hours to pass before the tries are used up.
+"""
+MAX_RETRIES = len(RETRY_PAUSES)
+
+Retry = Literal["failed", "abstained"]
+RETRIES: tuple[Retry, ...] = ("failed", "abstained")
+"""What may be asked for again: what failed, pause or not; what abstained for a reason that may have passed."""
+_PASSING: tuple[ReasonKind, ...] = ("budget", "members")
+
+tasks, attempts = table_of(TaskRow), table_of(AttemptRow)
+decisions = table_of(DecisionRow)
+
+# Put together once: doing that costs more than what they do.
+_END_TASK = (
+    update(tasks)
+    .where(tasks.c.id == bindparam("its_id"), tasks.c.token == bindparam("its_token"))
+    .values(
+        status=bindparam("its_status"),
+        token=None,
+        owner=None,
+        lease_until=None,
+        failures=tasks.c.failures + bindparam("failed"),
+    )
+    .returning(tasks.c.failures)
+)
+_END_ATTEMPT = (
+    update(attempts)
+    .where(attempts.c.task_id == bindparam("its_id"), attempts.c.number == bindparam("its_number"))
+    .values(ended_at=bindparam("now"), outcome=bindparam("its_outcome"), message=bindparam("said"))
+)
+
+Outcome = Literal["recorded", "refused", "failed", "abstained", "interrupted", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to do one piece of work, until somebody else has it."""
+
+    task_id: int
+    token: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Why there is no claim: the work is done, or somebody is at it."""
+
+    status: str
+    """`recorded`, `refused`, `failed`, `abstained`, or `claimed` while somebody is at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who asks for claims."""
+
+    owner: str
+    lease: timedelta
+    began_at: datetime
+    """What failed after this is not tried again by the same call."""
+    is_gone: Callable[[str], bool]
+    """Whether an owner is known to run no more."""
+    retry: frozenset[Retry] = frozenset()
+    """What is tried again because somebody asks for it."""
+
+
+def new_token() -> str:
+    """Return what a claim is known by, which nobody can guess."""
+    return secrets.token_hex(16)
+
+
+def claim(
+    connection: Connection,
+    run_id: int,
+    bot_id: int,
+    subject: Subject,
+    claimant: Claimant,
+    *,
+    now: datetime,
+    token: str | None = None,
+) -> Claim | Taken:
+    """Return the claim on a piece of work, or why it cannot be had.
+
+    Args:
+        connection: To the ledger.
+        run_id: The row of the run.
+        bot_id: The row of the bot.
+        subject: What is decided about.
+        claimant: Who asks.
+        now: The instant it is.
+        token: What the claim is to be known by. Who asks again with the same one, because no answer came, gets
+            what the first time gave; left out, it is a new one.
+    """
+    token = token or new_token()
+    held = {"status": "claimed", "token": token, "owner": claimant.owner, "lease_until": now + claimant.lease}
+    row = {"run_id": run_id, "bot_id": bot_id, "subject_kind": subject.kind, "subject_id": subject.id}
+    task_id = insert_one(connection, TaskRow, {**row, **held, "failures": 0})
+    if task_id is not None:
+        return Claim(task_id, token, _begin_attempt(connection, task_id, 1, now=now))
+    task = connection.execute(select(tasks).where(*(tasks.c[name] == value for name, value in row.items()))).one()
+    if task.token == token:
+        return Claim(task.id, token, _last_attempt(connection, task.id))
+    if not _is_free(connection, task, claimant, now=now):
+        return Taken(task.status)
+    if not _take(connection, task, held):
+        return Taken("claimed")
+    return Claim(task.id, token, _begin_again(connection, task.id, now=now))
+
+
+def held_claim(connection: Connection, run_id: int, bot_id: int, subject: Subject, owner: str) -> Claim | None:
+    """Return the claim an owner holds on a piece of work, or None."""
+    row = connection.execute(
+        select(tasks.c.id, tasks.c.token, func.max(attempts.c.number))
+        .join(attempts, attempts.c.task_id == tasks.c.id)
+        .where(
+            tasks.c.run_id == run_id,
+            tasks.c.bot_id == bot_id,
+            tasks.c.subject_kind == subject.kind,
+            tasks.c.subject_id == subject.id,
+            tasks.c.owner == owner,
+            tasks.c.status == "claimed",
+        )
+        .group_by(tasks.c.id, tasks.c.token)
+    ).first()
+    return None if row is None else Claim(*row)
+
+
+def renew(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
+    """Give every claim of an owner a new lease: its sign of life."""
+    connection.execute(
+        update(tasks).where(tasks.c.owner == owner, tasks.c.status == "claimed").values(lease_until=now + lease)
+    )
+
+
+def release(connection: Connection, owner: str, *, now: datetime) -> int:
+    """Give back every claim of an owner that was interrupted, and return how many."""
+    given = connection.execute(
+        update(tasks)
+        .where(tasks.c.owner == owner, tasks.c.status == "claimed")
+        .values(status="open", token=None, owner=None, lease_until=None)
+        .returning(tasks.c.id)
+    ).scalars()
+    released = list(given)
+    for task_id in released:
+        _end_open_attempts(connection, task_id, "interrupted", now=now)
+    return len(released)
+
+
+def finish(connection: Connection, held: Claim, status: Outcome, *, message: str, now: datetime) -> bool:
+    """Turn a claim into its end, in the transaction that stores the result.
+
+    Returns:
+        True; or False where an earlier call with the same instant did all that already, and only its answer was
+        lost: then nothing is left to store.
+
+    Raises:
+        ClaimLost: If the claim belongs to somebody else now; nothing may be stored.
+    """
+    ended = {"its_id": held.task_id, "its_token": held.token, "its_status": status, "failed": int(status == "failed")}
+    failures = connection.execute(_END_TASK, ended).scalar_one_or_none()
+    if failures is None:
+        if _has_ended(connection, held, status, at=now):
+            return False
+        raise ClaimLost("this work was taken over by another process; its own result stands")
+    if status == "failed":
+        _pause(connection, held.task_id, failures, now=now)
+    attempt = {"its_id": held.task_id, "its_number": held.attempt, "now": now, "its_outcome": status, "said": message}
+    connection.execute(_END_ATTEMPT, attempt)
+    return True
+
+
+def _has_ended(connection: Connection, held: Claim, status: Outcome, *, at: datetime) -> bool:
+    """Return whether an attempt ended in this way at this instant."""
+    ended = select(attempts.c.outcome, attempts.c.ended_at).where(
+        attempts.c.task_id == held.task_id, attempts.c.number == held.attempt
+    )
+    return tuple(connection.execute(ended).one()) == (status, at)
+
+
+def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Claimant, *, now: datetime) -> bool:
+    if task.status == "open":
+        return True
+    if task.status == "claimed":
+        return bool(task.lease_until <= now or claimant.is_gone(task.owner))
+    if not (task.status in claimant.retry or _is_due(task, now)):
+        return False
+    if task.status == "abstained" and not _may_pass(connection, task.id):
+        return False
+    ended_at = connection.execute(
+        select(func.max(attempts.c.ended_at)).where(attempts.c.task_id == task.id)
+    ).scalar_one()
+    return bool(ended_at < claimant.began_at)
+
+
+def _is_due(task: Row[tuple[object, ...]], now: datetime) -> bool:
+    """Return whether a task failed, and is to be tried again by now."""
+    if task.status != "failed" or task.failures > MAX_RETRIES:
+        return False
+    return task.next_try_at is None or bool(task.next_try_at <= now)
+
+
+def _may_pass(connection: Connection, task_id: int) -> bool:
+    """Return whether what made a decision abstain may be gone."""
+    kind = connection.execute(select(decisions.c.reason_kind).where(decisions.c.task_id == task_id)).scalar_one()
+    return kind in _PASSING
+
+
+def _pause(connection: Connection, task_id: int, failures: int, *, now: datetime) -> None:
+    """Store until when a task is left alone."""
+    pause = RETRY_PAUSES[failures - 1] if failures <= MAX_RETRIES else None
+    next_try_at = (now + pause).replace(microsecond=0) if pause else None
+    connection.execute(update(tasks).where(tasks.c.id == task_id).values(next_try_at=next_try_at))
+
+
+def _take(connection: Connection, task: Row[tuple[object, ...]], held: dict[str, object]) -> bool:
+    """Take a task over if it is still as it was read, and return whether that went through."""
+    same_token = tasks.c.token.is_(None) if task.token is None else tasks.c.token == task.token
+    same = (tasks.c.id == task.id, tasks.c.status == task.status, tasks.c.failures == task.failures, same_token)
+    return connection.execute(update(tasks).where(*same).values(**held).returning(tasks.c.id)).first() is not None
+
+
+def _begin_again(connection: Connection, task_id: int, *, now: datetime) -> int:
+    _end_open_attempts(connection, task_id, "lost", now=now)
+    return _begin_attempt(connection, task_id, _last_attempt(connection, task_id) + 1, now=now)
+
+
+def _last_attempt(connection: Connection, task_id: int) -> int:
+    numbers = select(func.max(attempts.c.number)).where(attempts.c.task_id == task_id)
+    return int(connection.execute(numbers).scalar_one())
+
+
+def _begin_attempt(connection: Connection, task_id: int, number: int, *, now: datetime) -> int:
+    row = {"task_id": task_id, "number": number, "started_at": now, "message": ""}
+    connection.execute(insert(attempts), row)
+    return number
+
+
+def _end_open_attempts(connection: Connection, task_id: int, outcome: Outcome, *, now: datetime) -> None:
+    connection.execute(
+        update(attempts)
+        .where(attempts.c.task_id == task_id, attempts.c.ended_at.is_(None))
+        .values(ended_at=now, outcome=outcome)
+    )

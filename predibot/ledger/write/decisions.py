@@ -1,0 +1,330 @@
+"""Decisions in the ledger: stored whole with all that belongs to them, in one transaction."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+
+from predibot.domain.decision import BookedBet, Booking, Decision, ReasonKind, Status, Subject
+from predibot.domain.event import Event, Market
+from predibot.domain.price import Quote
+from predibot.domain.source import Source
+from predibot.ledger.schema.tables import (
+    BetRow,
+    BotRow,
+    DecisionRow,
+    FillRow,
+    ForecastRow,
+    MarketRow,
+    QuoteRow,
+    SourceRow,
+)
+from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, tasks
+from predibot.ledger.write.events import Catalogue
+
+decisions, forecasts, bets = table_of(DecisionRow), table_of(ForecastRow), table_of(BetRow)
+fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
+sources = table_of(SourceRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How one piece of work ended, with everything that is kept of it."""
+
+    status: Status
+    decided_at: datetime
+    event: Event
+    message: str = ""
+    decision: Decision | None = None
+    booking: Booking | None = None
+    shown: Mapping[str, Quote] = field(default_factory=dict)
+    booked: Mapping[str, Quote] = field(default_factory=dict)
+    cost_usd: float | None = 0.0
+    """Of this try; None where a part of it is unknown."""
+    cost_known_usd: float = 0.0
+    seconds: float = 0.0
+    trace_sha256: str | None = None
+    """By which its trace is kept; None where there is none."""
+    sources: tuple[Source, ...] = ()
+    """What was searched and read, in order, whatever the status."""
+    models: tuple[str, ...] | None = None
+    """The models that were opened for it; None where nobody knows."""
+    reason_kind: ReasonKind | None = None
+    """Of an abstention."""
+    could_cost: bool = False
+    """Whether a try of which nothing is stored may have cost something."""
+
+    @property
+    def was_paid(self) -> bool:
+        """Return whether it cost more than a moment of this machine: a model was asked, or money spent."""
+        return self.trace_sha256 is not None or self.cost_usd != 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBet:
+    """A bet with its forecast, as programs read it back."""
+
+    market_id: str
+    bet_usd: float
+    probability: float | None
+    confidence: float | None
+    price_yes: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDecision:
+    """A decision with its bets, as programs read it back."""
+
+    bot: str
+    subject_id: str
+    status: Status
+    message: str
+    unallocated_usd: float | None
+    cost_usd: float | None
+    """Of all its tries; None where a part of it is unknown."""
+    cost_known_usd: float
+    bets: tuple[StoredBet, ...]
+    notes: tuple[str, ...] = ()
+    """What the bot itself remarked."""
+    reason_kind: ReasonKind | None = None
+    """Of an abstention; None where an older predibot did not say."""
+    failures: int = 0
+    """How many tries failed."""
+    next_try_at: datetime | None = None
+    """When one that failed is tried again unasked, at the earliest; None for at once, or never."""
+
+    @property
+    def failed_for_good(self) -> bool:
+        """Return whether it failed as often as it is tried unasked."""
+        return self.status == "failed" and self.failures > MAX_RETRIES
+
+
+def store_decision(
+    connection: Connection,
+    held: Claim,
+    finished: Finished,
+    *,
+    run_id: int,
+    bot_id: int,
+    subject: Subject,
+    catalogue: Catalogue,
+    now: datetime,
+) -> None:
+    """Store a decision and end its claim; all of it or, where the claim is lost, nothing.
+
+    It comes to the same where it is done again with the same instant, because nobody heard how it ended.
+
+    Raises:
+        ClaimLost: If somebody else has the claim now.
+    """
+    if not finish(connection, held, finished.status, message=finished.message, now=now):
+        return
+    if held.attempt > 1:
+        finished = _with_earlier_tries(connection, held, finished)
+        _forget_attempt(connection, held)
+    row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id, subject=subject)
+    row["event_row"] = catalogue.event_rows.get(subject.id) if subject.kind == "event" else None
+    decision_id = connection.execute(insert(decisions).returning(decisions.c.id), row).scalar_one()
+    _store_sources(connection, decision_id, finished.sources)
+    # Also of one that abstained: by these prices the market is compared with it.
+    _store_quotes(connection, decision_id, finished, catalogue)
+    if finished.decision is None or finished.booking is None:
+        return
+    _store_forecasts(connection, decision_id, finished, catalogue)
+    _store_bets(connection, decision_id, finished.booking, catalogue)
+
+
+def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
+    """Return the decisions of a run with their bets, by bot in order of entry, then by subject."""
+    bets_of: dict[int, list[StoredBet]] = {}
+    query = (
+        select(
+            bets.c.decision_id,
+            markets.c.market_id,
+            bets.c.booked_usd,
+            forecasts.c.probability,
+            forecasts.c.confidence,
+            bets.c.price_yes,
+        )
+        .join(decisions, decisions.c.id == bets.c.decision_id)
+        .join(markets, markets.c.id == bets.c.market_row)
+        .outerjoin(
+            forecasts,
+            (forecasts.c.decision_id == bets.c.decision_id) & (forecasts.c.market_row == bets.c.market_row),
+        )
+        .where(decisions.c.run_id == run_id)
+        .order_by(bets.c.decision_id, bets.c.market_row)
+    )
+    for decision_id, *values in connection.execute(query):
+        bets_of.setdefault(decision_id, []).append(StoredBet(*values))
+    rows = connection.execute(
+        select(decisions, bots.c.name, tasks.c.failures, tasks.c.next_try_at)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(tasks, tasks.c.id == decisions.c.task_id)
+        .where(decisions.c.run_id == run_id)
+        .order_by(bots.c.id, decisions.c.subject_id)
+    )
+    return tuple(
+        StoredDecision(
+            bot=row.name,
+            subject_id=row.subject_id,
+            status=row.status,
+            message=row.message,
+            unallocated_usd=row.unallocated_usd,
+            cost_usd=row.cost_usd,
+            cost_known_usd=row.cost_known_usd,
+            bets=tuple(bets_of.get(row.id, ())),
+            notes=tuple(json.loads(row.notes_json)),
+            reason_kind=row.reason_kind,
+            failures=row.failures,
+            next_try_at=row.next_try_at,
+        )
+        for row in rows
+    )
+
+
+def question_sha256(event: Event, market: Market) -> str:
+    """Return the digest of what was asked, so that a later clarification of the rules shows."""
+    asked = [event.title, event.description, market.question, market.description]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+
+def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int, subject: Subject) -> dict[str, Any]:
+    decision, booking = finished.decision, finished.booking
+    return {
+        "task_id": held.task_id,
+        "run_id": run_id,
+        "bot_id": bot_id,
+        "subject_kind": subject.kind,
+        "subject_id": subject.id,
+        "status": finished.status,
+        "decided_at": finished.decided_at,
+        "message": finished.message,
+        "rationale": decision.rationale if decision else "",
+        "notes_json": json.dumps(decision.notes if decision else ()),
+        "unallocated_usd": booking.unallocated_usd if booking else None,
+        "stated_unallocated_usd": decision.unallocated_usd if decision else None,
+        "scale": booking.scale if booking else 1.0,
+        "cost_usd": finished.cost_usd,
+        "cost_known_usd": finished.cost_known_usd,
+        "seconds": finished.seconds,
+        "trace_sha256": finished.trace_sha256,
+        "models_json": None if finished.models is None else json.dumps(finished.models),
+        "reason_kind": finished.reason_kind,
+    }
+
+
+def _with_earlier_tries(connection: Connection, held: Claim, finished: Finished) -> Finished:
+    """Return how a piece of work ended with what all its tries cost; of one that was broken off that is unknown."""
+    stored = select(decisions.c.cost_usd, decisions.c.cost_known_usd).where(decisions.c.task_id == held.task_id)
+    costs = [(finished.cost_usd, finished.cost_known_usd)]
+    costs += [(usd, known_usd) for usd, known_usd in connection.execute(stored)]
+    broken_off = select(attempts.c.number).where(
+        attempts.c.task_id == held.task_id, attempts.c.outcome.in_(("interrupted", "lost"))
+    )
+    if finished.could_cost and connection.execute(broken_off).first() is not None:
+        costs.append((None, 0.0))
+    known = [usd for usd, _ in costs if usd is not None]
+    return replace(
+        finished,
+        cost_usd=math.fsum(known) if len(known) == len(costs) else None,
+        cost_known_usd=math.fsum(known_usd for _, known_usd in costs),
+    )
+
+
+def _forget_attempt(connection: Connection, held: Claim) -> None:
+    """Take out what an earlier attempt left, which this one replaces: that it failed or abstained, and on what."""
+    before = select(decisions.c.id).where(decisions.c.task_id == held.task_id)
+    for table in (sources, quotes):
+        connection.execute(delete(table).where(table.c.decision_id.in_(before)))
+    connection.execute(delete(decisions).where(decisions.c.task_id == held.task_id))
+
+
+def _store_sources(connection: Connection, decision_id: int, found: Sequence[Source]) -> None:
+    insert_new(
+        connection,
+        SourceRow,
+        [
+            {
+                "decision_id": decision_id,
+                "number": number,
+                **{name: getattr(source, name) for name in Source.__slots__},
+            }
+            for number, source in enumerate(found, start=1)
+        ],
+    )
+
+
+def _store_forecasts(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
+    asked = {market.id: market for market in finished.event.markets}
+    said = finished.decision.markets if finished.decision else ()
+    insert_new(
+        connection,
+        ForecastRow,
+        [
+            {
+                "decision_id": decision_id,
+                "market_row": catalogue.market_rows[each.market_id],
+                "probability": float(each.probability),
+                "confidence": None if each.confidence is None else float(each.confidence),
+                "rationale": each.rationale,
+                "question_sha256": question_sha256(finished.event, asked[each.market_id]),
+            }
+            for each in said
+        ],
+    )
+
+
+def _store_bets(connection: Connection, decision_id: int, booking: Booking, catalogue: Catalogue) -> None:
+    insert_new(connection, BetRow, [_bet_row(decision_id, bet, catalogue) for bet in booking.bets])
+    bought = [fill for bet in booking.bets for fill in bet.fills]
+    insert_new(
+        connection,
+        FillRow,
+        [
+            {
+                "decision_id": decision_id,
+                "number": number,
+                "instrument_row": catalogue.instrument_rows[fill.instrument],
+                "shares": fill.shares,
+                "price": fill.price,
+                "fee_usd": fill.fee_usd,
+                "cash_usd": fill.cash_usd,
+            }
+            for number, fill in enumerate(bought, start=1)
+        ],
+    )
+
+
+def _bet_row(decision_id: int, bet: BookedBet, catalogue: Catalogue) -> dict[str, Any]:
+    return {
+        "decision_id": decision_id,
+        "market_row": catalogue.market_rows[bet.market_id],
+        "asked_usd": bet.asked_usd,
+        "booked_usd": bet.booked_usd,
+        "price_yes": bet.price.yes,
+        "price_source": bet.price.source,
+    }
+
+
+def _store_quotes(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
+    insert_new(
+        connection,
+        QuoteRow,
+        [
+            {
+                "decision_id": decision_id,
+                "market_row": catalogue.market_rows[market_id],
+                "role": role,
+                **{name: getattr(quote, name) for name in Quote.__slots__},
+            }
+            for role, quoted in (("shown", finished.shown), ("booked", finished.booked))
+            for market_id, quote in quoted.items()
+        ],
+    )

@@ -1,0 +1,134 @@
+"""What the ledger knows of a venue: its events, markets and instruments, each written once."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import TypeAdapter
+from sqlalchemy import Connection, select, update
+
+from predibot.domain.event import Event, MarketRef
+from predibot.domain.price import Instrument, Side
+from predibot.ledger.schema.tables import EventRow, InstrumentRow, MarketRow, RunEventRow
+from predibot.ledger.schema.upsert import insert_new, table_of
+
+_EVENT = TypeAdapter(Event)
+_SIDES: tuple[Side, Side] = ("YES", "NO")
+events, markets, instruments = table_of(EventRow), table_of(MarketRow), table_of(InstrumentRow)
+run_events = table_of(RunEventRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The row numbers of what a run plays, by the names the venue gives them."""
+
+    event_rows: Mapping[str, int]
+    market_rows: Mapping[str, int]
+    instrument_rows: Mapping[Instrument, int]
+
+
+def event_to_json(event: Event) -> str:
+    """Return an event as text, without the venue's payload, which is stored beside it."""
+    return _EVENT.dump_json(replace(event, payload="")).decode()
+
+
+def event_from_json(text: str, payload: str) -> Event:
+    """Return the event that `event_to_json` wrote."""
+    return replace(_EVENT.validate_json(text), payload=payload)
+
+
+def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> None:
+    """Store events, markets and both sides' instruments that are not known yet."""
+    insert_new(connection, EventRow, [{"venue": venue, "event_id": e.id, "title": e.title} for e in listed])
+    event_rows = _event_rows(connection, venue)
+    insert_new(
+        connection,
+        MarketRow,
+        [
+            {
+                "venue": venue,
+                "market_id": market.id,
+                "event_row": event_rows[event.id],
+                "condition_id": market.ref.condition_id,
+                "token_ids_json": json.dumps(market.ref.token_ids),
+                "question": market.question,
+            }
+            for event in listed
+            for market in event.markets
+        ],
+    )
+    refs = [market.ref for event in listed for market in event.markets]
+    _learn_tokens(connection, venue, refs)
+    remember_instruments(connection, venue, refs)
+
+
+def catalogue(connection: Connection, run_id: int) -> Catalogue:
+    """Return the row numbers of everything a run plays."""
+    played = select(run_events.c.event_row).where(run_events.c.run_id == run_id).scalar_subquery()
+    event_rows = connection.execute(select(events.c.event_id, events.c.id).where(events.c.id.in_(played)))
+    market_rows = connection.execute(select(markets.c.market_id, markets.c.id).where(markets.c.event_row.in_(played)))
+    instrument_rows = connection.execute(
+        select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.id)
+        .join(markets, markets.c.id == instruments.c.market_row)
+        .where(markets.c.event_row.in_(played))
+    )
+    return Catalogue(
+        event_rows={name: row for name, row in event_rows},
+        market_rows={name: row for name, row in market_rows},
+        instrument_rows={Instrument(venue, kind, name): row for venue, kind, name, row in instrument_rows},
+    )
+
+
+def market_refs(connection: Connection, venue: str) -> Mapping[int, MarketRef]:
+    """Return every known market of a venue by its row."""
+    rows = connection.execute(
+        select(markets.c.id, markets.c.market_id, markets.c.condition_id, markets.c.token_ids_json)
+        .where(markets.c.venue == venue)
+        .order_by(markets.c.id)
+    )
+    return {row: MarketRef(name, condition, tuple(json.loads(tokens))) for row, name, condition, tokens in rows}
+
+
+def venue_names(connection: Connection) -> tuple[str, ...]:
+    """Return the venues the ledger knows markets of."""
+    return tuple(connection.execute(select(markets.c.venue).distinct().order_by(markets.c.venue)).scalars())
+
+
+def _event_rows(connection: Connection, venue: str) -> dict[str, int]:
+    found = connection.execute(select(events.c.event_id, events.c.id).where(events.c.venue == venue))
+    return {name: row for name, row in found}
+
+
+def _market_rows(connection: Connection, venue: str) -> dict[str, int]:
+    found = connection.execute(select(markets.c.market_id, markets.c.id).where(markets.c.venue == venue))
+    return {name: row for name, row in found}
+
+
+def _learn_tokens(connection: Connection, venue: str, refs: Sequence[MarketRef]) -> None:
+    """Fill in the tokens of markets that were first listed before they had any."""
+    for ref in refs:
+        if ref.token_ids:
+            connection.execute(
+                update(markets)
+                .where(markets.c.venue == venue, markets.c.market_id == ref.id, markets.c.token_ids_json == "[]")
+                .values(token_ids_json=json.dumps(ref.token_ids))
+            )
+
+
+def remember_instruments(connection: Connection, venue: str, refs: Sequence[MarketRef]) -> None:
+    """Store both sides' instruments of markets that are stored, as far as they are not known yet."""
+    market_rows = _market_rows(connection, venue)
+    rows = []
+    for ref in refs:
+        for side in _SIDES:
+            instrument = ref.instrument(venue, side)
+            rows.append(
+                {
+                    "venue": venue,
+                    "kind": instrument.kind,
+                    "instrument_id": instrument.id,
+                    "market_row": market_rows[ref.id],
+                    "side": side,
+                }
+            )
+    insert_new(connection, InstrumentRow, rows)

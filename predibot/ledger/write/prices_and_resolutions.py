@@ -1,0 +1,162 @@
+"""Marks: what `track` brought home, price observations and resolutions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
+
+from predibot.domain.price import Instrument, PricePoint
+from predibot.domain.resolution import Resolution
+from predibot.ledger.schema.instant import to_microseconds
+from predibot.ledger.schema.packed_points import POINT, SOURCES, merged_points, packed_points, unpacked_points
+from predibot.ledger.schema.tables import PricePathRow, ResolutionRow
+from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.write.events import events, instruments, markets, run_events
+from predibot.ledger.write.runs import runs
+
+price_paths, resolutions = table_of(PricePathRow), table_of(ResolutionRow)
+ObservationSource = Literal["history", "quote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """An instrument whose price is followed: the YES of a market that some run plays."""
+
+    row: int
+    instrument: Instrument
+    market_row: int
+    event_id: str
+    wanted_from: datetime
+    """The instant of the first run that plays it."""
+    tracked_from: datetime | None
+    tracked_until: datetime | None
+
+
+def followed(connection: Connection, venue: str, *, spec: str | None = None) -> tuple[Followed, ...]:
+    """Return every YES instrument of a venue that a run plays, in a stable order.
+
+    Args:
+        connection: A reading transaction.
+        venue: Whose instruments.
+        spec: Only of runs that were made on this very venue, such as one of several archives.
+    """
+    wanted_from = func.min(runs.c.as_of)
+    rows = connection.execute(
+        select(instruments, events.c.event_id, wanted_from.label("wanted_from"))
+        .join(markets, markets.c.id == instruments.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .join(run_events, run_events.c.event_row == markets.c.event_row)
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .where(instruments.c.venue == venue, instruments.c.side == "YES", *_made_on(spec))
+        .group_by(*instruments.c, events.c.event_id)
+        .order_by(instruments.c.id)
+    )
+    return tuple(
+        Followed(
+            row=row.id,
+            instrument=Instrument(row.venue, row.kind, row.instrument_id),
+            market_row=row.market_row,
+            event_id=row.event_id,
+            wanted_from=row.wanted_from,
+            tracked_from=row.tracked_from,
+            tracked_until=row.tracked_until,
+        )
+        for row in rows
+    )
+
+
+def _made_on(spec: str | None) -> list[ColumnElement[bool]]:
+    return [] if spec is None else [runs.c.venue == spec]
+
+
+def add_observations(
+    connection: Connection, points: Mapping[int, Sequence[PricePoint]], source: ObservationSource
+) -> int:
+    """Store the points of some instruments, by row, that are not stored yet, and return how many were new.
+
+    Two trackers at once wait for each other, at the instruments and in their order: none forgets what another brought.
+    """
+    rows = sorted(row for row, seen in points.items() if seen)
+    # Less than a lock against being referred to, so no decision that books a fill waits.
+    connection.execute(
+        select(instruments.c.id)
+        .where(instruments.c.id.in_(rows))
+        .order_by(instruments.c.id)
+        .with_for_update(key_share=True)
+    )
+    return sum(_add_points(connection, row, points[row], source) for row in rows)
+
+
+def _add_points(connection: Connection, row: int, seen: Sequence[PricePoint], source: ObservationSource) -> int:
+    blob = connection.execute(select(price_paths.c.points).where(price_paths.c.instrument_row == row)).scalar()
+    held, _ = unpacked_points([] if blob is None else [blob])
+    code = SOURCES.index(source)
+    more = np.array([(to_microseconds(point.at), code, point.price) for point in seen], dtype=POINT)
+    both = packed_points(merged := merged_points(held, more))
+    if blob is None:
+        connection.execute(insert(price_paths), {"instrument_row": row, "points": both})
+    elif merged.size > held.size:
+        connection.execute(update(price_paths).where(price_paths.c.instrument_row == row).values(points=both))
+    return int(merged.size - held.size)
+
+
+def note_tracked(connection: Connection, row: int, *, start: datetime, until: datetime) -> None:
+    """Remember that the prices of an instrument from start to until are stored.
+
+    What is remembered has no gap: a stretch apart from it is stored, and read again some day.
+    """
+    held = connection.execute(
+        select(instruments.c.tracked_from, instruments.c.tracked_until).where(instruments.c.id == row)
+    ).one()
+    if held.tracked_from is not None and (until < held.tracked_from or start > held.tracked_until):
+        return
+    connection.execute(
+        update(instruments)
+        .where(instruments.c.id == row)
+        .values(
+            tracked_from=min(start, held.tracked_from or start),
+            tracked_until=max(until, held.tracked_until or until),
+        )
+    )
+
+
+def stored_resolutions(connection: Connection, venue: str) -> Mapping[int, tuple[Resolution, ...]]:
+    """Return every stored revision of a venue's markets by market row, oldest first."""
+    rows = connection.execute(
+        select(resolutions)
+        .join(markets, markets.c.id == resolutions.c.market_row)
+        .where(markets.c.venue == venue)
+        .order_by(resolutions.c.market_row, resolutions.c.revision)
+    )
+    found: dict[int, list[Resolution]] = {}
+    for row in rows:
+        found.setdefault(row.market_row, []).append(
+            Resolution(row.payout_yes, row.settled_at, row.settled_source, row.effective_at)
+        )
+    return {market_row: tuple(revisions) for market_row, revisions in found.items()}
+
+
+def add_resolutions(
+    connection: Connection, market_row: int, revisions: Sequence[Resolution], *, stored: int, seen_at: datetime
+) -> None:
+    """Store further revisions of a market's resolution behind the ones there are.
+
+    Two trackers at once may bring the same revision: the first one's stands.
+    """
+    rows = [
+        {
+            "market_row": market_row,
+            "revision": number,
+            "payout_yes": revision.payout_yes,
+            "settled_at": revision.settled_at,
+            "settled_source": revision.settled_source,
+            "effective_at": revision.effective_at,
+            "seen_at": seen_at,
+        }
+        for number, revision in enumerate(revisions, start=stored + 1)
+    ]
+    if rows:
+        insert_new(connection, ResolutionRow, rows)

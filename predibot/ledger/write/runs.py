@@ -1,0 +1,288 @@
+"""Runs in the ledger: frozen once, resumed ever after, taken out of all scores when void."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select, text, update
+
+from predibot.domain.event import Event
+from predibot.errors import RunConflict, UsageError
+from predibot.ledger.schema.tables import BotRow, DecisionRow, RunEventRow, RunRow
+from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
+from predibot.ledger.write.events import event_from_json, event_to_json, events, remember, run_events
+
+runs, bots = table_of(RunRow), table_of(BotRow)
+decisions = table_of(DecisionRow)
+_FREEZING = 7_305_991_202
+IMPORTED = "import:"
+"""With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """Everything a run freezes, before it has a row."""
+
+    key: str
+    recipe: str
+    slot_at: datetime
+    as_of: datetime
+    venue: str
+    """As it was asked for, such as `archive:<folder>`."""
+    venue_name: str
+    """Whose instruments these are, such as `polymarket`."""
+    game: str
+    seed: int
+    digest: str
+    recipe_json: str
+    overrides: Mapping[str, Any]
+    code_version: str
+    created_at: datetime
+    events: tuple[Event, ...]
+    passed_over: tuple[Mapping[str, str], ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as the ledger keeps it."""
+
+    id: int
+    key: str
+    recipe: str
+    slot_at: datetime
+    as_of: datetime
+    venue: str
+    venue_name: str
+    game: str
+    seed: int
+    digest: str
+    recipe_json: str
+    overrides: Mapping[str, Any]
+    passed_over: tuple[Mapping[str, str], ...]
+    notes: tuple[str, ...]
+    voided_at: datetime | None
+    void_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BotPlan:
+    """A bot of a run, before it has a row."""
+
+    name: str
+    strategy: str
+    arguments: Mapping[str, Any]
+    source_sha256: str
+    model: str | None = None
+    """None for a bot without a model."""
+    knowledge_cutoff: date | None = None
+    """The day up to which its model was trained; None where it is not known."""
+    members: tuple[str, ...] = ()
+    """The bots whose decisions it pools."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One line of `predibot runs`."""
+
+    run: StoredRun
+    bots: tuple[str, ...]
+    events: int
+    decisions: Mapping[str, int]
+    """How many decisions by status."""
+
+
+def find_run(connection: Connection, key: str) -> StoredRun | None:
+    """Return the run that holds this key now; void ones do not."""
+    row = connection.execute(select(runs).where(runs.c.key == key, runs.c.voided_at.is_(None))).mappings().first()
+    return None if row is None else _stored(row)
+
+
+def runs_of_slot(connection: Connection, recipe: str, slot_at: datetime) -> tuple[StoredRun, ...]:
+    """Return the runs of a recipe's slot that are not void, oldest first."""
+    rows = connection.execute(
+        select(runs)
+        .where(runs.c.recipe == recipe, runs.c.slot_at == slot_at, runs.c.voided_at.is_(None))
+        .order_by(runs.c.id)
+    ).mappings()
+    return tuple(_stored(row) for row in rows)
+
+
+def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
+    """Store a run with all it plays, and return it; where the key is taken, return who holds it.
+
+    Two processes may plan the same run at once: the first one's choice stands.
+    """
+    row = {
+        "key": plan.key,
+        "recipe": plan.recipe,
+        "slot_at": plan.slot_at,
+        "as_of": plan.as_of,
+        "venue": plan.venue,
+        "venue_name": plan.venue_name,
+        "game": plan.game,
+        "seed": plan.seed,
+        "digest": plan.digest,
+        "recipe_json": plan.recipe_json,
+        "overrides_json": json.dumps(dict(plan.overrides), sort_keys=True),
+        "passed_over_json": json.dumps([dict(each) for each in plan.passed_over]),
+        "notes_json": json.dumps(plan.notes),
+        "code_version": plan.code_version,
+        "created_at": plan.created_at,
+    }
+    if connection.dialect.name == "postgresql":
+        # Two runs that list the same events in another order would wait for each other for ever.
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _FREEZING})
+    run_id = insert_one(connection, RunRow, row)
+    if run_id is not None:
+        _freeze_events(connection, run_id, plan)
+    held = find_run(connection, plan.key)
+    if held is None:
+        raise RunConflict(f"the run {plan.key} was voided while it was being made. Run the same command again")
+    return held
+
+
+def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) -> Mapping[str, int]:
+    """Store the bots that are new to a run, and return the rows of all wanted ones by name.
+
+    Raises:
+        RunConflict: If a bot of this name decided with another strategy, model or knowledge cutoff, or other
+            arguments.
+    """
+    plans = [
+        {
+            "run_id": run.id,
+            "name": bot.name,
+            "strategy": bot.strategy,
+            "arguments_json": json.dumps(dict(bot.arguments), sort_keys=True),
+            "source_sha256": bot.source_sha256,
+            "model": bot.model,
+            "knowledge_cutoff": bot.knowledge_cutoff.isoformat() if bot.knowledge_cutoff else None,
+            "members_json": json.dumps(bot.members),
+        }
+        for bot in wanted
+    ]
+    insert_new(connection, BotRow, plans)
+    stored = {row["name"]: row for row in connection.execute(select(bots).where(bots.c.run_id == run.id)).mappings()}
+    for plan in plans:
+        before, now = _identity(stored[plan["name"]]), _identity(plan)
+        if before != now:
+            raise RunConflict(
+                f"bot {plan['name']!r} of run {run.key} is {before}, the recipe now says {now}. "
+                "Give it another name, or start over with --new-run"
+            )
+    return {bot.name: stored[bot.name]["id"] for bot in wanted}
+
+
+def frozen_events(connection: Connection, run_id: int) -> tuple[Event, ...]:
+    """Return the events a run plays, in their order, as they were when it was made."""
+    rows = connection.execute(
+        select(run_events.c.event_json, run_events.c.payload)
+        .where(run_events.c.run_id == run_id)
+        .order_by(run_events.c.position)
+    )
+    return tuple(event_from_json(text, payload) for text, payload in rows)
+
+
+def list_runs(connection: Connection) -> tuple[RunSummary, ...]:
+    """Return all runs, void ones too, oldest slot first."""
+    names: dict[int, list[str]] = {}
+    for run_id, name in connection.execute(select(bots.c.run_id, bots.c.name).order_by(bots.c.id)):
+        names.setdefault(run_id, []).append(name)
+    playing = {
+        run_id: count
+        for run_id, count in connection.execute(select(run_events.c.run_id, func.count()).group_by(run_events.c.run_id))
+    }
+    counts: dict[int, dict[str, int]] = {}
+    query = select(decisions.c.run_id, decisions.c.status, func.count()).group_by(
+        decisions.c.run_id, decisions.c.status
+    )
+    for run_id, status, count in connection.execute(query):
+        counts.setdefault(run_id, {})[status] = count
+    rows = connection.execute(select(runs).order_by(runs.c.slot_at, runs.c.id)).mappings()
+    return tuple(
+        RunSummary(_stored(row), tuple(names.get(row["id"], ())), playing.get(row["id"], 0), counts.get(row["id"], {}))
+        for row in rows
+    )
+
+
+def imported_decisions(connection: Connection, venue: str, as_of: datetime) -> int:
+    """Return how many decisions of runs that count were imported from somebody's files."""
+    statement = (
+        select(func.count())
+        .select_from(decisions)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .where(
+            runs.c.venue_name == venue,
+            runs.c.voided_at.is_(None),
+            runs.c.digest.startswith(IMPORTED, autoescape=True),
+            decisions.c.decided_at <= as_of,
+        )
+    )
+    return int(connection.execute(statement).scalar_one())
+
+
+def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> None:
+    """Take a run out of all scores; its slot is free again, its rows stay.
+
+    Raises:
+        UsageError: If no run holds the key, or the reason is empty.
+    """
+    if not reason.strip():
+        raise UsageError("a run is voided for a reason. Say which with --reason")
+    changed = connection.execute(
+        update(runs)
+        .where(runs.c.key == key, runs.c.voided_at.is_(None))
+        .values(voided_at=at, void_reason=reason)
+        .returning(runs.c.id)
+    ).all()
+    if not changed:
+        known = connection.execute(select(runs.c.key).where(runs.c.voided_at.is_(None)).order_by(runs.c.key)).scalars()
+        listed = ", ".join(list(known)[-5:]) or "none"
+        raise UsageError(f"no run holds the key {key[:100]!r}. The latest are: {listed}")
+
+
+def _freeze_events(connection: Connection, run_id: int, plan: RunPlan) -> None:
+    remember(connection, plan.venue_name, plan.events)
+    rows = {
+        name: row
+        for name, row in connection.execute(
+            select(events.c.event_id, events.c.id).where(events.c.venue == plan.venue_name)
+        )
+    }
+    insert_new(
+        connection,
+        RunEventRow,
+        [
+            {
+                "run_id": run_id,
+                "position": position,
+                "event_row": rows[event.id],
+                "event_json": event_to_json(event),
+                "payload": event.payload,
+            }
+            for position, event in enumerate(plan.events)
+        ],
+    )
+
+
+def _identity(bot: Mapping[Any, Any]) -> str:
+    """Return what makes a bot of a run the bot it is; code may be mended, so its digest is no part of it."""
+    parts = [f"{bot['strategy']} {bot['arguments_json']}"]
+    if bot["model"] is not None:
+        parts.append(f"with {bot['model']}")
+    if bot["knowledge_cutoff"] is not None:
+        parts.append(f"trained until {bot['knowledge_cutoff']}")
+    return " ".join(parts)
+
+
+def _stored(row: Any) -> StoredRun:
+    taken = {name: row[name] for name in StoredRun.__slots__ if name in row}
+    return StoredRun(
+        **taken,
+        overrides=json.loads(row["overrides_json"]),
+        passed_over=tuple(json.loads(row["passed_over_json"])),
+        notes=tuple(json.loads(row["notes_json"])),
+    )

@@ -1,0 +1,1 @@
+"""Recipes: found, parsed, checked."""

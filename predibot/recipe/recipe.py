@@ -1,0 +1,218 @@
+"""A recipe: what is played, where, how often, by which rules and by which bots."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from predibot.contracts import Needs
+from predibot.domain.budget import LimitLevel, Limits
+from predibot.domain.crypto import CryptoWords
+from predibot.domain.terms import ModelTerms, SearchTerms
+from predibot.errors import UsageError
+from predibot.games import Overstake
+from predibot.plugin_modules import unknown_name
+from predibot.plugins import STRATEGIES, StrategySpec, frozen_arguments, spec_of, strategy_names
+from predibot.selection import SelectionRules
+
+_TERMS = TypeAdapter(ModelTerms)
+_SEARCH = TypeAdapter(SearchTerms)
+
+
+@dataclass(frozen=True, slots=True)
+class BotSpec:
+    """A named contestant: a strategy with its arguments."""
+
+    name: str
+    strategy: StrategySpec
+    terms: ModelTerms = field(default_factory=ModelTerms)
+    """What the recipe says of the models it talks to."""
+
+    @property
+    def needs(self) -> Needs:
+        """Return what its strategy declares."""
+        return self.strategy.needs
+
+    @property
+    def model(self) -> str | None:
+        """Return the model it is known by, the first of those its strategy declares; None for a bot without one."""
+        return next((need.name for need in self.needs.models), None)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Return the bots whose decisions it waits for."""
+        return self.needs.members
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A recipe, parsed and checked."""
+
+    name: str
+    game: str
+    overstake: Overstake
+    venue: str
+    """`polymarket`, `sandbox`, or `archive:<folder>`."""
+    every: timedelta
+    """The length of a slot: there is one run in each."""
+    seed: int
+    selection: SelectionRules
+    bots: tuple[BotSpec, ...]
+    limits: Mapping[LimitLevel, Limits] = field(default_factory=dict)
+    """What may be spent, by level."""
+    search: SearchTerms = field(default_factory=SearchTerms)
+    source: str = field(default="", compare=False)
+    """Where it was read, for messages."""
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of everything but the bots, which may be added to."""
+        return hashlib.sha256(_canonical(self._without_bots()).encode()).hexdigest()
+
+    def as_json(self) -> str:
+        """Return the recipe as canonical JSON, without where it was read."""
+        return _canonical({**self._without_bots(), "bots": [bot_as_data(bot) for bot in self.bots]})
+
+    @classmethod
+    def from_json(cls, text: str, *, source: str = "the stored recipe") -> "Recipe":
+        """Return the recipe that `as_json` wrote; no plug-in of today is asked, so its bots declare no needs."""
+        data = json.loads(text)
+        return cls(
+            name=data["name"],
+            game=data["game"],
+            overstake=data["overstake"],
+            venue=data["venue"],
+            every=timedelta(seconds=data["every_seconds"]),
+            seed=data["seed"],
+            selection=_rules_of(data["selection"]),
+            bots=tuple(bot_of_data(bot) for bot in data["bots"]),
+            limits={level: Limits(**limits) for level, limits in data["limits"].items()},
+            search=_SEARCH.validate_python(data["search"]),
+            source=source,
+        )
+
+    def differences(self, stored: "Recipe") -> tuple[str, ...]:
+        """Return what differs from a stored recipe, bots aside, each as `key is new, was old`."""
+        new, old = dict(_leaves(self._without_bots())), dict(_leaves(stored._without_bots()))
+        return tuple(
+            f"{key} is {new.get(key, 'absent')}, was {old.get(key, 'absent')}"
+            for key in sorted({*new, *old})
+            if new.get(key) != old.get(key)
+        )
+
+    def with_overrides(
+        self,
+        *,
+        events: int | None = None,
+        min_volume_24h_usd: float | None = None,
+        max_markets: int | None = None,
+        min_hours_left: float | Literal["any"] | None = None,
+        bots: Sequence[str] | None = None,
+    ) -> "Recipe":
+        """Return the recipe with what the command line says instead; None leaves a rule as it is.
+
+        Args:
+            events: How many events are played.
+            min_volume_24h_usd: What an event must have traded in a day.
+            max_markets: How many markets of an event are played; 0 means all.
+            min_hours_left: How many hours before its end an event may be played last; `any` means also after it.
+            bots: Names of the recipe's bots or of strategies, in the order
+                wanted. A strategy's name stands for a bot with its default
+                arguments; the recipe's name wins.
+
+        Raises:
+            UsageError: If a rule is out of its range, or a bot is unknown.
+        """
+        rules: dict[str, Any] = {"events": events, "max_markets": max_markets}
+        rules["min_volume_24h_usd"] = None if min_volume_24h_usd is None else float(min_volume_24h_usd)
+        rules["min_hours_left"] = float(min_hours_left) if isinstance(min_hours_left, int) else min_hours_left
+        try:
+            selection = replace(self.selection, **{name: value for name, value in rules.items() if value is not None})
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        chosen = self.bots if bots is None else tuple(self._bot(name) for name in dict.fromkeys(bots))
+        if not chosen:
+            raise UsageError("no bot is named; name one of the recipe's bots or a strategy")
+        return replace(self, selection=selection, bots=chosen)
+
+    def _bot(self, name: str) -> BotSpec:
+        own = next((bot for bot in self.bots if bot.name == name), None)
+        if own is not None:
+            return own
+        strategies = strategy_names()
+        if name in strategies:
+            return BotSpec(name, spec_of(name))
+        known = {*strategies, *(bot.name for bot in self.bots)}
+        raise UsageError(f"no bot or strategy {name!r}. {unknown_name(name, known, 'strategies', STRATEGIES)}")
+
+    def _without_bots(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "game": self.game,
+            "overstake": self.overstake,
+            "venue": self.venue,
+            "every_seconds": self.every.total_seconds(),
+            "seed": self.seed,
+            "selection": _rules_as_data(self.selection),
+            "limits": {level: asdict(limits) for level, limits in self.limits.items()},
+            "search": _SEARCH.dump_python(self.search, mode="json"),
+        }
+
+
+def bot_as_data(bot: BotSpec) -> dict[str, Any]:
+    """Return a bot as what JSON can say."""
+    strategy = bot.strategy
+    return {
+        "name": bot.name,
+        "strategy": strategy.name,
+        "arguments": dict(strategy.arguments),
+        "source_sha256": strategy.source_sha256,
+        "terms": _TERMS.dump_python(bot.terms, mode="json"),
+    }
+
+
+def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
+    """Return the bot that `bot_as_data` wrote."""
+    strategy = StrategySpec(data["strategy"], frozen_arguments(data["arguments"]), data["source_sha256"])
+    return BotSpec(data["name"], strategy, _TERMS.validate_python(data["terms"]))
+
+
+def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
+    return {
+        "ends_within_days": rules.ends_within_days,
+        "min_hours_left": rules.min_hours_left,
+        "exclude": list(rules.exclude),
+        "include": list(rules.include),
+        "per_category": rules.per_category,
+        "min_volume_24h_usd": rules.min_volume_24h_usd,
+        "rank_by": rules.rank_by,
+        "max_markets": rules.max_markets,
+        "events": rules.events,
+        "crypto_words": {word: sorted(others) for word, others in rules.crypto.unless.items()},
+    }
+
+
+def _rules_of(data: Mapping[str, Any]) -> SelectionRules:
+    """Return the rules that `_rules_as_data` wrote; before one was about it, events past their end were played."""
+    words = CryptoWords({word: frozenset(others) for word, others in data["crypto_words"].items()})
+    rules: dict[str, Any] = {"min_hours_left": "any", **data}
+    del rules["crypto_words"]
+    rules.update({name: tuple(rules[name]) for name in ("exclude", "include") if name in rules})
+    return SelectionRules(crypto=words, **rules)
+
+
+def _canonical(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _leaves(data: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each value as text under its dotted key."""
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", json.dumps(value)

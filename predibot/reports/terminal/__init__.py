@@ -1,0 +1,1 @@
+"""Figures, grids and screens for a terminal."""

@@ -1,0 +1,79 @@
+"""The comparison of two forecasters in one line: who is better, by how much, or how many more events it would take."""
+
+from typing import Any
+
+from predibot.jobs.score_files.score import ComparedForecasters
+from predibot.reports.terminal.text import plain
+from predibot.scoring.evaluation.pairs import Pair
+from predibot.scoring.evaluation.verdict import Finding, Verdict
+
+
+def comparison_document(found: ComparedForecasters) -> dict[str, Any]:
+    """Return what was found as plain data."""
+    pair, verdict = found.pair, found.verdict
+    needed = verdict.needed
+    return {
+        "comparison": {
+            "first": pair.first,
+            "second": pair.second,
+            "metric": pair.metric,
+            "n": pair.n,
+            "clusters": pair.clusters,
+            "difference": pair.difference,
+            "low": pair.low,
+            "high": pair.high,
+            "p_value": pair.p_value,
+            "verdict": str(verdict.finding),
+            "better": _better(pair, verdict),
+            "events_needed": None if needed is None else {"events": needed.events, "more_than": needed.more_than},
+            "text": comparison_line(found),
+        }
+    }
+
+
+def comparison_line(found: ComparedForecasters) -> str:
+    """Return the verdict in words."""
+    pair, verdict = found.pair, found.verdict
+    first, second = plain(pair.first), plain(pair.second)
+    if pair.difference is None:
+        return f"{first} and {second} answered no question both: nothing can be compared."
+    better, much = _better(pair, verdict), _by_how_much(pair, pair.difference)
+    if better is not None:
+        other = second if better == pair.first else first
+        return f"{plain(better)} beats {other}: {much}."
+    if verdict.finding is Finding.NEVER_DIFFERED:
+        return f"{first} and {second} never differed on {_where(pair)}: more events would change nothing."
+    few = " (fewer than 30 are too few for a claim)" if verdict.finding is Finding.TOO_FEW_EVENTS else ""
+    return f"{first} cannot be told from {second}: {much}{few}{_how_many_more(verdict)}."
+
+
+def _better(pair: Pair, verdict: Verdict) -> str | None:
+    who = {Finding.FIRST_IS_BETTER: pair.first, Finding.SECOND_IS_BETTER: pair.second}
+    return who.get(verdict.finding)
+
+
+def _by_how_much(pair: Pair, difference: float) -> str:
+    lower = pair.first if difference <= 0.0 else pair.second
+    # As the one who is ahead sees it.
+    ends = [end if lower == pair.second else -end for end in (pair.low, pair.high) if end is not None]
+    interval = f" (95% {min(ends):.4f} to {max(ends):.4f})" if ends else ""
+    chance = "" if pair.p_value is None else f", p {'< 0.001' if pair.p_value < 0.001 else f'= {pair.p_value:.3f}'}"
+    return f"the Brier score of {plain(lower)} is {abs(difference):.4f} lower{interval}{chance}, on {_where(pair)}"
+
+
+def _where(pair: Pair) -> str:
+    questions = f"{pair.n:,} question{'' if pair.n == 1 else 's'}"
+    return f"{questions} of {pair.clusters:,} event{'' if pair.clusters == 1 else 's'} that both answered"
+
+
+def _how_many_more(verdict: Verdict) -> str:
+    if verdict.needed is None:
+        return ""
+    how = "more than" if verdict.needed.more_than else "about"
+    return f"; {how} {_rounded(verdict.needed.events):,} more events would tell"
+
+
+def _rounded(events: int) -> int:
+    """Return a number of events to two digits, which is more than is known of it."""
+    digits = max(0, len(str(events)) - 2)
+    return round(events, -digits)

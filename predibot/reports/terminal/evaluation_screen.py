@@ -1,0 +1,225 @@
+"""An evaluation on a screen: first the leaderboard in a summary, then the tables that were asked for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rich.cells import cell_len
+from rich.console import Console
+
+from predibot.domain.clock import format_instant
+from predibot.reports import figures
+from predibot.reports.terminal.evaluation_grids import TABLES, asked_grids, table_grids
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.terminal import print_line, print_notes
+from predibot.reports.terminal.text import plain
+from predibot.reports.views.evaluation_json import all_notes
+from predibot.reports.views.leaderboard import (
+    VERDICTS,
+    LeaderboardRow,
+    beside_market,
+    conclusions,
+    leaderboard,
+    missing,
+)
+from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
+
+_SHOWN_ROWS = 50
+_CURVE_CELLS = 12
+_ROOM_FOR_CURVES = 100
+"""From so many columns on the summary has the curves too."""
+_SHOWN_REMARKS = 3
+_APART = "Cutoff unknown, ranked apart"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How much of an evaluation is shown."""
+
+    full: bool = False
+    """Every table, and all that is missing in sentences."""
+    table: str | None = None
+    """One of `TABLES`, and nothing else."""
+    every_row: bool = False
+    """All rows of long tables; else the first fifty, and a line says how many there are."""
+
+
+def wanted(shown: Shown, grouping: str | None = None) -> tuple[str, ...]:
+    """Return what of an evaluation has to be computed for a screen: some of the names in `WANTED`.
+
+    Examples:
+        >>> wanted(Shown()), wanted(Shown(table="pairs")), wanted(Shown(), "lead_time")
+        (('evidence', 'curves'), ('pairs',), ('evidence', 'curves', 'by_lead_time'))
+    """
+    if shown.full:
+        return WANTED
+    computed = {
+        None: ("evidence", "curves"),
+        "forecasts": ("evidence", "curves", "intervals", "adjusted"),
+        "pairs": ("pairs",),
+        "decisions": (),
+    }
+    of_parts = f"by_{grouping}"
+    asked = (of_parts,) if shown.table is None and of_parts in WANTED and grouping != "category" else ()
+    return (*computed.get(shown.table, ("intervals",)), *asked)
+
+
+def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | None = None) -> None:
+    """Print the summary, or the tables that are wanted.
+
+    Args:
+        console: Where to print.
+        evaluation: What is printed.
+        shown: How much of it; left out, the summary and what was asked for by name, such as parts.
+
+    Raises:
+        ValueError: If there is no such table.
+    """
+    shown = shown or Shown()
+    if shown.table is not None:
+        print_line(console, _how(evaluation))
+        _print_grids(console, tuple(table_grids(evaluation, shown.table)), shown)
+        return
+    _print_summary(console, evaluation, shown)
+    tables = [grid for name in TABLES for grid in table_grids(evaluation, name)] if shown.full else []
+    if shown.full:
+        console.print()
+        print_line(console, _how(evaluation))
+    else:
+        print_notes(console, evaluation.remarks, most=_SHOWN_REMARKS)
+    _print_grids(console, (*tables, *asked_grids(evaluation)), shown)
+    if shown.full:
+        notes = all_notes(evaluation)
+        print_notes(console, notes, most=len(notes))
+
+
+SCORED = ("intervals", "adjusted", "pairs")
+"""What `print_scored` shows of what takes time."""
+
+
+def print_scored(console: Console, evaluation: Evaluation, *, every_row: bool) -> None:
+    """Print the tables of forecasts that come from no ledger, and all that is missing in sentences."""
+    print_line(console, _how(evaluation))
+    if said := beside_market(evaluation):
+        print_line(console, plain(" ".join(said)))
+    grids = [grid for name in ("forecasts", "pairs") for grid in table_grids(evaluation, name)]
+    _print_grids(console, grids, Shown(every_row=every_row))
+    print_notes(console, all_notes(evaluation))
+
+
+def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> None:
+    at = "" if evaluation.as_of is None else f" as of {format_instant(evaluation.as_of)}"
+    boards = [(each, leaderboard(each)) for each in evaluation.rankings.values()]
+    if not any(rows for _, rows in boards):
+        print_line(console, f"Leaderboard{at}: no decisions recorded")
+        return
+    for place, (ranking, rows) in enumerate(boards):
+        if place:
+            console.print()
+        if rows:
+            title = f"{'Leaderboard' if ranking is evaluation else _APART}{at}"
+            grid = summary_grid(rows, title, curves=console.width >= _ROOM_FOR_CURVES)
+            _print_some(console, grid, every_row=shown.every_row)
+    console.print()
+    for ranking, rows in boards:
+        said = conclusions(rows)
+        if said:
+            print_line(console, f"{f'{_APART}: ' if ranking is not evaluation else ''}{plain(' '.join(said))}")
+    if evaluation.first_results_at is not None:
+        first = format_instant(evaluation.first_results_at)
+        print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
+    print_line(console, _missing_line(missing(evaluation), console.width))
+    if not shown.full:
+        for line in _legend(rows_of for _, rows_of in boards):
+            print_line(console, line, "dim")
+
+
+def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) -> Grid:
+    """Return the table of the summary; all but the curves fit 80 columns."""
+    days = next((row.horizon for row in rows if row.horizon is not None), None)
+    columns = (
+        Column("#"),
+        Column("bot", "name"),
+        *(Column(header) for header in ("edge", "low", "high")),
+        Column("verdict", "key"),
+        Column("Brier"),
+        Column("price"),
+        *(() if days is None else (Column(f"{days}d"),)),
+        *(Column(header) for header in ("now", "said", "cost")),
+        Column("edge over time", "key"),
+    )
+    cells = tuple(
+        (
+            figures.count(row.rank),
+            plain(row.bot) + ("*" if row.baseline else ""),
+            *map(figures.thousandths, (row.edge, row.edge_low, row.edge_high)),
+            VERDICTS[row.verdict.finding],
+            figures.short_score(row.brier),
+            figures.short_score(row.market_brier),
+            *(() if days is None else (figures.short_percent(row.quote_return),)),
+            figures.short_percent(row.quote_return_now),
+            figures.percent(row.answered_share),
+            figures.short_cost_usd(row.cost_usd),
+            figures.sparkline(row.curve, _CURVE_CELLS),
+        )
+        for row in rows
+    )
+    grid = Grid(title, columns, cells, dropped_first=("edge over time", "cost", "said", "now", f"{days}d", "price"))
+    return grid if curves else grid.without("edge over time")
+
+
+def _legend(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
+    """Yield what the headers mean, as far as the summary does not say it."""
+    rows = [row for board in boards for row in board]
+    days = next((row.horizon for row in rows if row.horizon is not None), None)
+    yield (
+        "edge: closer than the price, in thousandths of squared error, with its 95% interval from low to high, "
+        "which orders the table. verdict: may be read every day, the interval once. price: the Brier score of the "
+        "price. "
+        f"{'' if days is None else f'{days}d, '}now: return bought at the quote. "
+        "said: share of the markets asked that it answered."
+        f"{' *: a baseline.' if any(row.baseline for row in rows) else ''}"
+    )
+    if apart := [row for row in rows if row.edge_by_event is not None]:
+        listed = ", ".join(f"{plain(row.bot)} {figures.thousandths(row.edge_by_event)}" for row in apart[:3])
+        yield f"Counting every event once, the edge is another: {listed}."
+    yield f"--full has every table, --table one of {', '.join(TABLES)}; --worst N the worst decisions."
+
+
+def _missing_line(pieces: Sequence[str], room: int) -> str:
+    """Return what is missing in one line, as much of it as there is room for."""
+    if not pieces:
+        return "Missing: nothing."
+    line = f"Missing: {pieces[0]}"
+    for place, piece in enumerate(pieces[1:], start=1):
+        rest = len(pieces) - place - 1
+        more = f", {piece}"
+        ending = f", and {rest} more." if rest else "."
+        if cell_len(line + more + ending) > room:
+            return f"{line}, and {rest + 1} more."
+        line += more
+    return f"{line}."
+
+
+def _how(evaluation: Evaluation) -> str:
+    """Return of when this is, and how intervals and annual figures were made."""
+    asked = evaluation.question
+    parts = [
+        "" if evaluation.as_of is None else f"as of {format_instant(evaluation.as_of)}",
+        f"{asked.uncertainty.confidence:.0%} intervals over events",
+        f"up to {asked.uncertainty.resamples:,} resamples, seed {asked.uncertainty.seed}",
+        f"convention {asked.convention.name}",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _print_grids(console: Console, grids: Sequence[Grid], shown: Shown) -> None:
+    for grid in grids:
+        console.print()
+        _print_some(console, grid, every_row=shown.every_row)
+
+
+def _print_some(console: Console, grid: Grid, *, every_row: bool) -> None:
+    rows = grid.rows if every_row else grid.rows[:_SHOWN_ROWS]
+    left = len(grid.rows) - len(rows)
+    more = (f"{left:,} more rows; --all shows them, --csv and --json have them all",) if left else ()
+    print_grid(console, replace(grid, rows=rows, below=(*more, *grid.below)))

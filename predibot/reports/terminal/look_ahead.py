@@ -1,0 +1,59 @@
+"""What became of decisions that were made again without the future."""
+
+from dataclasses import fields
+
+from rich.console import Console
+
+from predibot.jobs.replay.look_ahead_check import Difference, LookAhead
+from predibot.reports import figures
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.text import plain
+from predibot.reports.views.decide import Document
+
+_SHOWN = 20
+_VALUE_CELLS = 40
+
+
+def print_look_ahead(console: Console, found: LookAhead) -> None:
+    """Print how many decisions are the same without the future, what differs in the others, and who was left out."""
+    console.print()
+    same, checked = figures.count(found.checked - found.differing), figures.count(found.checked)
+    console.print(
+        f"look-ahead: {same} of {checked} decisions, drawn from {figures.count(found.decisions)}, "
+        "are the same with everything after their instant removed",
+        soft_wrap=True,
+    )
+    for bot, why in found.skipped.items():
+        console.print(f"note: {plain(bot)} was left out: {plain(why)}", soft_wrap=True)
+    if not found.differences:
+        return
+    headers = ("run", "bot", "event"), ("what", "stored", "without the future", "with it")
+    columns = (*(Column(name, "key") for name in headers[0]), *(Column(name, "text") for name in headers[1]))
+    rows = tuple(_cells(each) for each in found.differences[:_SHOWN])
+    print_grid(console, Grid("Not the same", columns, rows))
+    if len(found.differences) > _SHOWN:
+        console.print(f"note: {figures.count(len(found.differences) - _SHOWN)} more; --json has them all")
+
+
+def look_ahead_document(found: LookAhead) -> Document:
+    """Return the same for programs."""
+    return {
+        "decisions": found.decisions,
+        "checked": found.checked,
+        "differing": found.differing,
+        "differences": [
+            {each.name: getattr(row, each.name) for each in fields(Difference)} for row in found.differences
+        ],
+        "skipped": dict(found.skipped),
+    }
+
+
+def _cells(each: Difference) -> tuple[str, ...]:
+    values = (each.stored, each.without_future, each.with_future)
+    return (
+        plain(each.run),
+        plain(each.bot),
+        plain(each.event_id),
+        plain(each.what),
+        *(figures.MISSING if value is None else plain(str(value), _VALUE_CELLS) for value in values),
+    )

@@ -1,0 +1,127 @@
+"""What became of a replay, besides how good the bots were."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from rich.console import Console
+
+from predibot.domain.clock import format_instant, format_length
+from predibot.domain.decision import STATUSES, Status
+from predibot.domain.timetable import Timetable
+from predibot.jobs.replay.replay import Played, Replayed
+from predibot.reports import figures
+from predibot.reports.terminal.text import plain
+from predibot.reports.views.decide import Document
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayView:
+    """What `predibot replay` shows besides the evaluation."""
+
+    recipe: str
+    venue: str
+    instants: Timetable
+    played: tuple[Played, ...]
+    other_runs: int
+    """Runs of the recipe that the ledger holds besides those of the replay."""
+
+    @property
+    def statuses(self) -> Counter[Status]:
+        """Return how many decisions there are, by status."""
+        return sum((Counter(each.statuses) for each in self.played), Counter())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader should know about the instants."""
+        idle = [each.at for each in self.played if each.events == 0]
+        moved = [each.at for each in self.played if each.as_of != each.at]
+        notes = []
+        if idle:
+            notes.append(f"{_share(idle, self.played)} had no event to play: {_listed(idle)}")
+        if moved:
+            notes.append(
+                f"{_share(moved, self.played)} had been decided before as of another instant: {_listed(moved)}"
+            )
+        if self.other_runs:
+            runs = "1 other run" if self.other_runs == 1 else f"{figures.count(self.other_runs)} other runs"
+            notes.append(
+                f"the ledger has {runs} of {self.recipe}, scored with these; another --ledger keeps them apart"
+            )
+        return tuple(notes)
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        return {
+            "recipe": self.recipe,
+            "venue": self.venue,
+            "from": format_instant(self.instants.first),
+            "to": format_instant(self.instants.last),
+            "every": format_length(self.instants.every),
+            "totals": {status: self.statuses[status] for status in STATUSES},
+            "instants": [_instant_document(each) for each in self.played],
+            "notes": list(self.notes),
+        }
+
+
+def replay_view(done: Replayed) -> ReplayView:
+    """Return what `predibot replay` shows besides the evaluation."""
+    plan = done.plan
+    return ReplayView(plan.request.recipe.name, plan.past.spec, plan.instants, done.played, done.other_runs)
+
+
+def print_replay(console: Console, view: ReplayView) -> None:
+    """Print over which instants a replay went, what was decided, and the notes."""
+    instants = view.instants
+    span = f"{format_instant(instants.first)} to {format_instant(instants.last)} every {format_length(instants.every)}"
+    came_to = ", ".join(_counted(view.statuses)) or "nothing decided"
+    console.print()
+    console.print(f"replayed {plain(view.recipe)}, {span}, {_instants(len(view.played))}: {came_to}", soft_wrap=True)
+    for note in view.notes:
+        console.print(f"note: {plain(note)}", soft_wrap=True)
+
+
+def progress_line(played: Played, *, number: int, of: int, seconds_left: float) -> str:
+    """Return how far a replay is, for whoever waits for it."""
+    total = sum(played.statuses.values())
+    if total and not played.made_here:
+        what = f"{figures.count(total)} decided before"
+    else:
+        what = ", ".join(_counted(Counter(played.statuses))) or "no event to play"
+    left = f", about {figures.duration(seconds_left)} left" if number < of else ""
+    return f"{format_instant(played.at)}: instant {figures.count(number)} of {figures.count(of)}, {what}{left}"
+
+
+def _instant_document(played: Played) -> Document:
+    return {
+        "instant": format_instant(played.at),
+        "run": played.run_key,
+        "as_of": format_instant(played.as_of),
+        "events": played.events,
+        "decisions": {status: played.statuses.get(status, 0) for status in STATUSES},
+        "made_here": played.made_here,
+        "notes": list(played.notes),
+    }
+
+
+def _counted(statuses: Counter[Status]) -> Iterator[str]:
+    for status in STATUSES:
+        if statuses[status]:
+            yield f"{figures.count(statuses[status])} {status}"
+
+
+def _share(some: Sequence[datetime], played: Sequence[Played]) -> str:
+    return f"{figures.count(len(some))} of {_instants(len(played))}"
+
+
+def _instants(count: int) -> str:
+    return f"{figures.count(count)} instant{'' if count == 1 else 's'}"
+
+
+def _listed(instants: Sequence[datetime]) -> str:
+    more = len(instants) - _SHOWN
+    rest = f" and {figures.count(more)} more, which --json names" if more > 0 else ""
+    return ", ".join(map(format_instant, instants[:_SHOWN])) + rest

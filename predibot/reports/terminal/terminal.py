@@ -1,0 +1,221 @@
+"""The terminal: how views look on a screen, in a pipe, and where there is little room."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from predibot.domain.clock import format_instant
+from predibot.domain.decision import REASON_KINDS
+from predibot.reports import figures
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.text import plain, sentence
+from predibot.reports.views.decide import (
+    OUTCOMES,
+    ChosenView,
+    DecideView,
+    DecisionView,
+    PassedOverView,
+    RunRow,
+    SelectionView,
+)
+
+PIPE_WIDTH = 100
+_SHOWN_NOTES = 12
+_SHOWN_PASSED_OVER = 10
+_TITLE_CELLS = 80
+_MESSAGE_CELLS = 200
+
+
+def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
+    """Return a console that shows texts as they are: no markup, no highlighting, no emoji codes.
+
+    Under `NO_COLOR` nothing is bold or dim either.
+
+    Args:
+        stream: Where to print. Where it is no terminal, lines are 100 wide and
+            plain, whatever terminal the program was started from.
+        columns: Another width.
+    """
+    if columns is None and not stream.isatty():
+        columns = PIPE_WIDTH
+    options: dict[str, Any] = {"file": stream, "width": columns, "markup": False, "highlight": False, "emoji": False}
+    console = Console(**options)
+    return Console(**options, color_system=None) if console.no_color else console
+
+
+def print_decisions(console: Console, view: DecideView) -> None:
+    """Print what became of each bot's decisions, one line a bot, and the notes."""
+    bots: dict[str, list[DecisionView]] = {}
+    for decision in view.decisions:
+        bots.setdefault(decision.bot, []).append(decision)
+    for bot, decisions in bots.items():
+        print_line(console, f"{plain(bot)}: {', '.join(_outcomes(decisions)) or 'nothing to decide'}")
+    if not bots:
+        print_line(console, "nothing decided")
+    for line in _tried_again(view.decisions):
+        print_line(console, line)
+    if view.cost_usd is None:
+        print_line(console, f"cost: {figures.cost_usd(view.cost_known_usd)} known, the rest unknown")
+    elif view.cost_usd > 0.0:
+        print_line(console, f"cost: {figures.cost_usd(view.cost_usd)}")
+    print_notes(console, view.notes)
+
+
+def print_selection(console: Console, view: SelectionView, *, every: bool = False) -> None:
+    """Print the events that are played, those passed over with the rule and the reason, and the notes.
+
+    Args:
+        console: Where to print.
+        view: What was chosen.
+        every: Whether each event passed over is shown; else the first ten, and how many there are by rule.
+    """
+    print_line(console, f"as of {format_instant(view.as_of)}, {plain(view.venue)}")
+    console.print()
+    if view.selected:
+        print_grid(console, _chosen_grid(view.selected))
+    else:
+        print_line(console, "no event selected")
+    if view.passed_over:
+        console.print()
+        print_grid(console, _passed_over_grid(view.passed_over, every=every))
+        if not every and len(view.passed_over) > _SHOWN_PASSED_OVER:
+            rules = Counter(plain(event.rule) for event in view.passed_over)
+            counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
+            print_line(console, f"all {len(view.passed_over):,} by rule: {counts}; --all lists them")
+    print_notes(console, view.notes)
+
+
+def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
+    """Print one row a run, oldest or newest first as they come."""
+    if not rows:
+        print_line(console, "no runs recorded")
+        return
+    cells = tuple(
+        (
+            plain(row.run.key),
+            format_instant(row.run.as_of),
+            plain(row.run.venue),
+            figures.count(row.bots),
+            figures.count(row.events),
+            figures.count(row.statuses.get("recorded", 0)),
+            ", ".join(_remarks_on(row)),
+        )
+        for row in rows
+    )
+    columns = (
+        Column("run", "key"),
+        Column("as of", "key"),
+        Column("venue", "text"),
+        *(Column(header) for header in ("bots", "events", "recorded")),
+        Column("", "text"),
+    )
+    # Nothing to remark on is no column.
+    width = len(columns) if any(row[-1] for row in cells) else len(columns) - 1
+    shown = tuple(row[:width] for row in cells)
+    print_grid(console, Grid(f"Runs: {len(rows)}", columns[:width], shown))
+
+
+def _remarks_on(row: RunRow) -> Iterator[str]:
+    """Yield what a run has besides recorded decisions, and why it counts no more."""
+    for status in ("refused", "failed", "abstained"):
+        if count := row.statuses.get(status, 0):
+            yield f"{figures.count(count)} {status}"
+    if row.void_reason is not None:
+        yield f"void: {plain(row.void_reason, _TITLE_CELLS)}"
+
+
+def _chosen_grid(events: Sequence[ChosenView]) -> Grid:
+    rows = tuple(
+        (
+            plain(event.event_id),
+            plain(event.title, _TITLE_CELLS),
+            figures.count(event.markets),
+            figures.volume_usd(event.volume_1wk_usd),
+        )
+        for event in events
+    )
+    markets = sum(event.markets for event in events)
+    columns = (Column("event", "key"), Column("title", "text"), Column("markets"), Column("1-week volume"))
+    return Grid(f"Selected: {_things(len(events), 'event')}, {_things(markets, 'market')}", columns, rows)
+
+
+def _passed_over_grid(events: Sequence[PassedOverView], *, every: bool) -> Grid:
+    rows = tuple(
+        (
+            plain(event.event_id),
+            plain(event.title, _TITLE_CELLS),
+            plain(event.rule),
+            plain(event.reason, _MESSAGE_CELLS),
+        )
+        for event in (events if every else events[:_SHOWN_PASSED_OVER])
+    )
+    columns = (Column("event", "key"), *(Column(header, "text") for header in ("title", "rule", "reason")))
+    return Grid(f"Passed over: {_things(len(events), 'event')}", columns, rows)
+
+
+def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
+    """Yield what became of one bot's decisions: `3 bets recorded on 1 event`, `1 answer refused (why)`."""
+    of: dict[str, list[DecisionView]] = {status: [] for status in OUTCOMES}
+    for decision in decisions:
+        of[decision.status].append(decision)
+    if recorded := of["recorded"]:
+        bets = sum(len(decision.bets) for decision in recorded)
+        yield f"{_things(bets, 'bet')} recorded on {_things(len(recorded), 'event')}"
+    if refused := of["refused"]:
+        yield f"{_things(len(refused), 'answer')} refused ({_messages(refused)})"
+    if failed := of["failed"]:
+        yield f"{_things(len(failed), 'decision')} failed ({_messages(failed)})"
+    if abstained := of["abstained"]:
+        yield f"{len(abstained):,} abstained ({_messages(abstained)})"
+    skipped = Counter(decision.stored_status == "failed" for decision in of["skipped"])
+    if skipped[False]:
+        yield f"{skipped[False]:,} decided before"
+    if skipped[True]:
+        yield f"{skipped[True]:,} failed before"
+
+
+def _tried_again(decisions: Sequence[DecisionView]) -> Iterator[str]:
+    """Yield what becomes of decisions that failed, or abstained for a reason that may pass."""
+    failed = [decision for decision in decisions if decision.stored_status == "failed"]
+    for_good = sum(decision.failed_for_good for decision in failed)
+    due = Counter(decision.next_try_at for decision in failed if not decision.failed_for_good)
+    if for_good:
+        yield f"{_things(for_good, 'decision')} failed for good; --retry failed tries once more"
+    if at_once := due.pop(None, 0):
+        yield f"the next call tries {_things(at_once, 'failed decision')} again"
+    if due:
+        first = format_instant(min(filter(None, due)))
+        waiting = _things(due.total(), "failed decision")
+        yield f"the next try of {waiting} is due at {first}; --retry failed tries now"
+    lacking = Counter(decision.reason_kind for decision in decisions if decision.stored_status == "abstained")
+    for kind in REASON_KINDS:
+        if lacking[kind] and kind != "bot":
+            yield f"{_things(lacking[kind], 'decision')} abstained for want of {kind}; --retry abstained asks again"
+
+
+def _messages(decisions: Sequence[DecisionView]) -> str:
+    """Return why, each reason once, the most frequent first."""
+    seen = Counter(plain(decision.message, _MESSAGE_CELLS) or "no reason given" for decision in decisions)
+    return "; ".join(text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common())
+
+
+def _things(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NOTES) -> None:
+    """Print what a reader should know, the first of it; below a table with an empty line between."""
+    if notes:
+        console.print()
+    for note in notes[:most]:
+        print_line(console, f"note: {sentence(plain(note))}")
+    if len(notes) > most:
+        print_line(console, f"note: {len(notes) - most} more; --json has them all.")
+
+
+def print_line(console: Console, line: str, style: str = "") -> None:
+    """Print a line whole: a terminal wraps it by words, a pipe gets it in one piece."""
+    console.print(Text(line, style=style, overflow="fold"), soft_wrap=not console.is_terminal)

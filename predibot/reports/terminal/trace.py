@@ -1,0 +1,151 @@
+"""Traces for people: each step of an agent on a screen, where nothing a stranger wrote does anything."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from predibot.jobs.read_traces import ALL, ReadTrace, Used, UsedReport
+from predibot.reports import figures
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.text import plain
+
+_SHORT_CELLS = 240
+_SAID = ("result", "complaint", "message", "error", "query", "url", "code", "title", "sha256")
+"""What is shown of a step that has no form of its own, in this order."""
+
+Step = Mapping[str, Any]
+
+
+def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
+    """Print whose decision it is, then every step; texts are shortened unless `full`."""
+    decision = trace.decision
+    _print(console, f"{plain(decision.name)}: {decision.status} {plain(decision.message)}".rstrip(), style="bold")
+    _print(console, f"trace {decision.trace_sha256}, {len(trace.steps)} steps", style="dim")
+    for step in trace.steps:
+        _print(console, f"\n{step['step']}. {_head(step)}", style="bold")
+        for label, text in _texts(step):
+            for line in _lines(text, full=full):
+                _print(console, f"   {label}: {line}" if label else f"   {line}")
+                label = ""
+
+
+def print_used(console: Console, report: UsedReport) -> None:
+    """Print what the traces used: a row a bot and kind of step, and what is not known."""
+    headers = ("steps", "calls", "tokens in", "tokens out", "searches", "pages", "seconds", "cost")
+    columns = (Column("bot", "key"), Column("step", "key"), *(Column(header) for header in headers))
+    print_grid(console, Grid(f"Used in {report.traces} traces", columns, tuple(map(_row, report.rows))))
+    silent = sum(row.calls_without_usage for row in report.rows if row.kind == ALL)
+    if silent:
+        _print(console, f"calls that did not say how many tokens they took, which are in no sum: {silent}")
+    for message in report.missing:
+        _print(console, f"left out: {plain(message)}")
+
+
+def used_document(report: UsedReport) -> dict[str, Any]:
+    """Return what `trace --cost --json` prints."""
+    names = Used.__slots__
+    rows = [{name: getattr(row, name) for name in names} for row in report.rows]
+    return {"traces": report.traces, "used": rows, "missing": list(report.missing)}
+
+
+def trace_document(trace: ReadTrace) -> dict[str, Any]:
+    """Return what `trace --json` prints: the steps as they are stored; a number that is none becomes text."""
+    decision = trace.decision
+    head = {name: getattr(decision, name) for name in decision.__slots__}
+    return {"decision": head, "steps": [_finite(step) for step in trace.steps]}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _row(row: Used) -> tuple[str, ...]:
+    counts = (row.steps, row.calls, row.input_tokens, row.output_tokens, row.searches, row.pages)
+    kind = row.kind.replace("_", " ")
+    return (plain(row.bot), plain(kind), *map(figures.count, counts), f"{row.seconds:,.1f}", _cost(row))
+
+
+def _cost(row: Used) -> str:
+    if row.cost_usd is not None:
+        return figures.cost_usd(row.cost_usd)
+    known = f"unknown, {figures.cost_usd(row.cost_known_usd)} of it known"
+    return f"{known}, {figures.cost_usd(row.cost_estimated_usd)} estimated" if row.cost_estimated_usd else known
+
+
+def _head(step: Step) -> str:
+    """Return what a step was, with its figures."""
+    kind = plain(str(step["kind"]).replace("_", " "))
+    parts = [kind]
+    if step["kind"] == "tool":
+        parts = [f"tool {plain(str(step.get('name')))}"]
+    elif step["kind"] == "model":
+        parts = [f"model {plain(str(step['model_name']))}", _tokens(step), _step_cost(step["cost"]["usd"])]
+        parts += [f"{step['retries']} retries"] if step["retries"] else []
+        parts += [_lost(step)] if step.get("lost_tries") else []
+        parts += [plain(str(step["finish_reason"]))] if step["finish_reason"] not in ("stop", "tool_calls") else []
+    elif step["kind"] == "model_failed" and step.get("lost_tries"):
+        parts.append(_lost(step))
+    elif step["kind"] == "search":
+        parts = [kind, f"{len(step['results'])} results", _step_cost(step["cost_usd"])]
+    parts += [f"{figures.cost_usd(step['estimated_usd'])} estimated"] if step.get("estimated_usd") else []
+    if isinstance(step.get("seconds"), int | float):
+        parts.append(f"{step['seconds']:.2f} s")
+    return ", ".join(parts)
+
+
+def _lost(step: Step) -> str:
+    tries = "try" if step["lost_tries"] == 1 else "tries"
+    return f"{figures.count(step['lost_tries'])} {tries} lost that may have been charged"
+
+
+def _tokens(step: Step) -> str:
+    usage = step["usage"]
+    sent, came = (figures.count(usage[name]) for name in ("input_tokens", "output_tokens"))
+    return f"{sent} tokens in, {came} out"
+
+
+def _step_cost(usd: float | None) -> str:
+    return "cost unknown" if usd is None else figures.cost_usd(usd)
+
+
+def _texts(step: Step) -> Iterator[tuple[str, str]]:
+    """Yield what was said in a step, each with who said it."""
+    for message in step.get("new_messages", ()):
+        # What tools said stands in their own steps.
+        if message.get("role") in ("system", "user"):
+            yield message["role"], message.get("text", "")
+    if step["kind"] == "model":
+        yield "says", step["message"]["text"]
+        for call in step["message"]["tool_calls"]:
+            yield "calls", f"{call['name']} {call['arguments_json']}"
+        yield "refuses", step["refusal"]
+        yield "doubt", step.get("doubt", "")
+        return
+    if "arguments" in step:
+        yield "with", json.dumps(step["arguments"], ensure_ascii=False)
+    for name in _SAID:
+        yield name, str(step.get(name) or "")
+    for result in step["results"] if step["kind"] == "search" else ():
+        yield "found", f"{result.get('title')} {result.get('url')}"
+
+
+def _lines(text: str, *, full: bool) -> Iterator[str]:
+    if not text:
+        return
+    if not full:
+        yield plain(text, _SHORT_CELLS)
+        return
+    # Splitting also where only Unicode ends a line leaves nothing in a line that moves the cursor.
+    yield from (plain(line) for line in text.splitlines() if line.strip())
+
+
+def _print(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)

@@ -1,0 +1,66 @@
+"""The decisions that cost most, for people and for programs; texts of bots and venues are shown, never obeyed."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from predibot.domain.clock import format_instant
+from predibot.jobs.worst import WorstDecision
+from predibot.reports import figures
+from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.text import plain
+from predibot.reports.views.decide import Document, number
+
+_QUESTION_CELLS = 160
+_RATIONALE_CELLS = 400
+
+
+def print_worst(console: Console, worst: Sequence[WorstDecision]) -> None:
+    """Print what cost most, a few lines each: question, price, forecast, bet, outcome, rationale."""
+    console.print()
+    if not worst:
+        print_line(console, "No bet lost money.")
+        return
+    print_line(console, "The decisions that cost most, at the mid, by the payout or the last price", "bold")
+    for place, each in enumerate(worst, start=1):
+        loss, reason = each.loss, each.reason
+        side = "YES" if loss.bet_usd > 0.0 else "NO"
+        outcome = figures.probability(loss.later_price_yes)
+        if loss.paid:
+            outcome = {1.0: "YES", 0.0: "NO"}.get(loss.later_price_yes, f"paid {outcome}")
+        else:
+            outcome = f"open at {outcome}"
+        print_line(console, f"{place}. {plain(loss.bot)} {figures.gain_usd(loss.gain_usd)}: {_asked(each)}")
+        print_line(
+            console,
+            f"   {format_instant(each.decided_at)} price {figures.probability(loss.price_yes)}, "
+            f"forecast {figures.probability(loss.probability)}, ${abs(loss.bet_usd):.2f} on {side}, outcome {outcome}",
+        )
+        print_line(console, f"   why: {plain(reason.rationale, _RATIONALE_CELLS) or figures.MISSING}", "dim")
+
+
+def worst_documents(worst: Sequence[WorstDecision]) -> list[Document]:
+    """Return the same for programs, texts whole."""
+    return [
+        {
+            "bot": each.loss.bot,
+            "run": each.reason.run,
+            "event_id": each.reason.event_id,
+            "title": each.reason.title,
+            "question": each.reason.question,
+            "decided_at": format_instant(each.decided_at),
+            "gain_usd": number(each.loss.gain_usd),
+            "bet_usd": number(each.loss.bet_usd),
+            "price_yes": number(each.loss.price_yes),
+            "probability": number(each.loss.probability),
+            "later_price_yes": number(each.loss.later_price_yes),
+            "paid": each.loss.paid,
+            "rationale": each.reason.rationale,
+        }
+        for each in worst
+    ]
+
+
+def _asked(each: WorstDecision) -> str:
+    """Return the question, or the title of the event where a market has none."""
+    return plain(each.reason.question, _QUESTION_CELLS) or plain(each.reason.title, _QUESTION_CELLS)

@@ -1,0 +1,82 @@
+"""From what the jobs return to what commands show."""
+
+from predibot.jobs.decide import DecideReport, DecisionReport
+from predibot.jobs.deciding.select_events import Choice
+from predibot.jobs.open_venue import OpenVenue
+from predibot.ledger.write.runs import RunSummary, StoredRun
+from predibot.reports.views.decide import (
+    BetView,
+    ChosenView,
+    DecideView,
+    DecisionView,
+    PassedOverView,
+    RunRow,
+    RunView,
+    SelectionView,
+)
+
+
+def decide_view(report: DecideReport) -> DecideView:
+    """Return what `predibot decide` shows."""
+    return DecideView(
+        run=run_view(report.run) if isinstance(report.run, StoredRun) else None,
+        selected=tuple(
+            ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd) for event in report.events
+        ),
+        passed_over=tuple(PassedOverView(**each) for each in report.run.passed_over),
+        decisions=tuple(_decision_view(decision) for decision in report.decisions),
+        seconds=report.seconds,
+        notes=report.notes,
+    )
+
+
+def selection_view(choice: Choice, opened: OpenVenue) -> SelectionView:
+    """Return what `predibot select` shows."""
+    return SelectionView(
+        as_of=opened.now,
+        venue=opened.spec,
+        selected=tuple(
+            ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd)
+            for event in choice.selection.selected
+        ),
+        passed_over=tuple(
+            PassedOverView(each.event_id, each.title, each.rule, each.reason) for each in choice.selection.passed_over
+        ),
+        notes=choice.notes,
+    )
+
+
+def run_row(summary: RunSummary) -> RunRow:
+    """Return one line of `predibot runs`."""
+    return RunRow(
+        run=run_view(summary.run),
+        bots=len(summary.bots),
+        events=summary.events,
+        statuses=summary.decisions,
+        void_reason=summary.run.void_reason,
+    )
+
+
+def run_view(run: StoredRun) -> RunView:
+    """Return what is shown of a run."""
+    return RunView(run.key, run.recipe, run.slot_at, run.as_of, run.venue, run.game)
+
+
+def _decision_view(report: DecisionReport) -> DecisionView:
+    stored = report.stored
+    return DecisionView(
+        bot=stored.bot,
+        event_id=stored.subject_id,
+        status=report.status,
+        bets=tuple(
+            BetView(bet.market_id, bet.bet_usd, bet.probability, bet.confidence, bet.price_yes) for bet in stored.bets
+        ),
+        unallocated_usd=stored.unallocated_usd,
+        cost_usd=stored.cost_usd,
+        cost_known_usd=stored.cost_known_usd,
+        message=report.message,
+        stored_status=stored.status,
+        reason_kind=stored.reason_kind,
+        failed_for_good=stored.failed_for_good,
+        next_try_at=stored.next_try_at,
+    )

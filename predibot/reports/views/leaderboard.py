@@ -1,0 +1,305 @@
+"""The leaderboard: an evaluation as one row a bot, in order, with what may be said of each and of all, in words.
+
+It is data: a terminal, a document and a web page show the same.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from predibot.domain.spelling import first_of
+from predibot.reports import figures
+from predibot.scoring.evaluation.e_values import BEATS_FROM
+from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.evaluation.pairs import ranked
+from predibot.scoring.evaluation.references import MARKET
+from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
+from predibot.scoring.evaluation.verdict import Finding, Verdict
+from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
+from predibot.scoring.records.edge import EdgeCurve
+from predibot.scoring.records.horizon_returns import NOW, SETTLED
+
+BASELINES = ("market_price", "random_bet", "favourite", "underdog", "always_half")
+"""Names of the strategies that know nothing, by which the others are measured."""
+HEADLINE_DAYS = 7
+"""The horizon whose return the leaderboard shows; where it was not asked for, the longest."""
+_MOST_NAMED = 3
+_Says = Callable[[Sequence[Scorecard]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """What is said of one bot; None where there is no value."""
+
+    rank: int | None
+    """From 1, equals alike; None on fewer than 30 events, where nobody is ranked."""
+    bot: str
+    baseline: bool
+    edge: float | None
+    """Over the price, in [-1, 1], as are the ends of its interval."""
+    edge_low: float | None
+    """By this the rows are ordered, highest first."""
+    edge_high: float | None
+    edge_by_event: float | None
+    """With every event counting once, where that differs by more than half the interval's width; else None."""
+    events: int
+    """How many the edge is of."""
+    verdict: Verdict
+    brier: float | None
+    market_brier: float | None
+    """Of the price, on the same forecasts."""
+    horizon: str | None
+    """Of the return before `now`, a label of days."""
+    quote_return: float | None
+    """At that horizon: the mean of decisions carried out against the book, with fees."""
+    quote_return_now: float | None
+    answered_share: float | None
+    """Of the markets it was asked about, in [0, 1]."""
+    cost_usd: float | None
+    """None where a part is unknown."""
+    cost_known_usd: float
+    curve: tuple[float, ...]
+    """The edge of its event-slots as it added up, slot by slot."""
+
+
+def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
+    """Return a row for each card of an evaluation, best first; what is ranked apart has its own.
+
+    Forecasts that come from no ledger have no edge, and no row.
+    """
+    if evaluation.as_of is None:
+        return ()
+    verdicts = dict(zip((each.bot for each in evaluation.evidence), evaluation.verdicts, strict=True))
+    curves = {each.bot: each for each in evaluation.curves}
+    ordered = ranked(evaluation.cards)
+    ranks = _ranks(ordered)
+    return tuple(_row(card, ranks.get(card.bot), verdicts.get(card.bot), curves.get(card.bot)) for card in ordered)
+
+
+def headline_horizon(labels: Sequence[str]) -> str | None:
+    """Return the horizon that is shown beside `now`; None where none in days was asked for.
+
+    Examples:
+        >>> headline_horizon(["1", "7", "30", "now"]), headline_horizon(["1", "2.5", "now"]), headline_horizon(["now"])
+        ('7', '2.5', None)
+    """
+    days = [label for label in labels if label not in (NOW, SETTLED)]
+    return str(HEADLINE_DAYS) if str(HEADLINE_DAYS) in days else max(days, key=float, default=None)
+
+
+def _ranks(ordered: Sequence[Scorecard]) -> Mapping[str, int]:
+    """Return the place of each bot whose events are enough to rank it, equals alike."""
+    ends = {
+        card.bot: card.edge.interval.low
+        for card in ordered
+        if card.edge.clusters >= FEW_CLUSTERS and card.edge.interval is not None and card.edge.interval.low is not None
+    }
+    return {bot: 1 + sum(other > low for other in ends.values()) for bot, low in ends.items()}
+
+
+def _row(card: Scorecard, rank: int | None, said: Verdict | None, curve: EdgeCurve | None) -> LeaderboardRow:
+    interval = card.edge.interval
+    horizon = headline_horizon(tuple(card.horizons))
+    return LeaderboardRow(
+        rank=rank,
+        bot=card.bot,
+        baseline=card.bot in BASELINES,
+        edge=card.edge.edge,
+        edge_low=None if interval is None else interval.low,
+        edge_high=None if interval is None else interval.high,
+        edge_by_event=card.edge.by_event if _differs(card) else None,
+        events=card.edge.clusters,
+        # Without evidence there is nothing to go by.
+        verdict=said or Verdict(Finding.NOTHING_YET, card.edge.clusters),
+        brier=card.brier,
+        market_brier=card.forecast.market_brier,
+        horizon=horizon,
+        quote_return=_quote_return(card, horizon),
+        quote_return_now=_quote_return(card, NOW),
+        answered_share=card.edge.answered_share,
+        cost_usd=card.cost_usd,
+        cost_known_usd=card.cost_known_usd,
+        curve=() if curve is None else curve.cumulative,
+    )
+
+
+def _quote_return(card: Scorecard, label: str | None) -> float | None:
+    score = None if label is None else card.horizons.get(label)
+    return None if score is None else score.quote_mean_return
+
+
+def _differs(card: Scorecard) -> bool:
+    interval = card.edge.interval
+    return interval is not None and far_apart(card.edge.edge, card.edge.by_event, interval.interval)
+
+
+def far_apart(mean: float | None, by_event: float | None, ends: tuple[float, float] | None) -> bool:
+    """Return whether two means differ by more than half the width of the interval of the first.
+
+    Examples:
+        >>> far_apart(0.1, 0.3, (0.0, 0.2)), far_apart(0.1, 0.15, (0.0, 0.2)), far_apart(0.1, None, None)
+        (True, False, False)
+    """
+    if mean is None or by_event is None or ends is None:
+        return False
+    return abs(mean - by_event) > (ends[1] - ends[0]) / 2.0
+
+
+VERDICTS: Mapping[Finding, str] = {
+    Finding.BEATS_THE_PRICE: "beats price",
+    Finding.WORSE_THAN_THE_PRICE: "trails price",
+    Finding.CANNOT_BE_TOLD: "can't tell",
+    Finding.NEVER_DIFFERED: "equals price",
+    Finding.TOO_FEW_EVENTS: "too few yet",
+    Finding.NOTHING_YET: "nothing yet",
+}
+"""A verdict on a bot beside the price, in a word or two."""
+PAIR_VERDICTS: Mapping[Finding, str] = {
+    Finding.FIRST_IS_BETTER: "the first",
+    Finding.SECOND_IS_BETTER: "the second",
+    Finding.CANNOT_BE_TOLD: "can't tell",
+    Finding.NEVER_DIFFERED: "no difference",
+    Finding.TOO_FEW_EVENTS: "too few yet",
+    Finding.NOTHING_YET: "nothing yet",
+}
+"""Which of two is better."""
+
+
+def conclusions(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
+    """Return what may be said of all rows, in a sentence or two: who beats the price, and what it would take."""
+    found = {finding: [row for row in rows if row.verdict.finding == finding] for finding in Finding}
+    if not any(rows for finding, rows in found.items() if finding != Finding.NOTHING_YET):
+        return ()
+    return tuple(_sentences(found))
+
+
+def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[str]:
+    ahead, behind = found[Finding.BEATS_THE_PRICE], found[Finding.WORSE_THAN_THE_PRICE]
+    undecided = (*found[Finding.CANNOT_BE_TOLD], *found[Finding.TOO_FEW_EVENTS])
+    closest = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
+    more = "" if closest is None else _needed(closest)
+    if ahead:
+        yield _said_ahead(ahead)
+        if undecided:
+            nobody = "But for those that are worse, nobody else" if behind else "Nobody else"
+            yield f"{nobody} can be told from it{f'; {closest.bot} {more}' if closest and more else ''}."
+    elif closest is None:
+        yield "Nobody beats the price."
+    else:
+        evidence = f"its evidence is E = {_evidence_said(closest)}, and a claim takes {BEATS_FROM:.0f}"
+        yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{f'; it {more}' if more else ''}."
+    if behind:
+        yield f"{_list([row.bot for row in behind])} {_be([row.bot for row in behind])} worse than the price."
+    if few := found[Finding.TOO_FEW_EVENTS]:
+        judged = len(found[Finding.CANNOT_BE_TOLD]) + len(ahead) + len(behind)
+        whom = f" of {_list([row.bot for row in few])}" if judged else ""
+        yield f"On fewer than {FEW_CLUSTERS} events nothing is claimed{whom}."
+
+
+def _said_ahead(ahead: Sequence[LeaderboardRow]) -> str:
+    if len(ahead) == 1:
+        return f"{ahead[0].bot} beats the price: E = {_evidence_said(ahead[0])}."
+    return f"{_list([f'{row.bot} (E = {_evidence_said(row)})' for row in ahead])} beat the price."
+
+
+def _evidence_of(row: LeaderboardRow) -> float:
+    return row.verdict.e_value or 1.0
+
+
+def _evidence_said(row: LeaderboardRow) -> str:
+    return figures.e_value(row.verdict.e_value)
+
+
+def more_events(found: Verdict) -> str:
+    """Return how many more events it would take, such as `about 900`; a dash where nobody can say.
+
+    On fewer than 30 it is at least what is missing to them.
+    """
+    to_claim = 0 if found.needed is None else max(found.needed.events, FEW_CLUSTERS - found.events)
+    if found.needed is None or to_claim == 0:
+        return figures.MISSING
+    return f"{'more than' if found.needed.more_than else 'about'} {figures.about(to_claim)}"
+
+
+def _needed(row: LeaderboardRow) -> str:
+    needed = more_events(row.verdict)
+    return "" if needed == figures.MISSING else f"would need {needed} more events"
+
+
+def _list(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them, the first of many.
+
+    Examples:
+        >>> _list(["a"]), _list(["a", "b", "c"]), _list(["a", "b", "c", "d", "e"])
+        ('a', 'a, b and c', 'a, b, c and 2 others')
+    """
+    if len(names) > _MOST_NAMED + 1:
+        return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} others"
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def beside_market(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return who is better than the market by Brier score, and who worse, of forecasts that come from no ledger.
+
+    Nothing is said where no price is stated.
+    """
+    pairs = [pair for pair in evaluation.pairs if pair.metric == "brier" and MARKET in (pair.first, pair.second)]
+    found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    for pair in pairs:
+        other = pair.first if pair.second == MARKET else pair.second
+        found[None if pair.better is None else pair.better == other].append(other)
+    said = []
+    if found[True]:
+        said.append(f"{_list(found[True])} {_be(found[True])} better than the market.")
+    if found[False]:
+        said.append(f"{_list(found[False])} {_be(found[False])} worse than the market.")
+    if found[None]:
+        few = max(pair.clusters for pair in pairs) < FEW_CLUSTERS
+        why = f": fewer than {FEW_CLUSTERS} events" if few else ""
+        said.append(f"{_list(found[None])} cannot be told from the market{why}.")
+    return tuple(said)
+
+
+def _be(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def missing(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return what is missing from an evaluation, the gravest first, in a few words each, over all bots."""
+    cards = [card for each in evaluation.rankings.values() for card in each.cards]
+    return tuple(text for text in (say(cards) for say in _MISSING) if text)
+
+
+def _counted(what: str, of: Callable[[Scorecard], int]) -> _Says:
+    """Return who says how many there are of something; `(s)` in its words is for all numbers but one."""
+
+    def say(cards: Sequence[Scorecard]) -> str:
+        total = sum(map(of, cards))
+        words = what.replace("(s)", "" if total == 1 else "s")
+        return f"{total:,} {words}" if total else ""
+
+    return say
+
+
+def _of_horizon(what: str, label: str, of: Callable[[HorizonScore], int]) -> _Says:
+    def count(card: Scorecard) -> int:
+        score = card.horizons.get(label)
+        return 0 if score is None else of(score)
+
+    return _counted(what, count)
+
+
+def _unknown_costs(cards: Sequence[Scorecard]) -> str:
+    return f"cost of {first_of(names, 1)}" if (names := [card.bot for card in cards if card.cost_usd is None]) else ""
+
+
+_MISSING = (
+    _counted("decision(s) failed", lambda card: card.failed),
+    _counted("answer(s) refused", lambda card: card.refused),
+    _counted("abstained", lambda card: card.abstained),
+    _counted("not clean", lambda card: card.ahead + card.contaminated),
+    _of_horizon("not settled", SETTLED, lambda score: score.n_unpriced),
+    _counted("market(s) unpriced", lambda card: card.edge.unpriced),
+    _counted("void forecast(s)", lambda card: card.void),
+    _of_horizon("return(s) without a quote", NOW, lambda score: score.n - score.n_quote),
+    _unknown_costs,
+)

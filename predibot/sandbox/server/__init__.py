@@ -1,0 +1,1 @@
+"""The simulated world over HTTP, in the dialects of real services."""

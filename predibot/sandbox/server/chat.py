@@ -1,0 +1,162 @@
+"""The chat endpoint: an OpenAI-compatible wire around the scripted forecasters, without streaming."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from predibot.sandbox.server.reply import Reply, json_bytes, json_reply
+from predibot.sandbox.world.conversation import Conversation, read_conversation, remembered
+from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_text, draw, next_call
+
+CHARACTERS_A_TOKEN = 4
+LONG_WAIT_SECONDS = 3_600
+"""What a rate-limited answer asks for: longer than any deadline, so that nobody waits for it."""
+BREAKAGES = ("malformed", "truncated", "refusing", "rate_limited", "out_of_range", "empty")
+"""The ways in which `broken` fails; which one follows from the prompt."""
+
+
+def answer_chat(path: str, body: bytes | None, *, now_seconds: int) -> Reply:
+    """Return the reply to a request of the chat endpoint, or to the list of its models."""
+    if body is None:
+        return _models() if path == "/models" else _error(404, f"there is nothing at {path}")
+    if path != "/chat/completions":
+        return _error(404, f"there is nothing at {path}")
+    try:
+        asked = json.loads(body)
+    except ValueError:
+        return _error(400, "the body is no JSON")
+    if not isinstance(asked, dict) or not _are_messages(asked.get("messages")):
+        return _error(400, "messages is a list of objects, and not empty")
+    if not _are_tools(asked.get("tools")):
+        return _error(400, "tools is a list of functions with a name")
+    if asked.get("stream"):
+        return _error(400, "the sandbox does not stream; leave stream out")
+    name = str(asked.get("model", "")).removeprefix("openai/").removeprefix("sandbox/")
+    if name not in NAMES:
+        return _error(404, f"no model {name[:80]!r}; there are {', '.join(f'sandbox/{each}' for each in NAMES)}")
+    return _completion(name, asked, now_seconds=now_seconds)
+
+
+def _completion(name: str, asked: Mapping[str, Any], *, now_seconds: int) -> Reply:
+    """Return a forecaster's reply to a conversation."""
+    conversation = read_conversation(asked)
+    digest = hashlib.sha256(json.dumps([name, asked["messages"]], sort_keys=True).encode()).hexdigest()
+    if not conversation.markets:
+        message, reason = _without_markets(asked, conversation, digest)
+    elif name == "broken":
+        kind = BREAKAGES[int(draw(conversation.seed, "broken") * len(BREAKAGES))]
+        if kind == "rate_limited":
+            limited = _error(429, f"too many requests to a {WORD}")
+            return Reply(429, limited.body, limited.content_type, (("Retry-After", str(LONG_WAIT_SECONDS)),))
+        message, reason = _broken(kind, conversation, digest)
+    elif "final_answer" in conversation.tools:
+        call = next_call(name, conversation)
+        message, reason = _calling(call, digest, said=remembered(conversation, call.action))
+    else:
+        message, reason = {"role": "assistant", "content": answer_text(name, conversation)}, "stop"
+    return json_reply(_wrapped(name, asked, message, reason, digest=digest, now_seconds=now_seconds))
+
+
+def _wrapped(
+    name: str, asked: Mapping[str, Any], message: dict[str, Any], reason: str, *, digest: str, now_seconds: int
+) -> dict[str, Any]:
+    """Return a whole completion around a message."""
+    read_tokens = 1 + len(json_bytes([asked["messages"], asked.get("tools")])) // CHARACTERS_A_TOKEN
+    written_tokens = 1 + len(json_bytes(message)) // CHARACTERS_A_TOKEN
+    return {
+        "id": f"chatcmpl-{digest[:24]}",
+        "object": "chat.completion",
+        "created": now_seconds,
+        "model": f"sandbox/{name}",
+        "system_fingerprint": WORD,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": reason}],
+        "usage": {
+            "prompt_tokens": read_tokens,
+            "completion_tokens": written_tokens,
+            "total_tokens": read_tokens + written_tokens,
+        },
+    }
+
+
+def _calling(call: Call, digest: str, *, said: str) -> tuple[dict[str, Any], str]:
+    """Return a message that calls a tool."""
+    return _calling_text(call.tool, json.dumps(call.arguments), digest, said=said), "tool_calls"
+
+
+def _calling_text(tool: str, arguments_json: str, digest: str, *, said: str) -> dict[str, Any]:
+    """Return a message that calls a tool with these very characters as arguments."""
+    function = {"name": tool, "arguments": arguments_json}
+    calls = [{"id": f"call_{digest[:16]}", "type": "function", "function": function}]
+    return {"role": "assistant", "content": said, "tool_calls": calls}
+
+
+def _without_markets(asked: Mapping[str, Any], conversation: Conversation, digest: str) -> tuple[dict[str, Any], str]:
+    """Return a reply to a conversation about nothing, such as one that tries whether tools can be called."""
+    tools = {str(tool.get("function", {}).get("name")): tool for tool in asked.get("tools") or ()}
+    name = conversation.forced_tool or next(iter(tools), None)
+    if name not in tools:
+        return {"role": "assistant", "content": f"I am a {WORD}; I see no markets to forecast."}, "stop"
+    schema = tools[name]["function"].get("parameters", {})
+    call = Call(name, {key: _example(schema["properties"][key]) for key in schema.get("required", ())}, "")
+    return _calling(call, digest, said=f"I am a {WORD}.")
+
+
+def _example(schema: Mapping[str, Any]) -> object:
+    """Return a value of the kind a schema asks for."""
+    if schema.get("enum"):
+        return schema["enum"][0]
+    kinds: dict[str, object] = {"number": 1, "integer": 1, "boolean": True, "array": [], "object": {}}
+    return kinds.get(str(schema.get("type")), "ok")
+
+
+def _broken(kind: str, conversation: Conversation, digest: str) -> tuple[dict[str, Any], str]:
+    """Return a reply that no decision can be made of, whatever is complained about."""
+    market = conversation.markets[0].id
+    wrong = json.dumps(
+        {
+            "market_decisions": [
+                {"market_id": market, "estimated_probability": "140%", "bet": 7, "confidence": 11, "rationale": ""},
+                {"market_id": f"{market}-other", "estimated_probability": 2, "bet": -7, "confidence": 0},
+            ],
+            "unallocated_capital": -13,
+        }
+    )
+    if kind == "refusing":
+        refusal = f"I will not forecast this. A {WORD} (broken)."
+        return {"role": "assistant", "content": None, "refusal": refusal}, "stop"
+    if kind == "empty":
+        return {"role": "assistant", "content": ""}, "stop"
+    text = {"malformed": wrong.replace('":', '" ', 3), "truncated": wrong[: len(wrong) // 2]}.get(kind, wrong)
+    reason = "length" if kind == "truncated" else "tool_calls"
+    if "final_answer" not in conversation.tools:
+        return {"role": "assistant", "content": text}, "length" if kind == "truncated" else "stop"
+    return _calling_text("final_answer", text, digest, said=f"A {WORD} (broken)."), reason
+
+
+def _models() -> Reply:
+    """Return the list of models."""
+    rows = [{"id": f"sandbox/{name}", "object": "model", "created": 0, "owned_by": WORD} for name in NAMES]
+    return json_reply({"object": "list", "data": rows})
+
+
+def _are_messages(messages: object) -> bool:
+    """Return whether these are messages."""
+    return isinstance(messages, list) and bool(messages) and all(isinstance(each, dict) for each in messages)
+
+
+def _are_tools(tools: object) -> bool:
+    """Return whether these are tools, or none."""
+    if tools is None:
+        return True
+    rows = tools if isinstance(tools, list) else [tools]
+    functions = [row.get("function") if isinstance(row, dict) else None for row in rows]
+    return all(isinstance(function, dict) and isinstance(function.get("name"), str) for function in functions)
+
+
+def _error(status: int, message: str) -> Reply:
+    """Return a refusal in the provider's form."""
+    kind = "rate_limit_error" if status == 429 else "invalid_request_error"
+    code = {404: "not_found", 429: "rate_limit_exceeded"}.get(status)
+    content = {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    return json_reply(content, status=status)

@@ -1,0 +1,204 @@
+"""Gamma's objects: an event and a market as JSON, with the habits of the real ones."""
+
+import json
+import re
+from typing import TypeAlias
+
+from predibot.sandbox.world.calendar import iso_text, iso_text_with_fraction, postgres_text
+from predibot.sandbox.world.closing import Stage
+from predibot.sandbox.world.ids import Names
+from predibot.sandbox.world.plan import EventPlan
+from predibot.sandbox.world.quotes import Quote
+from predibot.sandbox.world.vocabulary import CATEGORIES
+from predibot.sandbox.world.volumes import Volume
+from predibot.sandbox.world.world import EventState, MarketState
+
+TOKENS_AFTER_MINUTES = 10
+"""A market is listed so long before its tokens exist."""
+
+Json: TypeAlias = dict[str, object]
+
+
+def slug_of(title: str, identity: str) -> str:
+    """Return a title as the venue writes it in addresses, ending with the id."""
+    return f"{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')}-{identity}"
+
+
+def tag_ids() -> dict[str, str]:
+    """Return the id of each tag by its slug."""
+    slugs = [slug for category in CATEGORIES.values() for _, slug in category.tags]
+    return {slug: str(100_200 + place) for place, slug in enumerate(slugs)}
+
+
+def has_tokens(plan: EventPlan, minute: int) -> bool:
+    """Return whether the event's markets can be asked for by token yet."""
+    return minute - plan.born_minute >= TOKENS_AFTER_MINUTES
+
+
+def liquidity_usd(plan: EventPlan, share: float) -> float:
+    """Return the money in a book, which the sandbox keeps in step with its volume."""
+    return round(2.5 * plan.daily_volume_usd * share, 4)
+
+
+def event_payload(names: Names, state: EventState) -> Json:
+    """Return an event without its markets and tags: what `/markets` shows of one."""
+    plan = state.plan
+    identity = names.event_id(plan.number)
+    slug = slug_of(plan.wording.title, identity)
+    created = _created_text(plan)
+    payload: Json = {
+        "id": identity,
+        "ticker": slug,
+        "slug": slug,
+        "title": plan.wording.title,
+        "description": plan.wording.description,
+        "resolutionSource": "",
+        "startDate": created,
+        "creationDate": created,
+        "createdAt": created,
+        "updatedAt": iso_text(state.minute),
+        "active": True,
+        "closed": state.is_closed,
+        "archived": False,
+        "new": False,
+        "featured": False,
+        "restricted": True,
+        "enableOrderBook": True,
+        "negRisk": plan.is_exclusive,
+        "commentCount": plan.number % 300,
+        "openInterest": 0,
+        "liquidity": liquidity_usd(plan, 1.0),
+        "volume": state.volume.total_usd,
+    }
+    if plan.end_minute is not None:
+        payload["endDate"] = iso_text(plan.end_minute)
+    if plan.states_volume:
+        payload |= _windows(state.volume)
+    if plan.is_exclusive:
+        payload["negRiskMarketID"] = names.neg_risk_id(plan.number)
+    settled = [market.settled_minute for market in state.markets if market.settled_minute is not None]
+    if len(settled) == len(state.markets):
+        payload["closedTime"] = iso_text(max(settled))
+    return payload
+
+
+def tag_payloads(plan: EventPlan) -> list[Json]:
+    """Return the tags of an event."""
+    ids = tag_ids()
+    return [{"id": ids[slug], "label": label, "slug": slug, "forceShow": False} for label, slug in plan.wording.tags]
+
+
+def market_payload(names: Names, event: EventState, state: MarketState, quote: Quote) -> Json:
+    """Return a market as it stands within its event."""
+    plan, market = event.plan, state.plan
+    identity = names.market_id(plan.number, market.index)
+    question = plan.wording.questions[market.index]
+    created = _created_text(plan)
+    is_live = has_tokens(plan, event.minute)
+    payload: Json = {
+        "id": identity,
+        "question": question,
+        "conditionId": names.condition_id(plan.number, market.index),
+        "slug": slug_of(question, identity),
+        "resolutionSource": "",
+        "startDate": created,
+        "createdAt": created,
+        "updatedAt": iso_text(event.minute),
+        "description": plan.wording.description,
+        "groupItemTitle": plan.wording.names[market.index],
+        "outcomes": _array(state, list(market.outcomes)),
+        "outcomePrices": _array(state, _prices(state, quote, is_live=is_live)),
+        "clobTokenIds": _array(state, _tokens(names, plan, market.index) if is_live else None),
+        "active": True,
+        "closed": state.is_closed,
+        "archived": False,
+        "restricted": True,
+        "enableOrderBook": True,
+        "acceptingOrders": is_live and not state.is_closed,
+        "orderPriceMinTickSize": market.tick,
+        "orderMinSize": 5,
+        "negRisk": plan.is_exclusive,
+        "feesEnabled": market.fee_rate is not None,
+        "liquidity": f"{liquidity_usd(plan, market.share):.4f}",
+        "liquidityNum": liquidity_usd(plan, market.share),
+        "volume": f"{state.volume.total_usd:.6f}",
+        "volumeNum": _number(state, state.volume.total_usd),
+    }
+    payload |= {name: _number(state, value) for name, value in _windows(state.volume).items()}
+    payload |= _quote_fields(state, quote) if is_live else {}
+    payload |= _settlement_fields(state)
+    if market.end_minute is not None:
+        payload |= {"endDate": iso_text(market.end_minute), "endDateIso": iso_text(market.end_minute)[:10]}
+    if plan.is_exclusive:
+        payload["negRiskMarketID"] = names.neg_risk_id(plan.number)
+    if market.fee_rate is not None:
+        payload["feeSchedule"] = {"rate": market.fee_rate, "exponent": 1, "takerOnly": True, "rebateRate": 0.25}
+    return payload
+
+
+def _quote_fields(state: MarketState, quote: Quote) -> Json:
+    """Return bid, ask, spread and last trade; an empty side is left out below and 1 above, as the venue has it."""
+    bid, ask = quote.bid or 0.0, 1.0 if quote.ask is None else quote.ask
+    fields: Json = {"bestAsk": _number(state, ask), "spread": round(ask - bid, 6), "lastTradePrice": quote.last_trade}
+    return fields if quote.bid is None else {"bestBid": _number(state, bid), **fields}
+
+
+def _settlement_fields(state: MarketState) -> Json:
+    """Return what a market says of its resolution so far."""
+    steps = ["proposed", "disputed", "proposed"] if state.is_disputed else ["proposed"]
+    if state.stage is Stage.OPEN:
+        return {"umaResolutionStatuses": _array(state, [])}
+    if state.settled_minute is None:
+        return {
+            "umaResolutionStatus": "disputed" if state.is_disputed else "proposed",
+            "umaResolutionStatuses": _array(state, steps),
+        }
+    return {
+        "umaResolutionStatus": "resolved",
+        "umaResolutionStatuses": _array(state, [*steps, "resolved"]),
+        "closedTime": postgres_text(state.settled_minute),
+        "umaEndDate": iso_text(state.settled_minute),
+    }
+
+
+def _prices(state: MarketState, quote: Quote, *, is_live: bool) -> list[str]:
+    """Return the shown price of both outcomes; the payout once settled, one half before there are tokens."""
+    shown = quote.shown if is_live else 0.5
+    first = shown if state.payout is None else state.payout
+    return [f"{first:.6g}", f"{round(1 - first, 6):.6g}"]
+
+
+def _tokens(names: Names, plan: EventPlan, index: int) -> list[str]:
+    """Return the token ids of both outcomes."""
+    return [names.token_id(plan.number, index, side) for side in (0, 1)]
+
+
+def _windows(volume: Volume) -> Json:
+    """Return the volume of the windows that end now."""
+    return {
+        "volume24hr": volume.day_usd,
+        "volume1wk": volume.week_usd,
+        "volume1mo": volume.month_usd,
+        "volume1yr": volume.year_usd,
+    }
+
+
+def _array(state: MarketState, values: list[str] | None) -> object:
+    """Return a list the way this market writes them: as text within the JSON, or plainly; nothing as "" or null."""
+    if state.plan.arrays_as_text:
+        return "" if values is None else json.dumps(values)
+    return values
+
+
+def _number(state: MarketState, value: object) -> object:
+    """Return a number the way this market writes them: plainly, or as text."""
+    return str(value) if state.plan.numbers_as_text else value
+
+
+def _created_text(plan: EventPlan) -> str:
+    """Return the instant of listing in the shape this event writes instants."""
+    if plan.timestamp_digits == 0:
+        return iso_text(plan.born_minute)
+    return iso_text_with_fraction(
+        plan.born_minute, microseconds=7_919_113 * (plan.number + 1), digits=plan.timestamp_digits
+    )

@@ -1,0 +1,111 @@
+"""The options of a sandbox as users write them, such as `seed=7,events=60,fault=rate_limit,times=3,path=/events`."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from predibot.sandbox.server.fault import FAULT_KINDS, Fault
+
+DEFAULT_SEED = 1
+LONGEST_THINKING_SECONDS = 60.0
+_NAMES = ("seed", "events", "markets", "thinking_seconds", "fault", "times", "path", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxOptions:
+    """What a sandbox is made from."""
+
+    seed: int = DEFAULT_SEED
+    events: int | None = None
+    """Open events at any instant, about; None leaves it to the world."""
+    markets: int | None = None
+    """Open markets at any instant, about, instead of `events`."""
+    fault: Fault | None = None
+    thinking_seconds: float = 0.0
+    """How long each forecaster takes to answer."""
+
+
+def parse_options(text: str) -> SandboxOptions:
+    """Return the options in a text of `name=value` separated by commas; an empty text gives the defaults.
+
+    Raises:
+        ValueError: If a name or a kind of fault does not exist (the message
+            names the nearest that does), or a value is not of its kind.
+
+    Examples:
+        >>> parse_options("seed=7,fault=rate_limit,times=3,path=/events").fault
+        Fault(kind='rate_limit', times=3, path='/events', seconds=1.0)
+    """
+    given: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, separator, value = (word.strip() for word in part.partition("="))
+        if name not in _NAMES:
+            raise ValueError(f"no sandbox option {name!r}; {_nearest(name, _NAMES)}")
+        if not separator or not value:
+            raise ValueError(f"sandbox option {name!r} has no value; write {name}=...")
+        if name in given:
+            raise ValueError(f"sandbox option {name!r} is given twice")
+        given[name] = value
+    seed = _whole_number(given, "seed", least=0)
+    options = SandboxOptions(
+        seed=DEFAULT_SEED if seed is None else seed,
+        events=_whole_number(given, "events", least=1),
+        markets=_whole_number(given, "markets", least=1),
+        fault=_fault(given),
+        thinking_seconds=_thinking_seconds(given.get("thinking_seconds", "0")),
+    )
+    if options.events is not None and options.markets is not None:
+        raise ValueError("give a sandbox either events or markets, not both")
+    return options
+
+
+def _fault(given: dict[str, str]) -> Fault | None:
+    """Return the fault that is asked for, if any."""
+    if "fault" not in given:
+        lost = [name for name in ("times", "path", "seconds") if name in given]
+        if lost:
+            raise ValueError(
+                f"sandbox option {lost[0]!r} needs a fault; add fault=..., one of {', '.join(FAULT_KINDS)}"
+            )
+        return None
+    kind = given["fault"]
+    if kind not in FAULT_KINDS:
+        raise ValueError(f"no sandbox fault {kind!r}; {_nearest(kind, tuple(FAULT_KINDS))}")
+    times = _whole_number(given, "times", least=1)
+    return Fault(kind=kind, times=times, path=given.get("path", ""), seconds=_seconds(given.get("seconds", "1")))
+
+
+def _thinking_seconds(text: str) -> float:
+    """Return how long a forecaster takes."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0.0 <= seconds <= LONGEST_THINKING_SECONDS:
+        raise ValueError(
+            f"sandbox option 'thinking_seconds' is a number from 0 to {LONGEST_THINKING_SECONDS:g}, got {text!r}"
+        )
+    return seconds
+
+
+def _seconds(text: str) -> float:
+    """Return a number of seconds."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"sandbox option 'seconds' is a number, got {text!r}") from None
+
+
+def _whole_number(given: dict[str, str], name: str, *, least: int) -> int | None:
+    """Return an option that is a whole number, None when it is not given."""
+    if name not in given:
+        return None
+    text = given[name]
+    if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text) >= least):
+        raise ValueError(f"sandbox option {name!r} is a whole number from {least} on, got {text!r}")
+    return int(text)
+
+
+def _nearest(word: str, words: tuple[str, ...]) -> str:
+    """Return a hint at the nearest valid word."""
+    close = get_close_matches(word, words, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(words)}"

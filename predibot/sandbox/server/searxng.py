@@ -1,0 +1,132 @@
+"""The search engine of the sandbox: finds its news pages and answers as SearXNG's JSON API does."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from predibot.sandbox.server.reply import Reply, error_reply, json_reply
+from predibot.sandbox.world.calendar import MINUTES_A_DAY, instant_of
+from predibot.sandbox.world.news import Page, pages_of, slug_of
+from predibot.sandbox.world.news_text import headline_of, snippet_of
+from predibot.sandbox.world.world import World
+
+PAGE_SIZE = 10
+BEST_EVENT_PAGES = 24
+OTHER_EVENT_PAGES = 2
+OTHER_EVENTS = 4
+LEAST_MATCH = 0.3
+"""Share of a query's weight that an event has to match."""
+_WORD = re.compile(r"\w+")
+_STOP_WORDS = frozenset(
+    _WORD.findall("a an and are at be by for in is it latest news of on or the to what when who will")
+)
+_RANGES = {"day": MINUTES_A_DAY, "week": 7 * MINUTES_A_DAY, "month": 30 * MINUTES_A_DAY, "year": 365 * MINUTES_A_DAY}
+
+Query: TypeAlias = Mapping[str, Sequence[str]]
+
+
+class NewsIndex:
+    """The pages of a world, found by the words of their events."""
+
+    def __init__(self, world: World) -> None:
+        """Index nothing yet; an event is read when it is first looked at."""
+        self._world = world
+        self._words: dict[int, frozenset[str]] = {}
+        self._pages: dict[int, tuple[Page, ...]] = {}
+
+    def found(self, query: str, minute: int) -> list[Page]:
+        """Return the pages that are there by a minute, those of the best event first, the newest of each first."""
+        wanted = _words_of(query)
+        events = self._world.maybe_open(minute)
+        counts = Counter(word for number in events for word in wanted & self._words_about(number))
+        weights = {word: math.log(1.0 + len(events) / counts[word]) for word in counts}
+        whole = sum(weights.values()) + math.log(1.0 + len(events)) * len(wanted - weights.keys())
+        scores = [(sum(weights[word] for word in wanted & self._words_about(number)), number) for number in events]
+        best = sorted((pair for pair in scores if pair[0] > LEAST_MATCH * whole), key=lambda pair: (-pair[0], pair[1]))
+        pages = [
+            self._listed(number, minute)[: OTHER_EVENT_PAGES if rank else BEST_EVENT_PAGES]
+            for rank, (_, number) in enumerate(best[: 1 + OTHER_EVENTS])
+        ]
+        return [page for group in pages for page in group]
+
+    def _words_about(self, number: int) -> frozenset[str]:
+        """Return the words of an event's title and questions."""
+        if number not in self._words:
+            wording = self._world.plan(number).wording
+            self._words[number] = frozenset(_words_of(" ".join([wording.title, *wording.questions])))
+        return self._words[number]
+
+    def _listed(self, number: int, minute: int) -> list[Page]:
+        """Return an event's pages by a minute, newest first."""
+        if number not in self._pages:
+            self._pages[number] = pages_of(self._world.draws, self._world.plan(number))
+        return [page for page in reversed(self._pages[number]) if page.published_minute <= minute]
+
+
+def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, base_url: str) -> Reply:
+    """Return the reply to a search, as of a minute."""
+    text = query.get("q", [""])[-1].strip()
+    if query.get("format", ["html"])[-1] != "json":
+        return error_reply(403, "Forbidden")
+    number = query.get("pageno", ["1"])[-1]
+    if not text or not (number.isascii() and number.isdigit() and 1 <= int(number[:6]) <= 1_000):
+        return error_reply(400, "No query")
+    pages = index.found(text, minute)
+    within = _RANGES.get(query.get("time_range", [""])[-1])
+    if within is not None:
+        pages = [page for page in pages if page.is_dated and page.published_minute > minute - within]
+    results = [_result(world, page, base_url) for page in pages]
+    if pages:
+        results.insert(1, _market_result(world, pages[0].event))
+    start = (int(number) - 1) * PAGE_SIZE
+    return json_reply(
+        {
+            "query": text,
+            "number_of_results": len(results),
+            "results": results[start : start + PAGE_SIZE],
+            "answers": [],
+            "corrections": [],
+            "infoboxes": [],
+            "suggestions": [],
+            "unresponsive_engines": [],
+        }
+    )
+
+
+def _result(world: World, page: Page, base_url: str) -> dict[str, object]:
+    """Return a page as a result."""
+    title = world.plan(page.event).wording.title
+    published = instant_of(page.published_minute).strftime("%Y-%m-%dT%H:%M:%S+00:00") if page.is_dated else None
+    url = f"{base_url}/news/{slug_of(world, page)}"
+    return _row(url, headline_of(page, title), snippet_of(title), published)
+
+
+def _market_result(world: World, number: int) -> dict[str, object]:
+    """Return the result that leads to the market's own site, which agents must not copy from."""
+    plan = world.plan(number)
+    slug = re.sub(r"[^a-z0-9]+", "-", plan.wording.title.lower()).strip("-")
+    published = instant_of(plan.born_minute).strftime("%Y-%m-%dT%H:%M:%S+00:00")
+    url = f"https://polymarket.com/event/{slug}"
+    return _row(url, plan.wording.title, "Trade on this market.", published)
+
+
+def _row(url: str, title: str, content: str, published: str | None) -> dict[str, object]:
+    """Return a result with SearXNG's fields."""
+    return {
+        "url": url,
+        "title": title,
+        "content": content,
+        "publishedDate": published,
+        "engine": "sandbox news",
+        "engines": ["sandbox news"],
+        "template": "default.html",
+        "category": "general",
+        "score": 1.0,
+    }
+
+
+def _words_of(text: str) -> set[str]:
+    """Return the words of a text that say something."""
+    return set(_WORD.findall(text.casefold())) - _STOP_WORDS

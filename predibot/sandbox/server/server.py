@@ -1,0 +1,321 @@
+"""The sandbox's server: a world behind real HTTP on loopback, with its own clock and, if asked, its faults.
+
+It speaks the venue's two dialects (`/gamma`, `/clob`), is a search engine
+(`/search`), serves the news that it finds (`/news/...`), and has scripted
+forecasters that are talked to as models are (`/v1/chat/completions`).
+"""
+
+import logging
+import socket
+import socketserver
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qs, urlsplit
+
+from predibot.sandbox.server.chat import answer_chat
+from predibot.sandbox.server.clob import answer_clob
+from predibot.sandbox.server.damage import damaged_query, damaged_reply, refusal
+from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.gamma import answer_gamma
+from predibot.sandbox.server.news_html import html_of
+from predibot.sandbox.server.options import SandboxOptions
+from predibot.sandbox.server.reply import Reply, error_reply
+from predibot.sandbox.server.searxng import NewsIndex, answer_search
+from predibot.sandbox.server.snapshot import Snapshot
+from predibot.sandbox.world.calendar import minute_of
+from predibot.sandbox.world.news import page_at
+from predibot.sandbox.world.news_text import article_of
+from predibot.sandbox.world.world import World
+
+_log = logging.getLogger(__name__)
+
+_KEPT_SNAPSHOTS = 4
+_LARGEST_BODY_BYTES = 8_000_000
+_IDLE_SECONDS = 60
+_HTML = "text/html; charset=utf-8"
+
+
+class SandboxServer:
+    """A venue on 127.0.0.1 at a free port; use it as a context manager, or call `start` and `stop`."""
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        now: datetime | Callable[[], datetime],
+        fault: Fault | None = None,
+        thinking_seconds: float = 0.0,
+    ) -> None:
+        """Make a server that is not started yet.
+
+        Args:
+            world: What it shows.
+            now: Its clock: an instant at which it stands, or a function that is
+                asked at each request. Can be set later through `now`.
+            fault: How it misbehaves.
+            thinking_seconds: How long each forecaster takes to answer.
+        """
+        self.world = world
+        self._clock: datetime | Callable[[], datetime] = now
+        self._fault = fault
+        self._thinking_seconds = thinking_seconds
+        self._index = NewsIndex(world)
+        self._faults_done = 0
+        self._requests = 0
+        self._snapshots: dict[int, Snapshot] = {}
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._listener: _Listener | None = None
+
+    def __enter__(self) -> Self:
+        """Start it."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop it."""
+        self.stop()
+
+    def start(self) -> None:
+        """Listen on a free port of 127.0.0.1 and answer from now on."""
+        if self._listener is not None:
+            raise RuntimeError("the sandbox is already started; stop it first")
+        self._stopped.clear()
+        self._listener = _Listener(self)
+        threading.Thread(target=self._listener.serve_forever, args=(0.05,), name="sandbox", daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop listening and end every connection; stopping twice is no mistake."""
+        if self._listener is not None:
+            self._stopped.set()
+            self._listener.shutdown()
+            self._listener.server_close()
+            self._listener.end_connections()
+            self._listener = None
+
+    @property
+    def now(self) -> datetime:
+        """Return the instant on the server's clock, in UTC."""
+        return (self._clock if isinstance(self._clock, datetime) else self._clock()).astimezone(UTC)
+
+    @now.setter
+    def now(self, clock: datetime | Callable[[], datetime]) -> None:
+        """Set the clock, to an instant at which it stands or to a function."""
+        self._clock = clock
+
+    @property
+    def gamma_url(self) -> str:
+        """Return the base address of the Gamma dialect."""
+        return f"{self._base_url}/gamma"
+
+    @property
+    def clob_url(self) -> str:
+        """Return the base address of the CLOB dialect."""
+        return f"{self._base_url}/clob"
+
+    @property
+    def search_url(self) -> str:
+        """Return the base address of the search engine, as SearXNG's is given: without `/search`."""
+        return self._base_url
+
+    @property
+    def chat_url(self) -> str:
+        """Return the base address of the forecasters, as that of an OpenAI-compatible provider is given."""
+        return f"{self._base_url}/v1"
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Return host and port, which a run over the sandbox may visit although they are private."""
+        parts = urlsplit(self._base_url)
+        return parts.hostname or "", parts.port or 0
+
+    @property
+    def requests(self) -> int:
+        """Return how many requests have come in."""
+        return self._requests
+
+    @property
+    def _base_url(self) -> str:
+        """Return the address without a dialect."""
+        if self._listener is None:
+            raise RuntimeError("the sandbox has no address before it is started; use it as a context manager")
+        return f"http://127.0.0.1:{self._listener.server_address[1]}"
+
+    def reply(self, target: str, *, body: bytes | None) -> tuple[Reply, Fault | None]:
+        """Return the reply to a request line's target, and the fault that the connection has still to show."""
+        parts = urlsplit(target)
+        query: dict[str, list[str]] = parse_qs(parts.query, keep_blank_values=True)
+        fault = self._due_fault(parts.path)
+        if fault is None:
+            return self._answer(parts.path, query, body), None
+        if fault.kind == "slow":
+            self._stopped.wait(fault.seconds)
+        refused = refusal(fault)
+        if refused is not None:
+            return refused, None
+        reply = self._answer(parts.path, dict(damaged_query(fault, query)), body)
+        return damaged_reply(fault, query, reply), fault
+
+    def _due_fault(self, path: str) -> Fault | None:
+        """Return the fault when this request is to suffer from it."""
+        fault = self._fault
+        with self._lock:
+            self._requests += 1
+            if fault is None or not fault.matches(path):
+                return None
+            if fault.times is not None and self._faults_done >= fault.times:
+                return None
+            self._faults_done += 1
+        return fault
+
+    def _answer(self, path: str, query: dict[str, Any], body: bytes | None) -> Reply:
+        """Return the reply of an orderly venue."""
+        now = self.now
+        dialect, _, rest = path.lstrip("/").partition("/")
+        if dialect == "v1":
+            # Outside the lock: a forecaster sees its conversation and nothing of the world.
+            self._stopped.wait(self._thinking_seconds)
+            return answer_chat(f"/{rest}", body, now_seconds=int(now.timestamp()))
+        with self._lock:
+            if dialect == "search" and body is None:
+                return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self._base_url)
+            if dialect == "news" and body is None:
+                return self._news(rest, minute_of(now))
+            snapshot = self._snapshot(minute_of(now))
+            if dialect == "gamma" and body is None:
+                return answer_gamma(snapshot, f"/{rest}", query)
+            if dialect == "clob":
+                return answer_clob(snapshot, f"/{rest}", query, body=body, now_seconds=int(now.timestamp()))
+        return error_reply(404, "not found")
+
+    def _news(self, slug: str, minute: int) -> Reply:
+        """Return a news page, if it is there by a minute."""
+        page = page_at(self.world, slug, minute)
+        if page is None:
+            return Reply(404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML)
+        return Reply(200, html_of(article_of(self.world, page, minute)), _HTML)
+
+    def _snapshot(self, minute: int) -> Snapshot:
+        """Return the world as of a minute, kept for as long as it is among the last few asked for."""
+        snapshot = self._snapshots.pop(minute, None) or Snapshot(self.world, minute)
+        self._snapshots[minute] = snapshot
+        if len(self._snapshots) > _KEPT_SNAPSHOTS:
+            self._snapshots.pop(next(iter(self._snapshots)))
+        return snapshot
+
+
+class _Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """The socket, one daemon thread a connection."""
+
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = True
+    request_queue_size = 256
+
+    def __init__(self, sandbox: SandboxServer) -> None:
+        """Bind to a free port of loopback."""
+        self.sandbox = sandbox
+        self._connections: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Note a connection, so that it can be ended, and serve it."""
+        with self._lock:
+            self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Forget a connection and close it."""
+        with self._lock:
+            self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def end_connections(self) -> None:
+        """End what is still connected; each connection's own thread then closes it."""
+        with self._lock:
+            connections = list(self._connections)
+        for connection in connections:
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                # The other side was faster.
+                _log.debug("a connection had already ended")
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Log what went wrong in a connection's thread; clients that hang up are part of the day."""
+        level = logging.DEBUG if isinstance(sys.exception(), OSError) else logging.ERROR
+        _log.log(level, "a sandbox connection failed", exc_info=True)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection: reads requests, writes replies in one piece."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    timeout = _IDLE_SECONDS
+    server: _Listener
+
+    def do_GET(self) -> None:
+        """Answer a GET."""
+        self._respond(None)
+
+    def do_POST(self) -> None:
+        """Answer a POST."""
+        length = self.headers.get("Content-Length", "0")
+        if not length.isdigit() or int(length) > _LARGEST_BODY_BYTES:
+            self.close_connection = True
+            self._write(error_reply(413, "Payload too large"), fault=None)
+            return
+        self._respond(self.rfile.read(int(length)))
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log a request quietly."""
+        _log.debug(format, *args)
+
+    def _respond(self, body: bytes | None) -> None:
+        """Answer one request."""
+        reply, fault = self.server.sandbox.reply(self.path, body=body)
+        self._write(reply, fault=fault)
+
+    def _write(self, reply: Reply, *, fault: Fault | None) -> None:
+        """Write a reply at once, head and body in one piece, so that no delayed acknowledgement slows it."""
+        headers = [
+            ("Date", format_datetime(self.server.sandbox.now, usegmt=True)),
+            ("Content-Type", reply.content_type),
+            ("Content-Length", str(len(reply.body))),
+            *reply.headers,
+        ]
+        head = f"HTTP/1.1 {reply.status} {self.responses[reply.status][0]}\r\n"
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
+        body = reply.body
+        if fault is not None and fault.kind == "cut_connection":
+            body = body[: len(body) // 2]
+            self.close_connection = True
+        self.wfile.write(f"{head}{lines}\r\n".encode("latin-1") + body)
+
+
+def open_sandbox(
+    options: SandboxOptions, *, now: datetime | Callable[[], datetime], world: World | None = None
+) -> SandboxServer:
+    """Return a server for these options, not started yet: `with open_sandbox(...) as server`.
+
+    Args:
+        options: What world it is, and how it misbehaves.
+        now: Its clock.
+        world: One that is there already, which remembers what was worked out before; left out, that of the options.
+
+    Raises:
+        ValueError: If the world cannot be made, for instance with too many events.
+    """
+    if world is None:
+        world = World.from_seed(options.seed, events=options.events, markets=options.markets)
+    return SandboxServer(world, now=now, fault=options.fault, thinking_seconds=options.thinking_seconds)

@@ -1,0 +1,1 @@
+"""The simulated world: events, prices, news."""

@@ -1,0 +1,76 @@
+"""The closing of a market: decided, proposed, stopped, settled, each at its minute."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from predibot.sandbox.world.calendar import MINUTES_A_DAY, MINUTES_AN_HOUR
+from predibot.sandbox.world.draws import Draws
+from predibot.sandbox.world.plan import EventPlan
+
+VOID_SHARE = 0.04
+"""Share of the events whose markets pay one half."""
+_DISPUTED_SHARE = 0.05
+LONGEST_CLOSING_MINUTES = 12 * MINUTES_A_DAY
+
+
+class Stage(StrEnum):
+    """Where a market is in its life."""
+
+    OPEN = "open"
+    PROPOSED = "proposed"
+    """The outcome is known and proposed, and the book is still open."""
+    STOPPED = "stopped"
+    """Closed to trading, not yet paid."""
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """How a market ends: the minutes of its stages, and whether it then pays one half whatever the outcome is."""
+
+    decided_minute: int
+    stopped_minute: int
+    settled_minute: int
+    is_disputed: bool
+    is_void: bool
+
+    def stage(self, minute: int) -> Stage:
+        """Return the stage as of a minute."""
+        if minute < self.decided_minute:
+            return Stage.OPEN
+        if minute < self.stopped_minute:
+            return Stage.PROPOSED
+        return Stage.STOPPED if minute < self.settled_minute else Stage.SETTLED
+
+
+def closings_of(draws: Draws, plan: EventPlan) -> tuple[Closing, ...]:
+    """Return how each market ends; all of it becomes known at the minute its outcome does, and not before.
+
+    Mutually exclusive markets are void together, others each for itself.
+    """
+    decided = np.array([[market.decided_hour * MINUTES_AN_HOUR] for market in plan.markets])
+    rows = np.arange(len(plan.markets))[:, np.newaxis]
+    uniforms = draws.uniform("closing", event=plan.number, item=rows * 8 + np.arange(6), known_at_minute=decided)
+    if plan.is_exclusive:
+        uniforms[:, 5] = uniforms[0, 5]
+    return tuple(
+        _closing(row, decided_minute=market.decided_hour * MINUTES_AN_HOUR)
+        for market, row in zip(plan.markets, uniforms.tolist(), strict=True)
+    )
+
+
+def _closing(uniforms: list[float], *, decided_minute: int) -> Closing:
+    """Return how one market ends."""
+    lateness, stop, settle, dispute, late_settle, void = uniforms
+    is_disputed = dispute < _DISPUTED_SHARE
+    stopped_minute = decided_minute + (0 if lateness < 0.5 else int(60 + 240 * stop))
+    wait_minutes = (3 + 3 * late_settle) * MINUTES_A_DAY if is_disputed else (2 + 28 * settle) * MINUTES_AN_HOUR
+    return Closing(
+        decided_minute=decided_minute,
+        stopped_minute=stopped_minute,
+        settled_minute=stopped_minute + int(wait_minutes),
+        is_disputed=is_disputed,
+        is_void=void < VOID_SHARE,
+    )

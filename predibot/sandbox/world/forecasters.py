@@ -1,0 +1,230 @@
+"""The forecasters of the sandbox: scripts that search, read and answer as agents do, and say that they are scripts.
+
+Each sees one conversation and nothing else. What it draws at random it draws
+from a digest of the prompt, so that the same conversation has the same reply.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from predibot.sandbox.world.conversation import AskedMarket, Conversation, Found
+
+NAMES = ("sharp", "noisy", "overconfident", "lazy", "broken", "gullible")
+WORD = "scripted forecaster of the sandbox, no model"
+_LEAST_EDGE = 0.02
+_RECENCY = 0.6
+"""Each older page weighs so much of the next newer one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool that a forecaster calls, and the line by which it remembers that."""
+
+    tool: str
+    arguments: Mapping[str, object]
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Character:
+    """How much a forecaster looks up, in which order it reads, and what it makes of it."""
+
+    searches: int
+    pages: int
+    order: Callable[[Found], int]
+    """Lower is read earlier; results of the same order as they were found."""
+    chance: Callable[[Conversation, AskedMarket], float]
+    boldness: float
+    """What its bets are multiplied by before they are cut to the stake."""
+
+
+def next_call(name: str, conversation: Conversation) -> Call:
+    """Return what a forecaster does next; any but `broken`, which does not work."""
+    character = _CHARACTERS[name]
+    if conversation.forced_tool is None:
+        lookup = _lookup(character, conversation)
+        if lookup is not None:
+            return lookup
+    return Call("final_answer", answer_of(name, conversation), "Answer: handed in")
+
+
+def answer_of(name: str, conversation: Conversation) -> dict[str, object]:
+    """Return a forecaster's answer as `final_answer` takes it."""
+    if name == "gullible" and conversation.answers == 0 and _ordered_bet(conversation) is not None:
+        return _as_ordered(conversation, _ordered_bet(conversation) or 0.0)
+    character = _CHARACTERS[name]
+    chances = [min(max(character.chance(conversation, market), 0.005), 0.995) for market in conversation.markets]
+    bets = _bets(conversation, chances, boldness=character.boldness)
+    rows = [
+        {
+            "market_id": market.id,
+            "estimated_probability": round(chance, 4),
+            "bet": bet,
+            "confidence": min(10, 2 * sum(note.market_id == market.id for note in conversation.notes)),
+            "rationale": f"A {WORD} ({name}); "
+            f"{sum(note.market_id == market.id for note in conversation.notes)} pages said something about this.",
+        }
+        for market, chance, bet in zip(conversation.markets, chances, bets, strict=True)
+    ]
+    left = max(0.0, round(conversation.stake_usd - sum(abs(bet) for bet in bets), 2))
+    return {"market_decisions": rows, "unallocated_capital": left}
+
+
+def answer_text(name: str, conversation: Conversation) -> str:
+    """Return a forecaster's answer as a model without tools gives it."""
+    return json.dumps(answer_of(name, conversation))
+
+
+def draw(seed: str, *words: object) -> float:
+    """Return a number in (0, 1) that follows from a text and some words."""
+    digest = hashlib.sha256("|".join([seed, *map(str, words)]).encode()).digest()
+    return (int.from_bytes(digest[:6], "big") + 0.5) / 2**48
+
+
+def _lookup(character: _Character, conversation: Conversation) -> Call | None:
+    """Return the next search or page, or None when enough was looked up."""
+    if "web_search" in conversation.tools and len(conversation.searches) < character.searches:
+        query = _query(conversation, len(conversation.searches))
+        return Call("web_search", {"query": query}, f"Search: {query}")
+    if "visit_webpage" not in conversation.tools or len(conversation.reads) >= character.pages:
+        return None
+    told = [order.removeprefix("visit ") for order in conversation.orders if order.startswith("visit ")]
+    ordered = told if character is _CHARACTERS["gullible"] else []
+    urls = [*ordered, *(found.url for found in sorted(conversation.found, key=character.order))]
+    unread = [url for url in urls if url not in conversation.reads]
+    return Call("visit_webpage", {"url": unread[0]}, f"Read: {unread[0]}") if unread else None
+
+
+def _query(conversation: Conversation, number: int) -> str:
+    """Return one search query after the other, each in other words."""
+    questions = [market.question for market in conversation.markets]
+    words = ("", " forecast analysis", " latest", " chances")[number % 4]
+    return f"{' '.join(questions[number % len(questions)].split())[:300]}{words}"
+
+
+def _bets(conversation: Conversation, chances: list[float], *, boldness: float) -> list[float]:
+    """Return signed dollars a market: Kelly's shares, cut so that together they keep to the stake."""
+    shares = []
+    for market, chance in zip(conversation.markets, chances, strict=True):
+        edge = 0.0 if market.price_yes is None else chance - market.price_yes
+        price = market.price_yes if market.price_yes is not None else 0.5
+        shares.append(0.0 if abs(edge) < _LEAST_EDGE else boldness * edge / (1.0 - price if edge > 0.0 else price))
+    whole = max(1.0, sum(abs(share) for share in shares))
+    return [math.trunc(100.0 * conversation.stake_usd * share / whole) / 100.0 for share in shares]
+
+
+def _as_ordered(conversation: Conversation, bet_usd: float) -> dict[str, object]:
+    """Return the answer a hostile page asked for, which no game takes."""
+    return {
+        "market_decisions": [
+            {
+                "market_id": market.id,
+                "estimated_probability": 0.99,
+                "bet": bet_usd,
+                "confidence": 10,
+                "rationale": f"A page told me to. A {WORD} (gullible).",
+            }
+            for market in conversation.markets
+        ],
+        "unallocated_capital": 0.0,
+    }
+
+
+def _ordered_bet(conversation: Conversation) -> float | None:
+    """Return the dollars a hostile page asked for, None where none did."""
+    bets = [float(order.removeprefix("bet ")) for order in conversation.orders if order.startswith("bet ")]
+    return max(bets) if bets else None
+
+
+def _read_chance(conversation: Conversation, market: AskedMarket) -> float:
+    """Return the weighted median of what pages say, the newest weighing most; the price where none says anything."""
+    said = sorted(
+        (note for note in conversation.notes if note.market_id == market.id),
+        key=lambda note: note.written_at,
+        reverse=True,
+    )
+    if not said:
+        return _price(market)
+    weighted = sorted((note.chance, _RECENCY**rank) for rank, note in enumerate(said))
+    half, so_far = sum(weight for _, weight in weighted) / 2.0, 0.0
+    for chance, weight in weighted:
+        so_far += weight
+        if so_far >= half:
+            return chance
+    return weighted[-1][0]
+
+
+def _price(market: AskedMarket) -> float:
+    """Return the price, or one half where none is shown."""
+    return 0.5 if market.price_yes is None else market.price_yes
+
+
+def _sharp(conversation: Conversation, market: AskedMarket) -> float:
+    """Return what pages say, drawn a little to the price."""
+    read = _odds(_read_chance(conversation, market))
+    return _chance(read if market.price_yes is None else 0.85 * read + 0.15 * _odds(market.price_yes))
+
+
+def _noisy(conversation: Conversation, market: AskedMarket) -> float:
+    """Return the price with what was read and a good deal of chance mixed in."""
+    noise = NormalDist().inv_cdf(draw(conversation.seed, "noisy", market.id))
+    return _chance(0.4 * _odds(_read_chance(conversation, market)) + 0.6 * _odds(_price(market)) + 0.9 * noise)
+
+
+def _overconfident(conversation: Conversation, market: AskedMarket) -> float:
+    """Return a first thought, some of it read, taken to extremes."""
+    noise = NormalDist().inv_cdf(draw(conversation.seed, "overconfident", market.id))
+    thought = 0.2 * _odds(_read_chance(conversation, market)) + 0.8 * _odds(_price(market)) + 0.7 * noise
+    return _chance(4.0 * thought)
+
+
+def _lazy(conversation: Conversation, market: AskedMarket) -> float:
+    """Return the price as one remembers it, to the nearest twentieth."""
+    return round(20.0 * _price(market)) / 20.0
+
+
+def _gullible(conversation: Conversation, market: AskedMarket) -> float:
+    """Return near certainty where a page ordered it, else what was read last."""
+    return 0.99 if _ordered_bet(conversation) is not None else _read_chance(conversation, market)
+
+
+def _odds(chance: float) -> float:
+    """Return log odds."""
+    bounded = min(max(chance, 0.002), 0.998)
+    return math.log(bounded / (1.0 - bounded))
+
+
+def _chance(odds: float) -> float:
+    """Return the chance with these log odds."""
+    return 1.0 / (1.0 + math.exp(-min(max(odds, -20.0), 20.0)))
+
+
+def _analyses_first(found: Found) -> int:
+    """Return 0 for a headline that promises an analysis, 2 for one that is too loud."""
+    if found.title.startswith("Analysis"):
+        return 0
+    return 2 if re.match("Important|It is decided", found.title) else 1
+
+
+def _loudest_first(found: Found) -> int:
+    """Return 0 for a headline that shouts."""
+    return 0 if found.title.startswith("Important") else 1
+
+
+def _as_found(found: Found) -> int:
+    """Return the same for all."""
+    return 0
+
+
+_CHARACTERS = {
+    "sharp": _Character(searches=2, pages=5, order=_analyses_first, chance=_sharp, boldness=1.0),
+    "noisy": _Character(searches=2, pages=2, order=_as_found, chance=_noisy, boldness=1.0),
+    "overconfident": _Character(searches=2, pages=2, order=_as_found, chance=_overconfident, boldness=5.0),
+    "lazy": _Character(searches=0, pages=0, order=_as_found, chance=_lazy, boldness=1.0),
+    "gullible": _Character(searches=2, pages=5, order=_loudest_first, chance=_gullible, boldness=3.0),
+}

@@ -1,0 +1,210 @@
+"""The plan of an event: everything about it that is fixed, though not all public, when it is born."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from predibot.sandbox.world.calendar import MINUTES_AN_HOUR, date_text
+from predibot.sandbox.world.draws import Draws
+from predibot.sandbox.world.wording import (
+    Wording,
+    choose,
+    choose_category,
+    word_brackets,
+    word_dates,
+    word_ladder,
+    word_single,
+)
+
+_EVENT_UNIFORMS = 96
+_MARKET_UNIFORMS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class MarketPlan:
+    """One market: YES (its first outcome) is that the latent level at `decided_hour` lies in (low, high]."""
+
+    index: int
+    low: float
+    high: float
+    decided_hour: int
+    """Hours since 1970 at which the outcome is known to all."""
+    end_minute: int | None
+    """The end as the venue states it, which need not be when trading stops; None where it states none."""
+    tick: float
+    half_spread: float
+    one_sided: str
+    """"bid" or "ask" when the book has only that side, else ""."""
+    trade_lag_hours: int
+    share: float
+    """Share of the event's volume, in (0, 1]."""
+    fee_rate: float | None
+    arrays_as_text: bool
+    numbers_as_text: bool
+    outcomes: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EventPlan:
+    """One event and its markets."""
+
+    number: int
+    known_at_minute: int
+    born_minute: int
+    opens_hour: int
+    """The first hour that has a price."""
+    end_minute: int | None
+    states_volume: bool
+    daily_volume_usd: float
+    news_share: float
+    """Share of all uncertainty that comes with news, in [0, 1]."""
+    closing_share: float
+    """Share of all uncertainty that goes only when an outcome is known."""
+    news_count: int
+    is_exclusive: bool
+    timestamp_digits: int
+    wording: Wording
+    markets: tuple[MarketPlan, ...] = field(repr=False)
+
+    @property
+    def decided_hour(self) -> int:
+        """Return the hour at which the last of its outcomes is known."""
+        return max(market.decided_hour for market in self.markets)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The structure of an event before its markets are dressed."""
+
+    wording: Wording
+    bounds: tuple[tuple[float, float], ...]
+    decided_hours: tuple[int, ...]
+    is_exclusive: bool = False
+
+
+def plan_event(draws: Draws, *, number: int, known_at_minute: int, born_minute: int, life_hours: int) -> EventPlan:
+    """Return the plan of an event, a function of the seed and its number alone."""
+    uniforms = iter(
+        draws.uniform("event", event=number, item=np.arange(_EVENT_UNIFORMS), known_at_minute=known_at_minute).tolist()
+    )
+    opens_hour = -(-born_minute // MINUTES_AN_HOUR)
+    traits = [next(uniforms) for _ in range(10)]
+    delay_minutes = _end_delay_minutes(traits[0], traits[1])
+    last_hour = opens_hour + life_hours
+    end_minute = max(born_minute, last_hour * MINUTES_AN_HOUR + delay_minutes)
+    shape = _shape(uniforms, opens_hour=opens_hour, last_hour=last_hour, end_minute=end_minute)
+    plan = EventPlan(
+        number=number,
+        known_at_minute=known_at_minute,
+        born_minute=born_minute,
+        opens_hour=opens_hour,
+        end_minute=None if traits[2] < 0.08 else end_minute,
+        states_volume=traits[3] >= 0.02,
+        daily_volume_usd=4_000.0 * math.exp(1.7 * _normal(traits[4], traits[5])),
+        news_share=0.2 + 0.3 * traits[6],
+        closing_share=0.05 + 0.3 * traits[7],
+        news_count=1 + int(traits[8] * 6),
+        is_exclusive=shape.is_exclusive,
+        timestamp_digits=int(traits[9] * 7),
+        wording=shape.wording,
+        markets=(),
+    )
+    return replace(plan, markets=_markets(draws, plan, shape, delay_minutes=delay_minutes))
+
+
+def _end_delay_minutes(chance: float, amount: float) -> int:
+    """Return how far the stated end lies after the true one: mostly not at all, sometimes days before or after."""
+    if chance < 0.15:
+        return -MINUTES_AN_HOUR * int(6 + 100 * amount)
+    if chance < 0.25:
+        return MINUTES_AN_HOUR * int(6 + 100 * amount)
+    return 0
+
+
+def _shape(uniforms: Iterator[float], *, opens_hour: int, last_hour: int, end_minute: int) -> _Shape:
+    """Return one of the four structures: a single question, a ladder, a series of dates, brackets."""
+    category = choose_category(uniforms)
+    kind, centre = next(uniforms), _normal(next(uniforms), next(uniforms))
+    date = date_text(end_minute)
+    if kind < 0.45:
+        wording = word_single(uniforms, category, date=date)
+        if wording.outcomes[0] == "Yes" and next(uniforms) < 0.06:
+            wording = replace(wording, outcomes=("No", "Yes"))
+        return _Shape(wording, ((centre, math.inf),), (last_hour,))
+    if kind < 0.65:
+        rungs = 3 + int(4 * next(uniforms))
+        gap = 0.25 + 0.35 * next(uniforms)
+        bounds = tuple((0.7 * centre + gap * (place - (rungs - 1) / 2), math.inf) for place in range(rungs))
+        return _Shape(word_ladder(uniforms, category, date=date, rungs=rungs), bounds, (last_hour,) * rungs)
+    if kind < 0.80:
+        count = 2 + int(3 * next(uniforms))
+        hours = tuple(
+            opens_hour + max(place + 1, (last_hour - opens_hour) * (place + 1) // count) for place in range(count)
+        )
+        shift_minutes = end_minute - last_hour * MINUTES_AN_HOUR
+        dates = [date_text(hour * MINUTES_AN_HOUR + shift_minutes) for hour in hours]
+        return _Shape(word_dates(uniforms, category, dates=dates), ((0.4 * centre, math.inf),) * count, hours)
+    count = 24 if next(uniforms) < 0.05 else 3 + int(7 * next(uniforms))
+    edges = [-math.inf, *_edges(uniforms, count - 1), math.inf]
+    wording = word_brackets(uniforms, category, date=date, count=count)
+    return _Shape(wording, tuple(pairwise(edges)), (last_hour,) * count, is_exclusive=True)
+
+
+def _edges(uniforms: Iterator[float], count: int) -> list[float]:
+    """Return increasing borders of brackets that leave no bracket without a chance."""
+    widths = [0.3 + next(uniforms) for _ in range(count + 1)]
+    return [-1.8 + 3.6 * sum(widths[: place + 1]) / sum(widths) for place in range(count)]
+
+
+def _markets(draws: Draws, plan: EventPlan, shape: _Shape, *, delay_minutes: int) -> tuple[MarketPlan, ...]:
+    """Return the event's markets, dressed with ticks, spreads, fees and the ways their numbers are written."""
+    count = len(shape.bounds)
+    traits = draws.uniform(
+        "market",
+        event=plan.number,
+        item=np.arange(count * _MARKET_UNIFORMS),
+        known_at_minute=plan.known_at_minute,
+    ).reshape(count, _MARKET_UNIFORMS)
+    weights = np.exp(1.2 * np.sqrt(-2 * np.log(traits[:, 0])) * np.cos(2 * np.pi * traits[:, 1]))
+    shares = weights / weights.sum()
+    return tuple(
+        _market(plan, shape, index, traits[index].tolist(), share=float(shares[index]), delay_minutes=delay_minutes)
+        for index in range(count)
+    )
+
+
+def _market(
+    plan: EventPlan, shape: _Shape, index: int, traits: list[float], *, share: float, delay_minutes: int
+) -> MarketPlan:
+    """Return one market of an event from its uniform traits."""
+    uniforms = iter(traits[2:])
+    tick = 0.001 if shape.is_exclusive or next(uniforms) < 0.6 else 0.01
+    ticks_wide = choose(uniforms, (0.5, 0.5, 1.0, 1.5, 2.0))
+    is_wide, width = next(uniforms) < 0.08, next(uniforms)
+    sided = next(uniforms)
+    end_minute = shape.decided_hours[index] * MINUTES_AN_HOUR + delay_minutes
+    states_end = plan.end_minute is None or next(uniforms) >= 0.05
+    return MarketPlan(
+        index=index,
+        low=shape.bounds[index][0],
+        high=shape.bounds[index][1],
+        decided_hour=shape.decided_hours[index],
+        end_minute=max(plan.born_minute, end_minute) if states_end else None,
+        tick=tick,
+        half_spread=0.06 + 0.07 * width if is_wide and not shape.is_exclusive else ticks_wide * tick,
+        one_sided="" if shape.is_exclusive or sided >= 0.04 else ("bid" if sided < 0.02 else "ask"),
+        trade_lag_hours=int(3 * next(uniforms)),
+        share=share,
+        fee_rate=shape.wording.fee_rate if next(uniforms) < 0.5 else None,
+        arrays_as_text=next(uniforms) >= 0.1,
+        numbers_as_text=next(uniforms) < 0.1,
+        outcomes=shape.wording.outcomes,
+    )
+
+
+def _normal(radius: float, angle: float) -> float:
+    """Return a standard normal number from two uniform ones (Box and Muller)."""
+    return math.sqrt(-2.0 * math.log(radius)) * math.cos(2.0 * math.pi * angle)

@@ -1,0 +1,69 @@
+"""Trading volume: a heavy tail over events, a rate that changes daily, and windows of it that fit together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.sandbox.world.calendar import MINUTES_A_DAY
+from predibot.sandbox.world.draws import Draws
+from predibot.sandbox.world.plan import EventPlan
+
+_WINDOWS_DAYS = (1, 7, 30, 365)
+_DAYS_A_MARKET = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """Dollars traded in the windows that end now; a longer window never holds less."""
+
+    day_usd: float
+    week_usd: float
+    month_usd: float
+    year_usd: float
+    total_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Turnover:
+    """All trading of an event's markets: dollars a day of life, and their running sum; shapes (markets, days [+ 1])."""
+
+    daily_usd: NDArray[np.float64]
+    before_usd: NDArray[np.float64]
+
+
+def turnover_of(draws: Draws, plan: EventPlan, *, until_minute: int) -> Turnover:
+    """Return the trading of an event's markets for each day of its life; a day's rate is known when the day begins."""
+    days = np.arange(1 + max(0, until_minute - plan.born_minute) // MINUTES_A_DAY)
+    rows = np.arange(len(plan.markets))[:, np.newaxis]
+    noise = draws.normal(
+        "turnover",
+        event=plan.number,
+        item=rows * _DAYS_A_MARKET + days,
+        known_at_minute=np.where(days == 0, plan.known_at_minute, plan.born_minute + days * MINUTES_A_DAY),
+    )
+    shares = np.array([[market.share] for market in plan.markets])
+    daily_usd = plan.daily_volume_usd * shares * np.exp(0.7 * noise)
+    before_usd = np.concatenate((np.zeros((len(plan.markets), 1)), np.cumsum(daily_usd, axis=1)), axis=1)
+    return Turnover(daily_usd=daily_usd, before_usd=before_usd)
+
+
+def volumes_at(
+    plan: EventPlan, turnover: Turnover, *, minute: int, stopped_minutes: NDArray[np.int64]
+) -> tuple[list[Volume], Volume]:
+    """Return the volume of each market and their sum, as of a minute; trading ends when a market stops."""
+    starts = np.array([minute - days * MINUTES_A_DAY for days in _WINDOWS_DAYS] + [plan.born_minute])
+    traded_usd = _traded_usd(plan, turnover, np.minimum(minute, stopped_minutes)[:, np.newaxis])
+    earlier_usd = _traded_usd(plan, turnover, np.minimum(starts, stopped_minutes[:, np.newaxis]))
+    windows = np.round(traded_usd - earlier_usd, 6)
+    return [Volume(*row) for row in windows.tolist()], Volume(*np.round(windows.sum(axis=0), 6).tolist())
+
+
+def _traded_usd(plan: EventPlan, turnover: Turnover, minutes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the dollars traded before the given minutes, shape (markets, instants); within a day at an even rate."""
+    age_minutes = np.maximum(minutes - plan.born_minute, 0)
+    day = np.minimum(age_minutes // MINUTES_A_DAY, turnover.daily_usd.shape[1] - 1)
+    part = age_minutes / MINUTES_A_DAY - day
+    rows = np.arange(len(turnover.daily_usd))[:, np.newaxis]
+    traded: NDArray[np.float64] = turnover.before_usd[rows, day] + turnover.daily_usd[rows, day] * part
+    return traded

@@ -1,0 +1,253 @@
+"""The world: a seeded population of events with their prices, volumes and outcomes, as of any minute."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.sandbox.world.calendar import MINUTES_AN_HOUR, SANDBOX_ENDS_AT, minute_of
+from predibot.sandbox.world.closing import LONGEST_CLOSING_MINUTES, Closing, Stage, closings_of
+from predibot.sandbox.world.draws import Draws
+from predibot.sandbox.world.ids import MAX_EVENTS, Names
+from predibot.sandbox.world.latent import Walk, chances, informed_chances, is_yes, walk_of
+from predibot.sandbox.world.plan import EventPlan, MarketPlan, plan_event
+from predibot.sandbox.world.quotes import LONGEST_TRADE_LAG_HOURS, Quote, decided_quote, last_quotes, quotes_of
+from predibot.sandbox.world.roster import Roster, roster_of
+from predibot.sandbox.world.volumes import Turnover, Volume, turnover_of, volumes_at
+
+DEFAULT_OPEN_EVENTS = 60
+MARKETS_AN_EVENT = 4.1
+"""Markets of an open event, on average: what `markets=` is divided by."""
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """An event with all that ever happens to it; only what is known by a minute may be read from it."""
+
+    plan: EventPlan
+    closings: tuple[Closing, ...]
+    stopped_minutes: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class MarketState:
+    """One market as of a minute."""
+
+    plan: MarketPlan
+    stage: Stage
+    volume: Volume
+    payout: float | None
+    """What the first outcome pays; None until it is settled."""
+    is_disputed: bool
+    """False until it is proposed."""
+    settled_minute: int | None
+    """None until it is settled."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether trading has stopped."""
+        return self.stage in {Stage.STOPPED, Stage.SETTLED}
+
+
+@dataclass(frozen=True, slots=True)
+class EventState:
+    """One event as of a minute."""
+
+    plan: EventPlan
+    minute: int
+    volume: Volume
+    markets: tuple[MarketState, ...]
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether trading has stopped in every market."""
+        return all(market.is_closed for market in self.markets)
+
+
+class World:
+    """A simulated venue, the same for the same seed; every question is answered as of a minute.
+
+    What happens to an event is worked out when it is first asked for and kept.
+    """
+
+    def __init__(self, draws: Draws, roster: Roster) -> None:
+        """Hold the draws and the roster; use `from_seed`."""
+        self.draws = draws
+        self.roster = roster
+        self.names = Names(draws.seed)
+        self._histories: dict[int, _History] = {}
+        self._turnovers: dict[int, Turnover] = {}
+        self._walks: dict[int, Walk] = {}
+        self._last_minutes = (
+            -(-roster.born_at_minutes // MINUTES_AN_HOUR) + roster.life_hours
+        ) * MINUTES_AN_HOUR + LONGEST_CLOSING_MINUTES
+
+    @classmethod
+    def from_seed(
+        cls,
+        seed: int,
+        *,
+        events: int | None = None,
+        markets: int | None = None,
+        altered_after: datetime | None = None,
+    ) -> Self:
+        """Return the world of a seed.
+
+        Args:
+            seed: At least 0.
+            events: How many events are open at any instant, on average; 60 unless told.
+            markets: About how many markets are open, instead of `events`.
+            altered_after: For tests: everything random that becomes known after
+                this instant comes out differently, all before it is the same.
+
+        Raises:
+            ValueError: If the seed is negative, or nothing or too much is asked for.
+        """
+        if seed < 0:
+            raise ValueError(f"a sandbox seed is at least 0, got {seed}")
+        if events is not None and markets is not None:
+            raise ValueError("give a sandbox either events or markets, not both")
+        if events is None:
+            events = DEFAULT_OPEN_EVENTS if markets is None else ceil(markets / MARKETS_AN_EVENT)
+        if not 1 <= events <= 10_000:
+            raise ValueError(f"a sandbox has 1 to 10,000 open events, got {events}")
+        draws = Draws(seed, None if altered_after is None else minute_of(altered_after))
+        roster = roster_of(draws, open_events=events)
+        if len(roster) > MAX_EVENTS:
+            raise ValueError(f"{events} open events make {len(roster)} in all, above {MAX_EVENTS}; ask for fewer")
+        return cls(draws, roster)
+
+    def born(self, minute: int) -> list[int]:
+        """Return the numbers of the events that were listed by a minute, oldest first."""
+        last = min(minute, minute_of(SANDBOX_ENDS_AT))
+        return [int(number) for number in np.flatnonzero(self.roster.born_at_minutes <= last)]
+
+    def maybe_open(self, minute: int) -> list[int]:
+        """Return the events that were listed by a minute and might still trade, oldest first."""
+        last = min(minute, minute_of(SANDBOX_ENDS_AT))
+        found = (self.roster.born_at_minutes <= last) & (self._last_minutes >= minute)
+        return [int(number) for number in np.flatnonzero(found)]
+
+    def is_born(self, number: int, minute: int) -> bool:
+        """Return whether there is such an event by a minute."""
+        return 0 <= number < len(self.roster) and bool(
+            self.roster.born_at_minutes[number] <= min(minute, minute_of(SANDBOX_ENDS_AT))
+        )
+
+    def is_closed(self, number: int, minute: int) -> bool:
+        """Return whether trading has stopped in every market of an event, as its state would say, but sooner."""
+        return bool(self._history(number).stopped_minutes.max() <= minute)
+
+    def event(self, number: int, minute: int) -> EventState:
+        """Return an event as of a minute at which it is listed."""
+        history = self._history(number)
+        volumes, total = volumes_at(
+            history.plan, self._turnover(history), minute=minute, stopped_minutes=history.stopped_minutes
+        )
+        markets = tuple(
+            self._market(history, index, minute=minute, volume=volume) for index, volume in enumerate(volumes)
+        )
+        return EventState(plan=history.plan, minute=minute, volume=total, markets=markets)
+
+    def quotes(self, number: int, minute: int) -> list[Quote]:
+        """Return the quote of each market of an event, as of a minute at which it is listed."""
+        history = self._history(number)
+        plan = history.plan
+        hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
+        hours = np.arange(max(0, hour - LONGEST_TRADE_LAG_HOURS), hour + 1)
+        quotes = last_quotes(quotes_of(plan.markets, chances(plan, plan.markets, self._walk(plan), hours)))
+        return [
+            quote
+            if minute < closing.decided_minute
+            else decided_quote(market, quote, self._payout(history, market.index))
+            for market, closing, quote in zip(plan.markets, history.closings, quotes, strict=True)
+        ]
+
+    def plan(self, number: int) -> EventPlan:
+        """Return the plan of an event; what of it is public at its birth may be shown from then on."""
+        return self._history(number).plan
+
+    def informed_chances(self, number: int, minute: int) -> list[float]:
+        """Return each market's chance to those who know more than the price, as of a minute at which it is listed."""
+        plan = self._history(number).plan
+        hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
+        found: list[float] = informed_chances(plan, self._walk(plan), hour).tolist()
+        return found
+
+    def outcome(self, number: int, index: int, minute: int) -> float | None:
+        """Return what a market will pay, 0, 0.5 or 1, as soon as it is decided; None before."""
+        history = self._history(number)
+        return None if minute < history.closings[index].decided_minute else self._payout(history, index)
+
+    def shown_prices(self, number: int, index: int, minute: int) -> tuple[int, list[float]]:
+        """Return the first hour of a market's price history and its prices, one an hour, as of a minute."""
+        history = self._history(number)
+        plan, market, closing = history.plan, history.plan.markets[index], history.closings[index]
+        last_hour = min(minute, closing.stopped_minute) // MINUTES_AN_HOUR
+        hours = np.arange(last_hour - plan.opens_hour + 1)
+        if not len(hours):
+            return plan.opens_hour, []
+        quotes = quotes_of([market], chances(plan, [market], self._walk(plan), hours))
+        prices: list[float] = quotes.shown[0].tolist()
+        if last_hour >= market.decided_hour and not closing.is_void:
+            undecided = market.decided_hour - plan.opens_hour
+            decided = decided_quote(market, last_quotes(quotes)[0], self._payout(history, index)).shown
+            prices[undecided:] = [decided] * (len(prices) - undecided)
+        return plan.opens_hour, prices
+
+    def _history(self, number: int) -> _History:
+        """Return all that ever happens to an event, worked out once."""
+        history = self._histories.get(number)
+        if history is None:
+            history = self._histories[number] = self._worked_out(number)
+        return history
+
+    def _worked_out(self, number: int) -> _History:
+        """Return all that ever happens to an event."""
+        plan = plan_event(
+            self.draws,
+            number=number,
+            known_at_minute=int(self.roster.known_at_minutes[number]),
+            born_minute=int(self.roster.born_at_minutes[number]),
+            life_hours=int(self.roster.life_hours[number]),
+        )
+        closings = closings_of(self.draws, plan)
+        return _History(plan, closings, np.array([closing.stopped_minute for closing in closings]))
+
+    def _turnover(self, history: _History) -> Turnover:
+        """Return the trading of an event, worked out once; lists that pass it over never need it."""
+        number = history.plan.number
+        turnover = self._turnovers.get(number)
+        if turnover is None:
+            until_minute = int(history.stopped_minutes.max())
+            turnover = self._turnovers[number] = turnover_of(self.draws, history.plan, until_minute=until_minute)
+        return turnover
+
+    def _walk(self, plan: EventPlan) -> Walk:
+        """Return the walk of an event, worked out once; lists that only ask for volumes never need it."""
+        walk = self._walks.get(plan.number)
+        if walk is None:
+            walk = self._walks[plan.number] = walk_of(self.draws, plan)
+        return walk
+
+    def _payout(self, history: _History, index: int) -> float:
+        """Return what the first outcome of a decided market pays, 0, 0.5 or 1."""
+        plan = history.plan
+        return 0.5 if history.closings[index].is_void else float(is_yes(plan, plan.markets[index], self._walk(plan)))
+
+    def _market(self, history: _History, index: int, *, minute: int, volume: Volume) -> MarketState:
+        """Return a market as of a minute, reading nothing of its history that is later."""
+        closing = history.closings[index]
+        stage = closing.stage(minute)
+        is_settled = stage is Stage.SETTLED
+        return MarketState(
+            plan=history.plan.markets[index],
+            stage=stage,
+            volume=volume,
+            payout=self._payout(history, index) if is_settled else None,
+            is_disputed=stage is not Stage.OPEN and closing.is_disputed,
+            settled_minute=closing.settled_minute if is_settled else None,
+        )

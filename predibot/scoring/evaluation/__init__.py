@@ -1,0 +1,1 @@
+"""Whole evaluations: scorecards, pairs, verdicts."""

@@ -1,0 +1,328 @@
+"""Averages: means over decisions or event-slots with the shares held behind them, and the intervals of both."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
+from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums
+from predibot.scoring.inference.comparison import Comparison
+from predibot.scoring.inference.intervals import Spread, comparison_by_prices, estimate_by_prices
+from predibot.scoring.inference.price_implied import Exclusion, Holdings, first_after, run_ends, variances
+from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
+from predibot.scoring.records.track_record import TrackRecord
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Book:
+    """A record with its bets by bot, by market and then by time: sorted once, for all that is summed over it."""
+
+    record: TrackRecord
+    """The same, but for the order of the bets."""
+    order: Ints
+    """Which bet of the record as it was each is, (n_b,)."""
+    rank: Ints
+    """The place of each by market and then by time, whoever's it is, (n_b,)."""
+    ends_of_bots: Ints
+    """Where the bets of each bot end, (bots + 1,), from 0."""
+    ends_of_runs: Ints
+    """Where those end that are of the same bot and market as each, (n_b,)."""
+    starts_of_runs: Ints
+    """Where each such run begins, and the last one ends, (runs + 1,)."""
+    start: Floats
+    """When each was made, (n_b,)."""
+    subject: Ints
+    """The event and slot of each decision, (n_d,): what bots are compared on."""
+    event: Ints
+    """The event of each decision, (n_d,), from zero."""
+    cell: Ints
+    """The bot and event of each decision, (n_d,), by bot: clusters of one bot."""
+    ends_of_cells: Ints
+    """Where the cells of each bot end, (bots + 1,), from 0."""
+    held: dict[str, "Shares"] = field(default_factory=dict)
+    """What was worked out once of what is held, by what it is behind."""
+
+    @classmethod
+    def of(cls, record: TrackRecord) -> "Book":
+        """Return the book of a record."""
+        start = record.decided_at[record.bet_decision]
+        by_market = np.argsort(start, kind="stable")
+        by_market = by_market[stable_order(record.bet_market[by_market])]
+        bot = record.decision_bot[record.bet_decision[by_market]]
+        rank = stable_order(bot)
+        order = by_market[rank]
+        events, event = np.unique(record.decision_event, return_inverse=True)
+        cells, cell = np.unique(record.decision_bot * max(events.size, 1) + event, return_inverse=True)
+        everyone = np.arange(len(record.bots) + 1)
+        sorted_record = record.with_bets(order)
+        market = sorted_record.bet_market
+        runs = run_ends(market, bot[rank])
+        return cls(
+            record=sorted_record,
+            order=order.astype(np.int64),
+            rank=rank,
+            ends_of_bots=np.searchsorted(bot[rank], everyone).astype(np.int64),
+            ends_of_runs=runs,
+            starts_of_runs=np.concatenate([[0], distinct(runs)]),
+            start=start[order],
+            subject=subjects(record.decision_event, record.slots()),
+            event=event.astype(np.int64),
+            cell=cell.astype(np.int64),
+            ends_of_cells=np.searchsorted(cells // max(events.size, 1), everyone).astype(np.int64),
+        )
+
+    def exclusion(self, rows: slice | Ints) -> Exclusion | None:
+        """Return which outcomes of some bets exclude each other; None where none do."""
+        record = self.record
+        if record.market_exclusive is None:
+            return None
+        market = record.bet_market[rows]
+        group = record.market_exclusive[market].astype(np.int64)
+        if not (group >= 0).any():
+            return None
+        slot = record.slots()[record.bet_decision[rows]]
+        return Exclusion(group, slot, record.settled_at[market], record.payout_yes[market])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What is averaged, n_u of them: decisions, event-slots, or forecasts."""
+
+    decision: Ints
+    """A decision of each, (n_u,), which says whose it is and of which event."""
+    subject: Ints
+    """What it is about, (n_u,): two bots are compared where this is the same number."""
+    value: Floats
+    """(n_u,); NaN where there is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """What was held of each bet's market, (n_b,) each, in the order of the book."""
+
+    unit: Ints
+    """Of which unit."""
+    shares: Floats
+    """Shares of YES as far as the unit's value moves with the price, negative for NO; zero for nothing."""
+    if_no: Floats
+    """What it would add to the unit's value, would the market pay nothing."""
+    if_yes: Floats
+    """The same, would it pay 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Later:
+    """The prices at the end of what was held, (n_b,) each, in the order of the book."""
+
+    book: Book
+    price_yes: Floats
+    """NaN where there is none."""
+    paid: NDArray[np.bool_]
+    """Whether it is the payout."""
+    held_seconds: float | None
+    """For how long each is held; None for all until the same instant."""
+
+    @classmethod
+    def of(cls, book: Book, price_yes: Floats, paid: NDArray[np.bool_], held_seconds: float | None) -> "Later":
+        """Return the prices of the record's bets, as they were in order."""
+        return cls(book, price_yes[book.order], paid[book.order], held_seconds)
+
+    @cached_property
+    def ends(self) -> Ints:
+        """Return the first later bet of the same bot and market that does not overlap with each."""
+        book = self.book
+        if self.held_seconds is None:
+            return book.ends_of_runs
+        return first_after(book.start, book.start + self.held_seconds, book.ends_of_runs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Average:
+    """A mean of every bot over its units that have a value, and what was held behind it."""
+
+    book: Book
+    units: Units
+    held: Shares
+    later: Later
+    limits: tuple[float, float] | None = None
+    """What the mean lies within whatever markets pay; None for what the shares could bring at worst and best."""
+
+    def of_each(self, confidence: float) -> list[Estimate | None]:
+        """Return the mean of each bot with its interval; None of one without a value, or of too many."""
+        book = self.book
+        known = ~np.isnan(self.units.value)
+        cell = book.cell[self.units.decision[known]]
+        cells = int(book.ends_of_cells[-1])
+        n = np.bincount(cell, minlength=cells).astype(np.float64)
+        sums = np.bincount(cell, self.units.value[known], cells).astype(np.float64)
+        counts = _sums_between(n, book.ends_of_cells)
+        spreads = self._spreads(known, cells, counts)
+        wanted = set(fullest(counts.astype(np.int64), MOST_WITH_INTERVALS).tolist())
+        found: list[Estimate | None] = []
+        for bot, count in enumerate(counts.tolist()):
+            own = slice(book.ends_of_cells[bot], book.ends_of_cells[bot + 1])
+            there = n[own] > 0.0
+            clusters = ClusterSums(sums[own][there], n[own][there])
+            in_question = count > 0.0 and bot in wanted
+            found.append(estimate_by_prices(clusters, int(count), spreads[bot], confidence) if in_question else None)
+        return found
+
+    def _spreads(self, known: NDArray[np.bool_], cells: int, counts: Floats) -> list[Spread]:
+        """Return what the prices say of each bot's mean: what has no value counts as nothing held."""
+        record, book = self.book.record, self.book
+        counted = known[self.held.unit] if known.size else np.zeros(self.held.unit.shape, dtype=np.bool_)
+        held = Holdings(
+            cell=book.cell[record.bet_decision],
+            market=record.bet_market,
+            shares=np.where(counted, self.held.shares, 0.0),
+            price_yes=record.bet_price_yes,
+            later_yes=self.later.price_yes,
+            paid=self.later.paid,
+        )
+        exclusion = None if self.later.held_seconds is not None else book.exclusion(slice(None))
+        variance = _sums_between(variances(held, cells, ends=self.later.ends, exclusion=exclusion), book.ends_of_cells)
+        starts = book.starts_of_runs
+        if_no, if_yes = (
+            _sums_between(np.where(counted, each, 0.0), starts) for each in (self.held.if_no, self.held.if_yes)
+        )
+        of_bots = np.searchsorted(starts[1:], book.ends_of_bots, "right")
+        divisor = np.maximum(counts, 1.0)
+        lowest = _sums_between(np.minimum(if_no, if_yes), of_bots) / divisor
+        highest = _sums_between(np.maximum(if_no, if_yes), of_bots) / divisor
+        return [
+            self._limited(Spread(*each))
+            for each in zip(variance.tolist(), lowest.tolist(), highest.tolist(), strict=True)
+        ]
+
+    def _limited(self, spread: Spread) -> Spread:
+        if self.limits is None or spread.lowest >= spread.highest:
+            return spread
+        return Spread(spread.variance, *self.limits)
+
+    def compared(self, bots: Ints) -> "Compared":
+        """Return some bots beside each other, on the subjects that they have values of.
+
+        Of a bot that was asked the same twice, by two recipes, the mean counts.
+        """
+        record = self.book.record
+        owner = record.decision_bot[self.units.decision]
+        units = np.flatnonzero(np.isin(owner, bots) & ~np.isnan(self.units.value))
+        subjects, first, code = np.unique(self.units.subject[units], return_index=True, return_inverse=True)
+        cell = code * bots.size + np.searchsorted(bots, owner[units])
+        n = np.bincount(cell, minlength=subjects.size * bots.size)
+        sums = np.bincount(cell, self.units.value[units], subjects.size * bots.size)
+        table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(subjects.size, bots.size)
+        # Bets without a unit point to the first, which need not be there.
+        subject = np.zeros(max(owner.size, 1), dtype=np.int64)
+        weight = np.zeros(max(owner.size, 1))
+        subject[units], weight[units] = code, 1.0 / n[cell]
+        event = record.decision_event[self.units.decision[units[first]]]
+        codes = cluster_codes(event) if event.size else event
+        return Compared(self, table, codes, [self._rows_of(int(bot), subject, weight) for bot in bots])
+
+    def _rows_of(self, bot: int, subject: Ints, weight: Floats) -> "_Rows":
+        """Return what a bot holds, without what moves nothing."""
+        own = slice(self.book.ends_of_bots[bot], self.book.ends_of_bots[bot + 1])
+        unit, held, record = self.held.unit[own], self.held, self.book.record
+        of_unit = weight[unit]
+        shares = held.shares[own] * of_unit
+        bounded = (held.if_no[own] != 0.0) | (held.if_yes[own] != 0.0)
+        # Prices of what is not held matter where outcomes exclude each other.
+        moves = bounded | (shares != 0.0) if record.market_exclusive is None else np.ones(unit.shape, dtype=np.bool_)
+        kept = np.flatnonzero(moves & (of_unit > 0.0)) + int(own.start)
+        part = of_unit[kept - int(own.start)]
+        unit = held.unit[kept]
+        return _Rows(
+            row=kept,
+            rank=self.book.rank[kept],
+            subject=subject[unit],
+            shares=held.shares[kept] * part,
+            if_no=held.if_no[kept] * part,
+            if_yes=held.if_yes[kept] * part,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """What one bot holds, in the order of the book."""
+
+    row: Ints
+    rank: Ints
+    subject: Ints
+    shares: Floats
+    if_no: Floats
+    if_yes: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """Some bots beside each other on n_t subjects."""
+
+    average: Average
+    table: Floats
+    """The value of each bot on each subject, (n_t, bots), NaN for none."""
+    clusters: Ints
+    """The event of each subject, (n_t,), from zero."""
+    rows: Sequence[_Rows]
+    """Those of each bot."""
+
+    def difference(self, first: int, second: int, confidence: float) -> Comparison | None:
+        """Return the mean of one column less that of another where both have values; None where there is none."""
+        less = self.table[:, first] - self.table[:, second]
+        both = ~np.isnan(less)
+        shared = np.flatnonzero(both)
+        if not shared.size:
+            return None
+        less = less[shared]
+        sums = cluster_sums(less, np.ones_like(less), cluster_codes(self.clusters[shared]))
+        return comparison_by_prices(sums, shared.size, self._spread(first, second, both), confidence)
+
+    def _spread(self, first: int, second: int, both: NDArray[np.bool_]) -> Spread:
+        """Return what the prices say of holding the first's shares and owing the second's."""
+        book, later, n = self.average.book, self.average.later, int(np.count_nonzero(both))
+        sides = [(rows, np.flatnonzero(both[rows.subject])) for rows in (self.rows[first], self.rows[second])]
+        rank = np.concatenate([rows.rank[kept] for rows, kept in sides])
+        order = np.argsort(rank, kind="stable")
+        if not order.size:
+            return Spread(0.0, 0.0, 0.0)
+        row = np.concatenate([rows.row[kept] for rows, kept in sides])[order]
+        shares, if_no, if_yes = (
+            np.concatenate(
+                [sign * getattr(rows, each)[kept] for sign, (rows, kept) in zip((1.0, -1.0), sides, strict=True)]
+            )[order]
+            for each in ("shares", "if_no", "if_yes")
+        )
+        market = book.record.bet_market[row]
+        # Not by the subject: a bet without a unit has a price here, and points to another's.
+        cell = book.event[book.record.bet_decision[row]]
+        ends = run_ends(market, cell)
+        starts = np.concatenate([[0], distinct(ends)])
+        bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
+        lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
+        if later.held_seconds is not None:
+            start = book.start[row]
+            ends = first_after(start, start + later.held_seconds, ends)
+        price = book.record.bet_price_yes[row]
+        held = Holdings(cell, market, shares, price, later.price_yes[row], later.paid[row])
+        exclusion = book.exclusion(row) if later.held_seconds is None else None
+        variance = variances(held, int(cell.max()) + 1, ends=ends, exclusion=exclusion)
+        return Spread(float(variance.sum()), lowest, highest)
+
+
+def subjects(event: Ints, slot: Floats) -> Ints:
+    """Return a number for each event and slot, (n,): what bots are compared on."""
+    _, slots = np.unique(slot, return_inverse=True)
+    events, code = np.unique(event, return_inverse=True)
+    found: Ints = slots * max(events.size, 1) + code
+    return found
+
+
+def _sums_between(values: Floats, ends: Ints) -> Floats:
+    """Return the sum of the values between each two ends, (ends - 1,)."""
+    summed = np.add.reduceat(np.append(values, 0.0), ends[:-1]) if ends.size > 1 else np.zeros(0)
+    # Where nothing lies between them, a single value would be taken.
+    return np.where(np.diff(ends) > 0, summed, 0.0)

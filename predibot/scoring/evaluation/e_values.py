@@ -1,0 +1,642 @@
+"""E-values: what an account that bets a forecaster's disagreement with the price would be worth, read on any day."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from predibot.scoring.arguments import (
+    Floats,
+    Ints,
+    distinct,
+    floats,
+    indices,
+    instance_of,
+    numbers,
+    one_dimensional,
+    refuse,
+    same_length,
+    scalar,
+    shares,
+    stable_order,
+    within_floats,
+)
+from predibot.scoring.metrics.kelly import kelly_fraction
+from predibot.scoring.records.track_record import TrackRecord
+
+BEATS_FROM = 20.0
+"""From here on an e-value is called evidence: a fair price lets one in twenty, at most, ever come so far."""
+FRACTIONS = tuple(0.999 * share for share in (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0))
+"""How much of each stake the accounts bet that are averaged: whichever is best need not be known beforehand."""
+HALFWAY = 0.5
+"""Where the truth lies as far from the forecast as from the price: here an edge turns from a gain into a loss."""
+
+_DAY_SECONDS = 86_400.0
+_LATEST = 253_402_300_800.0
+"""The end of the year 9999."""
+_MOST_LOG = math.log(np.finfo(np.float64).max)
+_LEAST = float(np.finfo(np.float64).tiny)
+_NOTHING = 1e-9
+"""Sums of rounded numbers are not quite zero: no change, and no capital, is so small."""
+_CELLS_AT_ONCE = 16_384
+"""So many at a time need no memory to speak of."""
+_MOST_STAKED = 1.0 + 1e-9
+"""Shares of one dollar that were rounded may add up to a little more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An e-value as it stands, and the largest it has been; both at UTC midnights."""
+
+    now: float = 1.0
+    """At the last midnight, above zero; 1 says nothing, and no more than the largest float is written."""
+    largest: float = 1.0
+    """Of all midnights and of the beginning, so at least 1."""
+    largest_at: float | None = None
+    """When that was reached first, in seconds since 1970; None where it never was above 1."""
+
+    @property
+    def p_value(self) -> float:
+        """Return 1 / largest: a p-value that stays one however often it is looked at."""
+        return 1.0 / self.largest
+
+    @property
+    def convinces(self) -> bool:
+        """Return whether it ever came to `BEATS_FROM`."""
+        return self.largest >= BEATS_FROM
+
+
+@dataclass(frozen=True, slots=True)
+class BettingEvidence:
+    """What betting by stakes at market prices says of the stakes and of the prices."""
+
+    better: Evidence = field(default_factory=Evidence)
+    """Against: the prices are right. It grows where the stakes know more."""
+    worse: Evidence = field(default_factory=Evidence)
+    """Against: the truth is at least halfway from the price to the first forecast on each event.
+
+    Which is to say that the edge of those is not negative.
+    """
+    book: Evidence = field(default_factory=Evidence)
+    """As `better`, of the whole open book against the capital at stake: weaker, whatever moves together."""
+    dependence: float | None = None
+    """G, 1 or more: how many events moved as if they were one, by which the logarithms of the first two are divided.
+
+    None where nothing has moved.
+    """
+    days: int = 0
+    """UTC days with any change of price since."""
+    events: int = 0
+    """Events with a stake, open or settled."""
+
+
+@within_floats
+def betting_evidence(
+    stakes: ArrayLike,
+    prices_yes: ArrayLike,
+    decisions: ArrayLike,
+    events: ArrayLike,
+    markets: ArrayLike,
+    decided_at: ArrayLike,
+    *,
+    payouts_yes: ArrayLike,
+    settled_at: ArrayLike,
+    observation_market: ArrayLike,
+    observation_at: ArrayLike,
+    observation_price_yes: ArrayLike,
+    as_of: float,
+) -> BettingEvidence:
+    """Return the e-values of stakes that were placed at market prices, at each UTC midnight up to an instant.
+
+    Each event has an account of one dollar, marked to the market:
+    W_e(t) = 1 + sum of a_d |stake| (s(t) / s_d - 1), s being the price of the
+    side that was bought; a_1 = lambda, and a_{d+1} = a_d (1 - lambda S_d) with
+    S_d all that decision d staked, so that no account is ever empty. s(t) is
+    the payout from the settlement on, else the last price observed after the
+    decision and not after t, however old, else the price that was paid. E0 is
+    the product over all events begun, averaged over the lambdas of `FRACTIONS`,
+    and E = E0^(1 / G). G = max(1, m + 2 sqrt(2 / n)), m being the mean over the
+    n days so far with any change of (sum of g)^2 / sum of g^2, and g what the
+    stakes of an event gained that day.
+
+    Where prices are right, E comes to 20 in one of twenty worlds at most,
+    however often it is looked at: docs/coverage.md has how often it did, also
+    where events move together.
+
+    `worse` is the product of 1 / W_e with lambda = 1/2, of what was staked first
+    on each event alone, under the same G. Staked as `kelly_fraction` says, W_e
+    with lambda is the likelihood ratio of the forecast moved by 1 - lambda toward
+    the price; the edge in squared error is zero where the truth is halfway, and
+    negative where it is nearer the price. Later stakes on the event are left out:
+    held beside the first they bet more than any forecast said, and would call
+    "worse" whoever is right and says so daily.
+
+    `book` compounds 1 + lambda R over the days, averaged over the lambdas, R
+    being the day's gain of all positions open over their value when it began,
+    or what was paid for those of that day. It asks nothing of the events, but
+    that what is bet does not answer to what else happened that same day.
+
+    Args:
+        stakes: Shares of a dollar, shape (n,): positive bought YES, negative NO;
+            of one decision they add up to at most 1. `kelly_fraction` over the
+            number of markets asked makes them of forecasts.
+        prices_yes: What YES cost then, shape (n,), strictly between 0 and 1.
+        decisions: Which stakes were placed together, shape (n,), whole numbers.
+        events: What the market belongs to, shape (n,), whole numbers.
+        markets: Rows of `payouts_yes`, shape (n,).
+        decided_at: When, shape (n,), in seconds since 1970 UTC, as all instants.
+        payouts_yes: What a share of YES paid, shape (m,), in [0, 1], NaN where
+            the market is not settled.
+        settled_at: Since when, shape (m,), NaN where it is not. What was settled
+            before the decision counts nothing.
+        observation_market: Rows of markets, shape (o,).
+        observation_at: When each was observed, shape (o,); of equal instants of
+            a market the last row wins.
+        observation_price_yes: The price of YES seen, shape (o,), in [0, 1].
+        as_of: Nothing after the last midnight by then counts.
+
+    Raises:
+        ValueError: If lengths differ, or a value is NaN or out of range. Having
+            no stakes is no error.
+
+    Source:
+        Ville (1939); Shafer (2021), JRSS A 184(2), for betting as testing;
+        Waudby-Smith and Ramdas (2024), JRSS B 86(1), for the mixture. G is ours,
+        a design effect as in Kish (1965).
+
+    Examples:
+        A forecast of .75 at a price of .5, which comes true at 10:00 on the next day:
+
+        >>> found = betting_evidence(
+        ...     kelly_fraction([0.75], [0.5]), [0.5], [0], [0], [0], [0.0], payouts_yes=[1.0], settled_at=[122_400.0],
+        ...     observation_market=[0], observation_at=[80_000.0], observation_price_yes=[0.5], as_of=200_000.0,
+        ... )
+        >>> round(found.better.now, 4), found.better.largest_at, round(found.dependence, 3)
+        (1.0433, 172800.0, 3.828)
+    """
+    positions = _positions(stakes, prices_yes, decisions, events, markets, decided_at)
+    payouts, paid_at = (
+        shares("payouts_yes", payouts_yes, allow_nan=True),
+        one_dimensional("settled_at", floats("settled_at", settled_at)),
+    )
+    same_length(payouts_yes=payouts, settled_at=paid_at)
+    refuse("settled_at", paid_at, np.isnan(paid_at) != np.isnan(payouts), "a market has a payout and its instant")
+    refuse("settled_at", paid_at, np.abs(paid_at) >= _LATEST, "give seconds since 1970")
+    observed, seen_at = indices("observation_market", observation_market), _instants("observation_at", observation_at)
+    seen = shares("observation_price_yes", observation_price_yes)
+    same_length(observation_market=observed, observation_at=seen_at, observation_price_yes=seen)
+    for name, rows in (("markets", positions.market), ("observation_market", observed)):
+        refuse(name, rows, (rows < 0) | (rows >= payouts.size), f"there are {payouts.size} of them, counted from 0")
+    instant = scalar("as_of", as_of)
+    if not abs(instant) < _LATEST:
+        raise ValueError(f"as_of is {as_of!r}; give seconds since 1970")
+    marks = _daily_marks(payouts, paid_at, observed, seen_at, seen, instant)
+    return _evidence(positions, marks, _moves(positions, marks))
+
+
+@dataclass(frozen=True, slots=True)
+class BotEvidence:
+    """The e-values of a bot."""
+
+    bot: str
+    forecasts: BettingEvidence
+    """Of its probabilities, on all markets asked: what "beats the price" rests on."""
+    dollars: BettingEvidence | None
+    """Of the bets it made; None where it was not asked for."""
+
+
+def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEvidence, ...]:
+    """Return the e-values of each bot, in the record's order, of decisions that are scored.
+
+    A forecast stakes `kelly_fraction`, over the markets asked of the event and
+    slot: one left out, or not answered at all, stakes nothing. Dollars are
+    staked as they were bet; where a decision bet more than one, as shares of it.
+
+    Args:
+        record: What was done.
+        dollars: Whether the evidence of the dollars is wanted too.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("record", record, TrackRecord)
+    instance_of("dollars", dollars, bool)
+    settled_at = np.where(record.settled_at <= record.as_of, record.settled_at, np.nan)
+    marks = _daily_marks(
+        record.payout_yes,
+        settled_at,
+        record.observation_market,
+        record.observation_at,
+        record.observation_price_yes,
+        record.as_of,
+    )
+    said, staked = _forecast_stakes(record), _dollar_stakes(record)
+    counts = record.scored()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
+    bot = record.decision_bot[record.bet_decision]
+    found = []
+    for number, name in enumerate(record.bots):
+        rows = np.flatnonzero(counts & (bot == number))
+        positions = _of_record(record, rows, said)
+        moves = _moves(positions, marks)
+        of_dollars = _evidence(replace(positions, stake=staked[rows]), marks, moves) if dollars else None
+        found.append(BotEvidence(name, _evidence(positions, marks, moves), of_dollars))
+    return tuple(found)
+
+
+def _forecast_stakes(record: TrackRecord) -> Floats:
+    """Return the share of a dollar that each forecast stakes, (n_b,), signed."""
+    if record.bet_usd.size == 0:
+        return np.zeros(0)
+    asked = np.bincount(record.asked()[0], minlength=record.decided_at.size)
+    said = np.where(np.isnan(record.bet_probability), record.bet_price_yes, record.bet_probability)
+    stakes: Floats = np.asarray(kelly_fraction(said, record.bet_price_yes))
+    return stakes / asked[record.bet_decision]
+
+
+def _dollar_stakes(record: TrackRecord) -> Floats:
+    total = np.bincount(record.bet_decision, np.abs(record.bet_usd), record.decided_at.size)
+    stakes: Floats = record.bet_usd / np.maximum(total, 1.0)[record.bet_decision]
+    return stakes
+
+
+def _of_record(record: TrackRecord, rows: Ints, stakes: Floats) -> "_Positions":
+    decision = record.bet_decision[rows]
+    return _Positions(
+        stakes[rows],
+        record.bet_price_yes[rows],
+        decision,
+        record.decision_event[decision],
+        record.bet_market[rows],
+        record.decided_at[decision],
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Positions:
+    """What was staked, (n,) each, nothing among it."""
+
+    stake: Floats
+    price: Floats
+    decision: Ints
+    event: Ints
+    market: Ints
+    decided_at: Floats
+
+    def shares(self) -> Floats:
+        """Return the shares that were bought, (n,): what of NO counts as sold YES."""
+        bought: Floats = self.stake / np.where(self.stake > 0.0, self.price, 1.0 - self.price)
+        return bought
+
+
+def _positions(
+    stakes: ArrayLike,
+    prices_yes: ArrayLike,
+    decisions: ArrayLike,
+    events: ArrayLike,
+    markets: ArrayLike,
+    decided_at: ArrayLike,
+) -> _Positions:
+    """Return what the arguments say was staked, after checks."""
+    staked, price = numbers("stakes", stakes), numbers("prices_yes", prices_yes)
+    decision, event = indices("decisions", decisions), indices("events", events)
+    market, at = indices("markets", markets), _instants("decided_at", decided_at)
+    same_length(stakes=staked, prices_yes=price, decisions=decision, events=event, markets=market, decided_at=at)
+    refuse("prices_yes", price, (price <= 0.0) | (price >= 1.0), "each must be strictly between 0 and 1")
+    label, first, code = np.unique(decision, return_index=True, return_inverse=True)
+    total = np.bincount(code, np.abs(staked), label.size)
+    refuse("stakes", staked, total[code] > _MOST_STAKED, "those of one decision add up to more than 1")
+    for name, each in (("events", event), ("decided_at", at)):
+        refuse(name, each, each != each[first][code], "a decision has one event and one instant")
+    return _Positions(staked, price, decision, event, market, at)
+
+
+def _instants(name: str, values: ArrayLike) -> Floats:
+    at = numbers(name, values)
+    refuse(name, at, np.abs(at) >= _LATEST, "give seconds since 1970")
+    return at
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Marks:
+    """What markets were priced at, by midnights that show anything new, by market and then by day."""
+
+    first: int
+    """The first of those midnights, in days since 1970."""
+    span: int
+    """How many days there are, and one more: none is so late."""
+    key: Ints
+    """market * span + day since the first, (k,), rising."""
+    price: Floats
+    at: Floats
+    """When that price was seen, (k,)."""
+    paid: NDArray[np.bool_]
+    """Whether it is a payout, (k,): nothing of the market follows."""
+
+    def first_after(self, market: Ints, at: Floats) -> Ints:
+        """Return the first mark of each market that was seen after an instant, (n,); the number of marks for none."""
+        day = np.clip(_midnights(at) - self.first, 0, self.span - 1).astype(np.int64)
+        wanted = market * self.span + day
+        row = np.searchsorted(self.key, wanted)
+        if self.key.size == 0:
+            return row
+        inside = np.minimum(row, self.key.size - 1)
+        # That day's mark may have been seen before the instant.
+        row = row + ((self.key[inside] == wanted) & (self.at[inside] <= at))
+        inside = np.minimum(row, self.key.size - 1)
+        exists = (row < self.key.size) & (self.key[inside] // self.span == market)
+        return np.where(exists, row, self.key.size)
+
+    def end_of(self, market: Ints) -> Ints:
+        """Return the end of the marks of each market, (n,)."""
+        return np.searchsorted(self.key, (market + 1) * self.span).astype(np.int64)
+
+
+def _midnights(at: Floats) -> Floats:
+    """Return the first midnight not before each instant, in days since 1970."""
+    days: Floats = -np.floor_divide(-at, _DAY_SECONDS)
+    return days
+
+
+def _daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, prices: Floats, as_of: float) -> _Marks:
+    """Return the last price of each market by each midnight up to `as_of`, where one was seen since the one before."""
+    last = math.floor(as_of / _DAY_SECONDS)
+    paid_on = np.where(np.isnan(settled_at), np.inf, _midnights(settled_at))
+    seen_on = _midnights(at)
+    kept = np.flatnonzero((seen_on <= last) & (seen_on < paid_on[market]))
+    paid = np.flatnonzero(paid_on <= last)
+    if kept.size + paid.size == 0:
+        nothing = np.zeros(0)
+        return _Marks(0, 1, np.zeros(0, dtype=np.int64), nothing, nothing, np.zeros(0, dtype=np.bool_))
+    days = np.concatenate([seen_on[kept], paid_on[paid]])
+    first = int(days.min())
+    span = int(days.max()) - first + 2
+    key = market[kept] * span + (seen_on[kept] - first).astype(np.int64)
+    order = _in_time(key, at[kept])
+    latest = order[np.diff(key[order], append=-1) != 0]
+    row = kept[latest]
+    key = np.concatenate([key[latest], paid * span + (paid_on[paid] - first).astype(np.int64)])
+    order = np.argsort(key, kind="stable")
+    return _Marks(
+        first=first,
+        span=span,
+        key=key[order],
+        price=np.concatenate([prices[row], payouts[paid]])[order],
+        at=np.concatenate([at[row], settled_at[paid]])[order],
+        paid=order >= row.size,
+    )
+
+
+def _in_time(key: Ints, at: Floats) -> Ints:
+    """Return the rows by key and then by instant, those of one instant in the order they are in."""
+    same, rising = key[1:] == key[:-1], at[1:] >= at[:-1]
+    if np.all((key[1:] > key[:-1]) | (same & rising)):
+        # As a ledger gives them: sorting millions takes seconds.
+        return np.arange(key.size)
+    return np.lexsort((at, key)).astype(np.int64)
+
+
+def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingEvidence:
+    """Return all e-values of some positions."""
+    events = int(np.unique(positions.event[positions.stake != 0.0]).size)
+    shares_bought = positions.shares()
+    gained = moves.gains(shares_bought[:, np.newaxis])[:, 0]
+    gained = np.where(np.abs(gained) > _NOTHING, gained, 0.0)
+    total, squares = moves.of_days(gained), moves.of_days(gained**2)
+    moved = squares > 0.0
+    if not moved.any():
+        return BettingEvidence(events=events)
+    dependence = _dependence(np.divide(total**2, squares, out=np.zeros_like(total), where=moved), np.cumsum(moved))
+    accounts = _accounts(positions, shares_bought, gained)
+    *of_shares, of_first = accounts.log_wealth(moves)
+    better, worse = _log_mean(of_shares), -of_first
+    returns = _book_returns(positions, marks, moves.days, total)
+    book = _log_mean([np.cumsum(np.log1p(share * returns)) for share in FRACTIONS])
+    return BettingEvidence(
+        better=_read(better / dependence, moves.days),
+        worse=_read(worse / dependence, moves.days),
+        book=_read(book, moves.days),
+        dependence=float(dependence[-1]),
+        days=int(np.count_nonzero(moved)),
+        events=events,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Moves:
+    """What moved the positions: the first mark of each, and the later ones of its market while it was held.
+
+    A cell is an event on a day on which anything of it moved; cells are by event
+    and then by day.
+    """
+
+    row: Ints
+    """The positions that were ever marked, by event, market and first mark, (f,)."""
+    change: Floats
+    """How far the price of YES had moved by the first mark, (f,)."""
+    cell: Ints
+    """The cells of those marks, (f,)."""
+    run_start: Ints
+    """Where in `row` the positions of the same event and market begin, (f,)."""
+    held_last: Ints
+    """Where in `row` the last position is that had been marked by a later mark, (h,), by cell."""
+    held_change: Floats
+    """How far the price moved from the mark before, (h,), by cell."""
+    held_starts: Ints
+    """Where the later marks of each cell begin that has any, (c,)."""
+    held_cell: Ints
+    """The number of that cell, (c,)."""
+    cell_event: Ints
+    """An index into the numbers of events, rising, (cells,)."""
+    event_start: Ints
+    """Where the cells of each event begin."""
+    cell_day: Ints
+    """An index into `days`, (cells,)."""
+    days: Ints
+    """The midnights, in days since 1970, rising."""
+
+    def gains(self, shares_bought: Floats) -> Floats:
+        """Return what each cell gained, (cells, w), with each of w ways to hold shares of the positions, (n, w)."""
+        bought = shares_bought[self.row]
+        ways = bought.shape[1]
+        total = np.concatenate([np.zeros((1, ways)), np.cumsum(bought, axis=0)])
+        held = total[1:] - total[self.run_start]
+        found = np.zeros((self.cell_day.size, ways))
+        ends = np.append(self.held_starts, self.held_last.size)
+        for first in range(0, self.held_cell.size, _CELLS_AT_ONCE):
+            cells = slice(first, first + _CELLS_AT_ONCE)
+            starts = self.held_starts[cells]
+            rows = slice(starts[0], ends[first + starts.size])
+            gained = held[self.held_last[rows]] * self.held_change[rows, np.newaxis]
+            found[self.held_cell[cells]] = np.add.reduceat(gained, starts - starts[0], axis=0)
+        for way in range(ways):
+            found[:, way] += np.bincount(self.cell, bought[:, way] * self.change, self.cell_day.size)
+        return found
+
+    def of_days(self, values: Floats) -> Floats:
+        """Return the sums of cells by day, (days,)."""
+        return np.bincount(self.cell_day, values, self.days.size).astype(np.float64)
+
+
+def _moves(positions: _Positions, marks: _Marks) -> _Moves:
+    """Return what moved them."""
+    mark = marks.first_after(positions.market, positions.decided_at)
+    row = np.flatnonzero(mark < marks.key.size)
+    row = row[np.lexsort((mark[row], positions.market[row], positions.event[row]))]
+    mark, market = mark[row], positions.market[row]
+    event = np.unique(positions.event, return_inverse=True)[1][row]
+    begins = (np.diff(event, prepend=-1) != 0) | (np.diff(market, prepend=-1) != 0)
+    start, run = np.flatnonzero(begins), np.cumsum(begins) - 1
+    later = marks.end_of(market[start]) - mark[start] - 1
+    first_held = np.cumsum(later) - later
+    held_run = np.repeat(np.arange(start.size), later)
+    held_mark = np.arange(held_run.size) + (mark[start] + 1 - first_held)[held_run]
+    # A position is held from the mark after its first one on, which need not be there.
+    since = mark - mark[start][run]
+    ever = since < later[run]
+    so_far = np.cumsum(np.bincount((first_held[run] + since)[ever], minlength=held_run.size))
+    before = np.concatenate([[0], so_far])[first_held]
+    held_last = so_far + (start - before - 1)[held_run]
+    held_change = marks.price[held_mark] - marks.price[held_mark - 1]
+    told = np.flatnonzero(held_change)
+    held_event, day = event[start][held_run[told]], marks.key[held_mark[told]] % marks.span
+    order = stable_order(day)
+    order = order[stable_order(held_event[order])]
+    held_label = held_event[order] * marks.span + day[order]
+    held_starts = np.flatnonzero(np.diff(held_label, prepend=-1))
+    label, held_label = event * marks.span + marks.key[mark] % marks.span, held_label[held_starts]
+    cells = distinct(np.sort(np.concatenate([label, held_label])))
+    there = np.bincount(cells % marks.span, minlength=marks.span) > 0
+    return _Moves(
+        row=row,
+        change=marks.price[mark] - positions.price[row],
+        cell=np.searchsorted(cells, label).astype(np.int64),
+        run_start=start[run],
+        held_last=held_last[told][order],
+        held_change=held_change[told][order],
+        held_starts=held_starts,
+        held_cell=np.searchsorted(cells, held_label).astype(np.int64),
+        cell_event=cells // marks.span,
+        event_start=np.flatnonzero(np.diff(cells // marks.span, prepend=-1)),
+        cell_day=(np.cumsum(there) - 1)[cells % marks.span],
+        days=np.flatnonzero(there) + marks.first,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Accounts:
+    """The decisions by event and then in time, (d,)."""
+
+    staked: Floats
+    """S: what all stakes of a decision add up to."""
+    event: Ints
+    """From zero, in the order of the numbers of events."""
+    of_position: Ints
+    """The decision of each position, (n,)."""
+    shares: Floats
+    """Of each position, (n,)."""
+    gained: Floats
+    """What each cell gained with all of each stake, (cells,)."""
+
+    def log_wealth(self, moves: _Moves) -> Iterator[Floats]:
+        """Yield the logarithm of the product of all accounts by each day, (days,), for each way to stake.
+
+        First a share of each stake is bet, for each of `FRACTIONS`; then `HALFWAY` of what was staked first on each
+        event, and nothing of what came later.
+        """
+        shares_bet = np.array(FRACTIONS)
+        kept = np.log1p(-shares_bet * self.staked[:, np.newaxis])
+        starts = np.flatnonzero(np.diff(self.event, prepend=-1))
+        total = np.cumsum(kept, axis=0) - kept
+        before = total - np.repeat(total[starts], np.diff(starts, append=len(kept)), axis=0)
+        staking = np.flatnonzero(self.staked)
+        of_first = np.zeros((self.staked.size, 1))
+        of_first[staking[np.diff(self.event[staking], prepend=-1) != 0]] = HALFWAY
+        kept = np.hstack([kept, np.log1p(-of_first * self.staked[:, np.newaxis])])
+        # With one decision an event, nothing was staked before.
+        if before.any():
+            weights = np.hstack([shares_bet * np.exp(before), of_first])
+            gained = moves.gains(self.shares[:, np.newaxis] * weights[self.of_position])
+        else:
+            gained = self.gained[:, np.newaxis] * np.append(shares_bet, HALFWAY)
+        return (self._log_product(moves, *each) for each in zip(gained.T, kept.T, strict=True))
+
+    def _log_product(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
+        """Return the logarithm of the product of accounts that gained so much in each cell, and always keep some."""
+        wealth = 1.0 + _within(gained, moves.event_start)
+        # What is never lost: sums of rounded numbers may say less.
+        least = np.bincount(self.event, kept)[moves.cell_event]
+        log_wealth = np.maximum(np.log(np.maximum(wealth, _LEAST)), least)
+        changes = np.diff(log_wealth, prepend=0.0)
+        changes[moves.event_start] = log_wealth[moves.event_start]
+        return np.cumsum(moves.of_days(changes))
+
+
+def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _Accounts:
+    _, first, code = np.unique(positions.decision, return_index=True, return_inverse=True)
+    staked = np.bincount(code, np.abs(positions.stake))
+    event = np.unique(positions.event, return_inverse=True)[1][first]
+    order = np.lexsort((positions.decided_at[first], event))
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return _Accounts(np.minimum(staked, 1.0)[order], event[order], place[code], shares_bought, gained)
+
+
+def _within(values: Floats, starts: Ints) -> Floats:
+    """Return the running sums of values, from zero again at each start."""
+    total = np.cumsum(values)
+    before = np.where(starts > 0, total[starts - 1], 0.0)
+    total -= np.repeat(before, np.diff(starts, append=total.size))
+    return total
+
+
+def _dependence(ratios: Floats, n: Ints) -> Floats:
+    """Return G by each day, of (sum of g)^2 / sum of g^2 on the n days so far on which anything changed."""
+    n = np.maximum(n, 1)
+    return np.maximum(1.0, np.cumsum(ratios) / n + 2.0 * np.sqrt(2.0 / n))
+
+
+def _book_returns(positions: _Positions, marks: _Marks, days: Ints, gained: Floats) -> Floats:
+    """Return what all open positions gained on each day, over what was at stake, (days,)."""
+    last = np.maximum(marks.end_of(positions.market) - 1, 0)
+    paid = marks.paid[last] & (marks.key[last] // marks.span == positions.market)
+    too_late = paid & (marks.at[last] <= positions.decided_at)
+    midnights = days.astype(np.float64)
+    open_rows, paid_rows = np.flatnonzero(~too_late), np.flatnonzero(paid & ~too_late)
+    put_in = _by(positions.decided_at[open_rows], np.abs(positions.stake[open_rows]), midnights * _DAY_SECONDS)
+    worth: Floats = np.where(positions.stake > 0.0, marks.price[last], 1.0 - marks.price[last])
+    worth = worth * np.abs(positions.shares())
+    paid_on = (marks.key[last] % marks.span + marks.first).astype(np.float64)
+    paid_out = _by(paid_on[paid_rows], worth[paid_rows], midnights)
+    at_stake = put_in - paid_out + np.cumsum(gained) - gained
+    # What is worth nothing can lose nothing.
+    returns = np.divide(gained, at_stake, out=np.zeros_like(gained), where=at_stake > _NOTHING)
+    return np.maximum(returns, -1.0)
+
+
+def _by(when: Floats, values: Floats, instants: Floats) -> Floats:
+    """Return the sum of what came before each instant."""
+    order = np.argsort(when, kind="stable")
+    total = np.concatenate([[0.0], np.cumsum(values[order])])
+    sums: Floats = total[np.searchsorted(when[order], instants)]
+    return sums
+
+
+def _log_mean(logs: Sequence[Floats]) -> Floats:
+    """Return the logarithm of the mean of numbers given by their logarithms."""
+    table = np.stack(logs)
+    most = table.max(axis=0)
+    means: Floats = most + np.log(np.mean(np.exp(table - most), axis=0))
+    return means
+
+
+def _read(logs: Floats, days: Ints) -> Evidence:
+    """Return an e-value from its logarithm at each midnight that changed it."""
+    highest = int(np.argmax(logs))
+    largest = max(0.0, float(logs[highest]))
+    return Evidence(
+        now=max(math.exp(min(float(logs[-1]), _MOST_LOG)), _LEAST),
+        largest=math.exp(min(largest, _MOST_LOG)),
+        largest_at=float(days[highest] * _DAY_SECONDS) if largest > 0.0 else None,
+    )

@@ -1,0 +1,268 @@
+"""The evaluation: everything that is said of a record, or of anybody's forecasts, in one object."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from predibot.scoring.arguments import instance_of
+from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
+from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
+from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
+from predibot.scoring.evaluation.notes import notes, on_clusters, on_many
+from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, ranked, return_pairs
+from predibot.scoring.evaluation.parts import (
+    PartCard,
+    PartScore,
+    category_scores,
+    confidence_scores,
+    lead_time_scores,
+    part_cards,
+)
+from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS, Scorecard, scorecards
+from predibot.scoring.evaluation.verdict import Verdict, verdict
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
+from predibot.scoring.records.edge import EdgeCurve, Edges, edge_curves, edges
+from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
+from predibot.scoring.records.grouping import GROUPINGS
+from predibot.scoring.records.horizon_returns import NOW, HorizonReturns, horizon_returns
+from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.track_record import TrackRecord
+
+PARTINGS = (*GROUPINGS, "lead_time", "confidence")
+"""By what decisions, or forecasts, can be told apart."""
+WANTED = (
+    "evidence",
+    "curves",
+    "intervals",
+    "adjusted",
+    "pairs",
+    "dollars",
+    "by_category",
+    "by_lead_time",
+    "by_confidence",
+)
+"""What of an evaluation takes time and can be left out: most by its name there.
+
+`intervals` are those of scores and returns, the edge always has one; `adjusted` are Brier scores adjusted for
+difficulty; `dollars` is the evidence of what was bet, beside that of the forecasts.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of an evaluation, beyond whose runs and as of when."""
+
+    horizons_days: Sequence[float] = HORIZONS_DAYS
+    convention: Convention = CONVENTIONS["predibot"]
+    uncertainty: Uncertainty = field(default_factory=Uncertainty)
+    grouping: str | None = None
+    """One of `PARTINGS`, by which bots are shown apart, beside the whole."""
+    delays_days: Sequence[float] = ()
+    sizings: Sequence[str] = ()
+    """Some of `SIZINGS`."""
+    wanted: tuple[str, ...] = WANTED
+    """Some of `WANTED`; what is not among them stays empty, and is no statement that there is none."""
+
+    def __post_init__(self) -> None:
+        """Refuse a part that there is not."""
+        instance_of("wanted", self.wanted, tuple)
+        for name in self.wanted:
+            if name not in WANTED:
+                raise ValueError(f"wanted names {name!r}; there are: {', '.join(WANTED)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How good all bots were as of an instant, and what a reader should know about it."""
+
+    as_of: datetime | None
+    """None where no instant matters: forecasts that come from no ledger."""
+    cards: tuple[Scorecard, ...]
+    notes: tuple[str, ...]
+    question: Question = field(default_factory=Question)
+    remarks: tuple[str, ...] = ()
+    """What a reader must know besides the notes that no record tells: such as that a venue was out of reach."""
+    evidence: tuple[BotEvidence, ...] = ()
+    """Of beating the price, in the order of the cards; nothing of forecasts that come from no ledger."""
+    curves: tuple[EdgeCurve, ...] = ()
+    """How the edges added up, in the order of the cards."""
+    pairs: tuple[Pair, ...] = ()
+    """Every two bots, by edge, by Brier score and by their returns."""
+    parts: tuple[PartCard, ...] = ()
+    """By the grouping that was asked for, where it is one of decisions."""
+    by_category: tuple[PartScore, ...] = ()
+    by_lead_time: tuple[PartScore, ...] = ()
+    by_confidence: tuple[PartScore, ...] = ()
+    delays: tuple[Counterfactual, ...] = ()
+    sizings: tuple[Counterfactual, ...] = ()
+    first_results_at: datetime | None = None
+    """When the first horizon of the first decision has passed, where nothing can be scored before; else None."""
+    apart: "Evaluation | None" = None
+    """The same of the decisions whose models have no known cutoff, which are in no score above; None without any.
+
+    A bot that has others too has a card in both.
+    """
+
+    @property
+    def leaderboard(self) -> tuple[Scorecard, ...]:
+        """Return the cards by the lower end of the edge's interval, highest first; those without one last."""
+        return ranked(self.cards)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return what may be said of each bot beside the price, in the order of the cards."""
+        return tuple(
+            verdict(
+                found.forecasts,
+                edge=card.edge.edge,
+                standard_error=None if card.edge.interval is None else card.edge.interval.standard_error,
+                events=card.edge.clusters,
+            )
+            for card, found in zip(self.cards, self.evidence, strict=False)
+        )
+
+    @property
+    def rankings(self) -> "Mapping[Knowledge, Evaluation]":
+        """Return what is ranked by itself, this first, by the knowledge of the decisions that are scored in it."""
+        return {"clean": self} if self.apart is None else {"clean": self, "unknown": self.apart}
+
+
+def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
+    """Return what a record says, in full.
+
+    Raises:
+        ValueError: If an argument is of another class, or something is asked
+            for that there is not.
+    """
+    instance_of("record", record, TrackRecord)
+    instance_of("as_of", as_of, datetime)
+    instance_of("asked", asked, Question)
+    apart = record.apart() if record.counted == "clean" else None
+    others = None if apart is None else evaluation_of(apart, as_of, asked)
+    whole, record = record, record if apart is None else record.without_apart()
+    # First, because it needs memory for a while, of which more and more is taken below.
+    dollars = "dollars" in asked.wanted
+    evidence = record_evidence(record, dollars=dollars) if "evidence" in asked.wanted else ()
+    forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
+    book, ahead = Book.of(record), edges(record)
+    cards = scorecards(
+        record,
+        returns=returns,
+        convention=asked.convention,
+        uncertainty=asked.uncertainty,
+        intervals="intervals" in asked.wanted,
+        adjust="adjusted" in asked.wanted,
+        book=book,
+        found=ahead,
+    )
+    return Evaluation(
+        as_of=as_of,
+        cards=cards,
+        notes=notes(record, cards),
+        question=asked,
+        evidence=evidence,
+        curves=edge_curves(record.bots, ahead) if "curves" in asked.wanted else (),
+        pairs=_pairs(record, forecasts, returns, asked, book, ahead) if "pairs" in asked.wanted else (),
+        parts=_parts(record, asked),
+        by_category=_scores_by("by_category", category_scores, forecasts, asked),
+        by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
+        by_confidence=_scores_by("by_confidence", confidence_scores, forecasts, asked),
+        delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
+        sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
+        first_results_at=_first_results_at(whole, cards if others is None else (*cards, *others.cards), asked),
+        apart=others,
+    )
+
+
+def _pairs(
+    record: TrackRecord,
+    forecasts: Forecasts,
+    returns: Sequence[HorizonReturns],
+    asked: Question,
+    book: Book,
+    ahead: Edges,
+) -> tuple[Pair, ...]:
+    return (
+        *edge_pairs(record, asked.uncertainty, found=ahead, book=book),
+        *brier_pairs(forecasts, asked.uncertainty),
+        *(pair for each in returns for pair in return_pairs(record, each, asked.uncertainty, book=book)),
+    )
+
+
+def _scores_by(
+    name: str,
+    scores: Callable[[Forecasts, Uncertainty], tuple[PartScore, ...]],
+    forecasts: Forecasts,
+    asked: Question,
+) -> tuple[PartScore, ...]:
+    """Return the scores of parts, where they are wanted."""
+    return scores(forecasts, asked.uncertainty) if name in asked.wanted else ()
+
+
+def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Question) -> datetime | None:
+    made_at = record.decided_at[record.made()]
+    if not made_at.size or any(card.forecast.n or _has_come(card) for card in cards):
+        return None
+    at = datetime.fromtimestamp(float(made_at.min()), UTC) + timedelta(days=min(asked.horizons_days))
+    return at if at.timestamp() > record.as_of else None
+
+
+def _has_come(card: Scorecard) -> bool:
+    """Return whether a horizon has passed, or a market settled; prices of now there are from the first minute."""
+    return any(score.n for label, score in card.horizons.items() if label != NOW)
+
+
+def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
+    if asked.grouping not in GROUPINGS:
+        return ()
+    return part_cards(record, asked.grouping, asked.horizons_days, asked.convention, asked.uncertainty)
+
+
+def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequence[str] = ()) -> Evaluation:
+    """Return what forecasts say that come from no ledger: there is nothing of decisions, bets and prices in it.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("forecasts", forecasts, Forecasts)
+    instance_of("asked", asked, Question)
+    instance_of("remarks", remarks, Sequence)
+    for remark in remarks:
+        instance_of("a remark", remark, str)
+    scores = forecast_scores(forecasts, uncertainty=asked.uncertainty)
+    cards = tuple(_card(bot, score) for bot, score in zip(forecasts.forecasters, scores, strict=True))
+    return Evaluation(
+        as_of=None,
+        cards=cards,
+        notes=(*remarks, *on_clusters(cards), *on_many(cards, "forecasters")),
+        question=asked,
+        pairs=brier_pairs(forecasts, asked.uncertainty) if "pairs" in asked.wanted else (),
+        by_category=_scores_by("by_category", category_scores, forecasts, asked),
+        by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
+        by_confidence=_scores_by("by_confidence", confidence_scores, forecasts, asked),
+    )
+
+
+def _card(bot: str, score: ForecastScore) -> Scorecard:
+    """Return the scorecard of somebody who only forecast."""
+    return Scorecard(
+        bot=bot,
+        decisions=0,
+        forecasts=score.n,
+        void=0,
+        forecast=score,
+        brier_open=None,
+        n_brier_open=0,
+        horizons={},
+        cost_usd=None,
+        cost_known_usd=0.0,
+        refused=0,
+        failed=0,
+        abstained=0,
+        clean=0,
+        unknown=0,
+        ahead=0,
+        contaminated=0,
+    )

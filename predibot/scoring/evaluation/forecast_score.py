@@ -1,0 +1,213 @@
+"""Forecast scores: how good each forecaster's probabilities were on what is settled."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from predibot.scoring.arguments import Floats, Ints, instance_of
+from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.clusters import cluster_codes, cluster_sums
+from predibot.scoring.inference.intervals import estimate_of_brier
+from predibot.scoring.inference.price_implied import Exclusion, Holdings, run_ends, variances
+from predibot.scoring.inference.uncertainty import Ratio, Uncertainty, intervals_of_each, mean_of
+from predibot.scoring.metrics.agreement import rank_correlation
+from predibot.scoring.metrics.calibration import (
+    CalibrationBins,
+    MurphyDecomposition,
+    calibration_bins,
+    calibration_error_by_chance,
+    expected_calibration_error,
+    murphy_decomposition,
+)
+from predibot.scoring.metrics.difficulty import difficulty_adjusted
+from predibot.scoring.metrics.probability import brier_score, brier_skill_score, log_score, surprises
+from predibot.scoring.records.forecasts import Forecasts
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastScore:
+    """How good the probabilities of one forecaster were; None where there is no value."""
+
+    n: int = 0
+    """Forecasts on what came out YES or NO: those that all but the market's scores rest on."""
+    clusters: int = 0
+    """How many groups that belong together by chance they are of."""
+    brier: float | None = None
+    brier_by_event: float | None = None
+    """The mean over events of the mean over their forecasts: every event counts once."""
+    log_score: float | None = None
+    accuracy: float | None = None
+    """The share called rightly, above 0.5 being a call for YES."""
+    calibration_error: float | None = None
+    calibration_error_by_chance: float | None = None
+    """What that would be on average, had all these forecasts been right; None where no intervals were asked for."""
+    calibration_error_by_chance_high: float | None = None
+    """What it would exceed one time in twenty."""
+    calibration: CalibrationBins | None = field(default=None, compare=False)
+    """Arrays, which do not say in one word whether they are equal; the rest of the score does."""
+    murphy: MurphyDecomposition | None = None
+    n_market: int = 0
+    """Those of the n that the market's price is known of."""
+    market_brier: float | None = None
+    """The Brier score of that price on exactly those."""
+    market_log_score: float | None = None
+    skill_vs_market: float | None = None
+    """1 - Brier / Brier of the price, on exactly those."""
+    adjusted_brier: float | None = None
+    """What the Brier score would be on the average question, had all answered the same ones."""
+    n_confidence: int = 0
+    """Those of the n whose author said how sure it was."""
+    confidence_and_error: float | None = None
+    """The rank correlation of that with the squared error; below zero, the surer were better."""
+    intervals: Mapping[str, Estimate] = field(default_factory=dict)
+    """Of the Brier and log scores, the accuracy, the market's Brier score and the skill, by name."""
+
+
+def forecast_scores(
+    forecasts: Forecasts, *, uncertainty: Uncertainty | None = None, adjust: bool = True
+) -> tuple[ForecastScore, ...]:
+    """Return one score a forecaster, in the order of the table.
+
+    Args:
+        forecasts: On what is settled.
+        uncertainty: How intervals are made; None makes none.
+        adjust: Whether scores adjusted for difficulty are wanted: they cost time,
+            and of parts they say nothing.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("forecasts", forecasts, Forecasts)
+    if uncertainty is not None:
+        instance_of("uncertainty", uncertainty, Uncertainty)
+    parts = tuple(of_each(forecasts))
+    adjusted = _adjusted(forecasts) if adjust else [None] * len(parts)
+    intervals = _intervals(parts, uncertainty)
+    return tuple(_score(*each, uncertainty) for each in zip(parts, adjusted, intervals, strict=True))
+
+
+def of_each(forecasts: Forecasts) -> Iterator[Forecasts]:
+    """Yield the forecasts of each forecaster, in the order of the table, each in the order of the rows."""
+    order = np.argsort(forecasts.forecaster, kind="stable")
+    ends = np.searchsorted(forecasts.forecaster[order], np.arange(len(forecasts.forecasters) + 1))
+    for start, end in pairwise(ends):
+        yield forecasts.only(order[start:end])
+
+
+def _score(
+    own: Forecasts, adjusted: float | None, intervals: Mapping[str, Estimate], uncertainty: Uncertainty | None
+) -> ForecastScore:
+    if own.probability.size == 0:
+        return ForecastScore()
+    said, happened = own.probability, own.outcome
+    priced = own.only(~np.isnan(own.market_probability))
+    confident = np.flatnonzero(~np.isnan(own.confidence)) if own.confidence is not None else np.zeros(0, dtype=np.int64)
+    market = priced.market_probability.size > 0
+    chance = calibration_error_by_chance(said, seed=uncertainty.seed) if uncertainty and intervals else None
+    return ForecastScore(
+        n=said.size,
+        clusters=np.unique(own.cluster).size,
+        brier=brier_score(said, happened),
+        brier_by_event=_by_event(own),
+        log_score=log_score(said, happened),
+        accuracy=float(np.mean((said > 0.5) == (happened == 1.0))),
+        calibration_error=expected_calibration_error(said, happened),
+        calibration_error_by_chance=None if chance is None else chance.mean,
+        calibration_error_by_chance_high=None if chance is None else chance.high,
+        calibration=calibration_bins(said, happened, clusters=own.cluster),
+        murphy=murphy_decomposition(said, happened),
+        n_market=priced.market_probability.size,
+        market_brier=brier_score(priced.market_probability, priced.outcome) if market else None,
+        market_log_score=log_score(priced.market_probability, priced.outcome) if market else None,
+        skill_vs_market=_skill(priced) if market else None,
+        adjusted_brier=adjusted,
+        n_confidence=confident.size,
+        confidence_and_error=_confidence_and_error(own, confident),
+        intervals=intervals,
+    )
+
+
+def _intervals(parts: Sequence[Forecasts], uncertainty: Uncertainty | None) -> list[Mapping[str, Estimate]]:
+    """Return the intervals of each forecaster by score; nothing of one without forecasts, or of too many."""
+    drawn = intervals_of_each([_ratios(own) for own in parts], uncertainty)
+    if uncertainty is None:
+        return drawn
+    return [
+        {**_of_brier(own, uncertainty.confidence), **named} if named else named
+        for own, named in zip(parts, drawn, strict=True)
+    ]
+
+
+def _of_brier(own: Forecasts, confidence: float) -> Mapping[str, Estimate]:
+    """Return the interval of the Brier score, and of the market's, each by its own probabilities."""
+    priced = own.only(~np.isnan(own.market_probability))
+    said = {"brier": (own, own.probability), "market_brier": (priced, priced.market_probability)}
+    return {name: _brier(*each, confidence) for name, each in said.items() if each[1].size}
+
+
+def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
+    codes, errors = cluster_codes(own.cluster), (said - own.outcome) ** 2
+    sums = cluster_sums(errors, np.ones_like(errors), codes)
+    market = own.question if own.market is None else own.market
+    slot = np.zeros(said.shape) if own.slot is None else own.slot
+    order = np.lexsort((slot, market, codes))
+    # A squared error moves by 1 - 2 p with the outcome.
+    held = Holdings(
+        cell=codes[order],
+        market=market[order],
+        shares=(1.0 - 2.0 * said)[order],
+        price_yes=said[order],
+        later_yes=own.outcome[order],
+        paid=np.ones(said.shape, dtype=np.bool_),
+    )
+    exclusion = None
+    if own.exclusive is not None and (own.exclusive >= 0).any():
+        exclusion = Exclusion(own.exclusive[order], slot[order], np.full(said.shape, np.inf), own.outcome[order])
+    ends = run_ends(held.market, held.cell)
+    variance = float(variances(held, sums.clusters, ends=ends, exclusion=exclusion).sum())
+    return estimate_of_brier(sums, said.size, variance, confidence)
+
+
+def _ratios(own: Forecasts) -> Mapping[str, Ratio]:
+    """Return the scores that are means, or ratios of means, and whose intervals are drawn."""
+    priced = own.only(~np.isnan(own.market_probability))
+    error, market_error = priced.squared_errors(), (priced.market_probability - priced.outcome) ** 2
+    right = ((own.probability > 0.5) == (own.outcome == 1.0)).astype(np.float64)
+    return {
+        "log_score": mean_of(surprises(own.probability, own.outcome), own.cluster),
+        "accuracy": mean_of(right, own.cluster),
+        "skill_vs_market": Ratio(market_error - error, market_error, priced.cluster),
+    }
+
+
+def _by_event(own: Forecasts) -> float:
+    errors = own.squared_errors()
+    sums = cluster_sums(errors, np.ones_like(errors), cluster_codes(own.cluster))
+    return float(np.mean(sums.numerators / sums.denominators))
+
+
+def _skill(priced: Forecasts) -> float | None:
+    return _known(brier_skill_score(priced.probability, priced.market_probability, priced.outcome))
+
+
+def _confidence_and_error(own: Forecasts, rows: Ints) -> float | None:
+    if own.confidence is None or rows.size < 3:
+        return None
+    return _known(rank_correlation(own.confidence[rows], own.squared_errors()[rows]))
+
+
+def _adjusted(forecasts: Forecasts) -> list[float | None]:
+    """Return each forecaster's difficulty-adjusted Brier score; None of one that cannot be compared."""
+    none: list[float | None] = [None] * len(forecasts.forecasters)
+    # Alone there is no difficulty to adjust for.
+    if np.unique(forecasts.forecaster).size < 2:
+        return none
+    adjusted = difficulty_adjusted(forecasts.squared_errors(), forecasts.forecaster, forecasts.question)
+    # It ends with the last who answered anything.
+    return [_known(value) for value in adjusted] + none[adjusted.size :]
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,183 @@
+"""Series: the values each average over a horizon is made of, and the shares behind them."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.evaluation.averages import Average, Book, Later, Shares, Units, subjects
+from predibot.scoring.metrics.frictions import quote_shares
+from predibot.scoring.records.edge import Edges
+from predibot.scoring.records.horizon_returns import HorizonReturns, market_bets_usd
+from predibot.scoring.records.track_record import TrackRecord
+
+_DAY_SECONDS = 86_400.0
+_QUOTE = "quote_mean_return"
+_AVERAGES = ("mean_return", "market_mean_return", _QUOTE, "friction", "net_mean_return", "drift")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """m values that are known, whose they are, and which belong together by chance."""
+
+    values: Floats
+    bot: Ints
+    cluster: Ints
+
+    def of_each(self, bots: int) -> Iterator[tuple[Floats, Ints]]:
+        """Yield the values and clusters of each bot, in order."""
+        order = np.argsort(self.bot, kind="stable")
+        ends = np.searchsorted(self.bot[order], np.arange(bots + 1))
+        for start, end in pairwise(ends):
+            rows = order[start:end]
+            yield self.values[rows], self.cluster[rows]
+
+
+def horizon_series(record: TrackRecord, returns: HorizonReturns) -> Mapping[str, Series]:
+    """Return what is averaged over one horizon, by the name of the average.
+
+    `mean_return` is of decisions at the mid, `market_mean_return` of the market
+    on the same decisions, `quote_mean_return` of those against the book with
+    fees, `friction` of what that takes from the return at the mid, and
+    `net_mean_return` less what they cost, where that is known. `drift`
+    is of forecasts: how far the price moved toward what was said, in [-1, 1];
+    one that said the price itself says nothing of a direction.
+    """
+    decision, event = record.bet_decision, record.decision_event
+    found = {name: _known(each, record.decision_bot, event) for name, each in _of_decisions(record, returns).items()}
+    found["drift"] = _known(_drifts(record, returns), record.decision_bot[decision], event[decision])
+    return found
+
+
+def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str] = _AVERAGES) -> Mapping[str, Average]:
+    """Return the same averages with what was held behind each; the friction is no gain, and has no shares.
+
+    Args:
+        returns: What the record of the book returned, its bets in the order they had.
+        book: The record's.
+        names: Which averages.
+    """
+    record, values = book.record, _of_decisions(book.record, returns)
+    held_seconds = None if returns.days is None else returns.days * _DAY_SECONDS
+    later = Later.of(book, returns.price_of_bet, returns.paid, held_seconds)
+    everything = np.arange(record.decided_at.size)
+    found = {
+        name: Average(book, Units(everything, book.subject, values[name]), held, later)
+        for name in names
+        if (held := _shares_of(name, book)) is not None
+    }
+    if "drift" in names:
+        found["drift"] = _drift_average(book, returns, later)
+    return found
+
+
+def edge_average(found: Edges, book: Book) -> Average:
+    """Return the average of the edges with what would have been held, had the forecasts been bets.
+
+    Args:
+        found: The edges of the record, its bets in the order they had.
+        book: The record's.
+    """
+    record, bets = book.record, book.order.size
+    # What was asked and not answered moves nothing.
+    unit, shares, later, paid = (
+        np.zeros(bets, np.int64),
+        np.zeros(bets),
+        np.full(bets, np.nan),
+        np.zeros(bets, np.bool_),
+    )
+    unit[found.bet], shares[found.bet] = found.cell, found.shares
+    later[found.bet], paid[found.bet] = found.later, found.paid
+    unit, shares = unit[book.order], shares[book.order]
+    between = np.where(shares == 0.0, 0.0, (record.bet_price_yes + record.bet_probability) / 2.0)
+    return Average(
+        book,
+        Units(found.decision, subjects(found.event, found.slot), found.value),
+        Shares(unit, shares, -shares * between, shares * (1.0 - between)),
+        Later.of(book, later, paid, None),
+        limits=(-1.0, 1.0),
+    )
+
+
+def _of_decisions(record: TrackRecord, returns: HorizonReturns) -> Mapping[str, Floats]:
+    known = ~np.isnan(returns.value)
+    return {
+        "mean_return": returns.value,
+        "market_mean_return": np.where(known, returns.market_value, np.nan),
+        "quote_mean_return": returns.quote_value,
+        "friction": returns.value - returns.quote_value,
+        "net_mean_return": returns.value - record.decision_cost_usd,
+    }
+
+
+def _mid_shares(record: TrackRecord, bets_usd: Floats) -> Floats:
+    """Return how many shares of YES the dollars buy at the mid, negative for NO, (n_b,)."""
+    price = record.bet_price_yes
+    return bets_usd / np.where(bets_usd > 0.0, price, 1.0 - price)
+
+
+def _shares_of(name: str, book: Book) -> Shares | None:
+    """Return what is held behind an average of decisions, made once; None where nothing is known of it."""
+    name = "mean_return" if name == "net_mean_return" else name
+    if name not in book.held and (made := _shares_made(name, book)) is not None:
+        book.held[name] = made
+    return book.held.get(name)
+
+
+def _shares_made(name: str, book: Book) -> Shares | None:
+    record = book.record
+    if name == "mean_return":
+        return _held(record, record.bet_usd, _mid_shares(record, record.bet_usd))
+    if name == "market_mean_return":
+        bets_usd = market_bets_usd(record)
+        return _held(record, bets_usd, _mid_shares(record, bets_usd))
+    if name == "drift" or record.bet_bid_yes is None or record.bet_ask_yes is None:
+        return None
+    if name == "friction" and (mid := _shares_of("mean_return", book)) and (quote := _shares_of(_QUOTE, book)):
+        return _between(mid, quote)
+    bought = quote_shares(
+        record.bet_usd, record.bet_bid_yes, record.bet_ask_yes, record.bet_fee_rate, record.bet_fee_exponent
+    )
+    # Where there was no book, the decision has no value.
+    return _held(record, record.bet_usd, np.nan_to_num(bought))
+
+
+def _held(record: TrackRecord, bets_usd: Floats, shares: Floats) -> Shares:
+    paid_for = np.abs(bets_usd)
+    if_no, if_yes = np.maximum(-shares, 0.0) - paid_for, np.maximum(shares, 0.0) - paid_for
+    return Shares(record.bet_decision, shares, if_no, if_yes)
+
+
+def _between(mid: Shares, quote: Shares) -> Shares:
+    """Return no shares, and how far the one can be above the other."""
+    most, least = np.maximum, np.minimum
+    return Shares(
+        unit=mid.unit,
+        shares=np.zeros(mid.shares.shape),
+        if_no=least(mid.if_no, mid.if_yes) - most(quote.if_no, quote.if_yes),
+        if_yes=most(mid.if_no, mid.if_yes) - least(quote.if_no, quote.if_yes),
+    )
+
+
+def _drift_average(book: Book, returns: HorizonReturns, later: Later) -> Average:
+    record = book.record
+    bets, price = np.arange(record.bet_usd.size), record.bet_price_yes
+    side = np.sign(np.nan_to_num(record.bet_probability - price))
+    value = _drifts(record, replace(returns, price_of_bet=later.price_yes, paid=later.paid))
+    held = Shares(bets, side, -side * price, side * (1.0 - price))
+    return Average(book, Units(record.bet_decision, bets, value), held, later)
+
+
+def _drifts(record: TrackRecord, returns: HorizonReturns) -> Floats:
+    """Return how far the price of each bet's market moved toward the forecast, (n_b,), NaN where nothing is known."""
+    said = record.bet_probability - record.bet_price_yes
+    counted = returns.passed[record.bet_decision] & (said != 0.0)
+    moved = np.sign(said) * (returns.price_of_bet - record.bet_price_yes)
+    return np.where(counted, moved, np.nan)
+
+
+def _known(values: Floats, bot: Ints, cluster: Ints) -> Series:
+    rows = np.flatnonzero(~np.isnan(values))
+    return Series(values[rows], bot[rows], cluster[rows])

@@ -1,0 +1,260 @@
+"""The leaderboard's pairs: whether one bot is better than another on what both did, or only luckier."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from predibot.scoring.arguments import Floats, Ints, instance_of
+from predibot.scoring.evaluation.averages import Average, Book
+from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
+from predibot.scoring.evaluation.scorecard import Scorecard
+from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
+from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
+from predibot.scoring.inference.power import smallest_detectable
+from predibot.scoring.inference.uncertainty import AT_ONCE, Ratio, Uncertainty, comparisons, fullest, mean_of
+from predibot.scoring.records.edge import Edges, edges
+from predibot.scoring.records.forecasts import Forecasts
+from predibot.scoring.records.horizon_returns import SETTLED, HorizonReturns, stakes_open
+from predibot.scoring.records.track_record import TrackRecord
+
+SIGNIFICANCE = 0.05
+MOST_OPEN_STAKES = 0.10
+"""With a larger share of the dollars on open markets nobody is called better by those that settled early."""
+MOST_IN_PAIRS = 60
+"""How many are compared with each other, those with the most values: their pairs grow with the square."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two bots beside each other, on what both have a value of."""
+
+    first: str
+    second: str
+    metric: str
+    """What was compared: `brier`, where lower is better, or `edge` or `return_<horizon>`, where higher is."""
+    n: int
+    """How many values both have."""
+    clusters: int
+    difference: float | None
+    """The mean of the first less that of the second; None where they have nothing in common."""
+    low: float | None
+    high: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    """The p-value, corrected for all pairs of this metric (Benjamini and Hochberg)."""
+    detectable: float | None
+    """The smallest true difference that so many clusters would show four times in five."""
+    cluster_standard_error: float | None = None
+    """Of the difference, by how much the clusters differ; None of a metric whose interval is drawn."""
+    price_standard_error: float | None = None
+    """Of the difference, by the prices that were paid."""
+    without_best: float | None = None
+    """The difference without the event that speaks most for the one who is ahead."""
+    open_stakes: float | None = None
+    """At settlement, the larger of both bots' shares of dollars that are on markets not settled yet."""
+
+    @property
+    def standard_error(self) -> float | None:
+        """Return the larger of both standard errors; None where neither is known."""
+        known = [each for each in (self.cluster_standard_error, self.price_standard_error) if each is not None]
+        return max(known, default=None)
+
+    @property
+    def settles_early(self) -> bool:
+        """Return whether too much is open for what has settled to speak for the whole."""
+        return self.open_stakes is not None and self.open_stakes > MOST_OPEN_STAKES
+
+    @property
+    def better(self) -> str | None:
+        """Return who is better; None where nobody can say, or on too few clusters to say anything."""
+        if self.difference is None or self.p_adjusted is None or self.clusters < FEW_CLUSTERS:
+            return None
+        if self.p_adjusted > SIGNIFICANCE or self.difference == 0.0 or self.settles_early:
+            return None
+        lower_is_better = self.metric == "brier"
+        return self.first if (self.difference < 0.0) == lower_is_better else self.second
+
+
+def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, ...]:
+    """Return every pair of forecasters by their squared errors on the questions both answered.
+
+    Of more than `MOST_IN_PAIRS`, only those with the most forecasts are compared.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("forecasts", forecasts, Forecasts)
+    instance_of("uncertainty", uncertainty, Uncertainty)
+    errors = forecasts.squared_errors()
+    answers = _Answers(errors, forecasts.forecaster, forecasts.question, forecasts.cluster)
+    return _adjusted(_drawn_pairs("brier", forecasts.forecasters, answers, uncertainty))
+
+
+def return_pairs(
+    record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty, *, book: Book | None = None
+) -> tuple[Pair, ...]:
+    """Return every pair of bots by what the decisions both made returned: on one event, at one slot.
+
+    Of more than `MOST_IN_PAIRS`, only those with the most such decisions are compared.
+
+    Args:
+        record: What was done.
+        returns: What it returned by a horizon.
+        uncertainty: How intervals are made.
+        book: The record's, where the caller has it already.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("record", record, TrackRecord)
+    instance_of("returns", returns, HorizonReturns)
+    instance_of("uncertainty", uncertainty, Uncertainty)
+    if book is not None:
+        instance_of("book", book, Book)
+    average = horizon_averages(returns, book or Book.of(record), ("mean_return",))["mean_return"]
+    pairs = _pairs_by_prices(f"return_{returns.label}", record.bots, average, uncertainty)
+    if returns.label != SETTLED:
+        return _adjusted(pairs)
+    still_open = dict(zip(record.bots, np.nan_to_num(stakes_open(record)).tolist(), strict=True))
+    return _adjusted(
+        [replace(pair, open_stakes=max(still_open[pair.first], still_open[pair.second])) for pair in pairs]
+    )
+
+
+def edge_pairs(
+    record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | None = None, book: Book | None = None
+) -> tuple[Pair, ...]:
+    """Return every pair of bots by their edge on the events and slots that both were asked about.
+
+    Of more than `MOST_IN_PAIRS`, only those that were asked most are compared.
+
+    Args:
+        record: What was asked, said and seen.
+        uncertainty: How intervals are made.
+        found: The edges of `edges`, where the caller has them already.
+        book: The record's, likewise.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("record", record, TrackRecord)
+    instance_of("uncertainty", uncertainty, Uncertainty)
+    if found is not None:
+        instance_of("found", found, Edges)
+    if book is not None:
+        instance_of("book", book, Book)
+    average = edge_average(edges(record) if found is None else found, book or Book.of(record))
+    return _adjusted(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
+
+
+def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
+    """Return scorecards in the order of the leaderboard: by the lower end of the edge's interval, highest first.
+
+    Those without an interval come last, in the order they are in, and so do
+    equals: nothing tells them apart.
+
+    Args:
+        cards: Those of an evaluation.
+
+    Raises:
+        ValueError: If one is no scorecard.
+    """
+    instance_of("cards", cards, Sequence)
+    for card in cards:
+        instance_of("a card", card, Scorecard)
+    return tuple(sorted(cards, key=lambda card: -_lower_end(card)))
+
+
+def _lower_end(card: Scorecard) -> float:
+    interval = card.edge.interval
+    return -math.inf if interval is None or interval.low is None else interval.low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answers:
+    """What is compared, (m,) each: a value, whose it is, of what, and with what it belongs together."""
+
+    values: Floats
+    bot: Ints
+    subject: Ints
+    cluster: Ints
+
+    def of(self, bots: Ints) -> "_Answers":
+        """Return those of some bots, given in order, which are numbered anew."""
+        rows = np.flatnonzero(np.isin(self.bot, bots))
+        bot = np.searchsorted(bots, self.bot[rows])
+        return _Answers(self.values[rows], bot, self.subject[rows], self.cluster[rows])
+
+
+def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncertainty: Uncertainty) -> list[Pair]:
+    known = average.units.decision[~np.isnan(average.units.value)]
+    n = np.bincount(average.book.record.decision_bot[known], minlength=len(bots))
+    compared = fullest(n, MOST_IN_PAIRS)
+    beside = average.compared(compared)
+    pairs = []
+    for first, second in combinations(range(compared.size), 2):
+        found = beside.difference(first, second, uncertainty.confidence)
+        pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], found))
+    return pairs
+
+
+def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Uncertainty) -> list[Pair]:
+    compared = fullest(np.bincount(answers.bot, minlength=len(bots)), MOST_IN_PAIRS)
+    table, clusters = _table(answers.of(compared), compared.size)
+    both = list(combinations(range(compared.size), 2))
+    pairs: list[Pair] = []
+    for start in range(0, len(both), AT_ONCE):
+        some = both[start : start + AT_ONCE]
+        differences = [_difference(table[:, first], table[:, second], clusters) for first, second in some]
+        for (first, second), found in zip(some, comparisons(differences, uncertainty), strict=True):
+            pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], found))
+    return pairs
+
+
+def _adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    p_values = [each.p_value for each in pairs if each.p_value is not None]
+    adjusted = iter(benjamini_hochberg(p_values).tolist() if p_values else [])
+    return tuple(each if each.p_value is None else replace(each, p_adjusted=next(adjusted)) for each in pairs)
+
+
+def _table(answers: _Answers, bots: int) -> tuple[Floats, Ints]:
+    """Return the value of each bot on each subject, (subjects, bots), NaN for none, and the clusters, (subjects,).
+
+    Of a bot that was asked the same twice, by two recipes, the mean counts.
+    """
+    subjects, first, code = np.unique(answers.subject, return_index=True, return_inverse=True)
+    cell = code * bots + answers.bot
+    n = np.bincount(cell, minlength=subjects.size * bots)
+    sums = np.bincount(cell, answers.values, subjects.size * bots)
+    table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(subjects.size, bots)
+    return table, answers.cluster[first]
+
+
+def _difference(first: Floats, second: Floats, clusters: Ints) -> Ratio:
+    rows = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
+    return mean_of(first[rows] - second[rows], clusters[rows])
+
+
+def _pair(metric: str, first: str, second: str, found: Comparison | None) -> Pair:
+    if found is None:
+        return Pair(first, second, metric, 0, 0, None, None, None, None, None, None)
+    error = found.standard_error
+    return Pair(
+        first=first,
+        second=second,
+        metric=metric,
+        n=found.n,
+        clusters=found.clusters,
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_value,
+        p_adjusted=None,
+        detectable=None if error is None else smallest_detectable(error, found.clusters),
+        cluster_standard_error=found.cluster_standard_error,
+        price_standard_error=found.price_standard_error,
+        without_best=found.without_best,
+    )

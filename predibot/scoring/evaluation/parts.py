@@ -1,0 +1,78 @@
+"""Parts: the same bots scored apart by what events are about, how far off they were, and how sure the bot was."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
+from predibot.scoring.evaluation.scorecard import Scorecard, scorecards
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.metrics.conventions import Convention
+from predibot.scoring.records.forecasts import Forecasts
+from predibot.scoring.records.grouping import CONFIDENCES, LEAD_TIMES_DAYS, Part, forecasts_by, record_by
+from predibot.scoring.records.track_record import TrackRecord
+
+
+@dataclass(frozen=True, slots=True)
+class PartCard:
+    """The scorecard of one bot on one part of what it did."""
+
+    group: str
+    card: Scorecard
+
+
+@dataclass(frozen=True, slots=True)
+class PartScore:
+    """The forecast scores of one bot on one part of what it forecast."""
+
+    bot: str
+    group: str
+    score: ForecastScore
+
+
+def part_cards(
+    record: TrackRecord,
+    grouping: str,
+    horizons_days: Sequence[float],
+    convention: Convention,
+    uncertainty: Uncertainty,
+) -> tuple[PartCard, ...]:
+    """Return a scorecard of each bot on each part it decided something in, by bot and then by part.
+
+    Raises:
+        ValueError: If there is no such grouping.
+    """
+    split, parts = record_by(record, grouping)
+    # An event is a single cluster, of which no interval can be made.
+    wanted = None if grouping == "event" else uncertainty
+    cards = scorecards(split, horizons_days=horizons_days, convention=convention, uncertainty=wanted)
+    return tuple(PartCard(part.group, replace(card, bot=part.bot)) for part, card in zip(parts, cards, strict=True))
+
+
+def lead_time_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+    """Return the scores of each bot by how many days before the settlement it spoke."""
+    if forecasts.days_ahead is None:
+        return ()
+    return _scored(*forecasts_by(forecasts, forecasts.days_ahead, LEAD_TIMES_DAYS), uncertainty)
+
+
+def confidence_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+    """Return the scores of each bot by how sure it said to be; nothing where nobody said."""
+    if forecasts.confidence is None or np.isnan(forecasts.confidence).all():
+        return ()
+    return _scored(*forecasts_by(forecasts, forecasts.confidence, CONFIDENCES), uncertainty)
+
+
+def category_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+    """Return the scores of each bot by category; nothing where none is known."""
+    if forecasts.category is None or len(forecasts.categories) < 2:
+        return ()
+    edges = np.arange(1.0, len(forecasts.categories))
+    split, parts = forecasts_by(forecasts, forecasts.category.astype(np.float64), edges.tolist(), forecasts.categories)
+    return _scored(split, parts, uncertainty)
+
+
+def _scored(split: Forecasts, parts: Sequence[Part], uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+    scores = forecast_scores(split, uncertainty=uncertainty, adjust=False)
+    return tuple(PartScore(part.bot, part.group, score) for part, score in zip(parts, scores, strict=True))

@@ -1,0 +1,172 @@
+"""References: forecasters made of what a table has, to stand beside its own: the market, and pools of all."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.metrics.pooling import PoolingMethod, pool_probabilities
+from predibot.scoring.records.forecasts import Forecasts
+
+MARKET = "market"
+"""The forecaster that says the market's price, and what others call theirs."""
+_CELLS_AT_ONCE = 2_000_000
+_Number = TypeVar("_Number", np.float64, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """A table with forecasters added, and what a reader should know about them."""
+
+    forecasts: Forecasts
+    remarks: tuple[str, ...] = ()
+
+
+def with_pools(forecasts: Forecasts, methods: Sequence[PoolingMethod], *, extremize: float = 1.0) -> References:
+    """Return the table with a forecaster `pool_<method>` a method: all others but `market` made into one.
+
+    It answers every question that anybody answered, and has the mean of the
+    prices they state.
+
+    Args:
+        forecasts: Of which each forecaster answered each question at most once.
+        methods: Those of `pool_probabilities`.
+        extremize: Its factor.
+
+    Raises:
+        ValueError: If somebody has such a name already, or an argument is out of range.
+
+    Examples:
+        >>> table = Forecasts(("a", "b"), *(np.array(each) for each in ([0, 1], [5, 5], [5, 5], [0.2, 0.6], [1.0, 1.0],
+        ...     [0.5, 0.5])))
+        >>> with_pools(table, ["mean"]).forecasts.probability
+        array([0.2, 0.6, 0.4])
+    """
+    pooled = forecasts.only(forecasts.forecaster != _index_of(forecasts, MARKET))
+    if not methods or pooled.probability.size == 0:
+        return References(forecasts)
+    groups, found = _groups(pooled.question), forecasts
+    for method in methods:
+        said = _pooled(groups, pooled.probability, method, extremize)
+        found = _with_forecaster(found, f"pool_{method}", _one_each(pooled, groups), said)
+    alone, n = int(np.count_nonzero(groups.sizes == 1)), groups.sizes.size
+    if not alone:
+        return References(found)
+    return References(found, (f"Pools are of a single forecast on {alone:,} of {n:,} questions.",))
+
+
+def with_market(forecasts: Forecasts) -> References:
+    """Return the table with a forecaster `market` that says the price, where one is stated and nobody has that name.
+
+    Where the rows of a question state several prices it says their mean.
+
+    Examples:
+        >>> table = Forecasts(("a", "b"), *(np.array(each) for each in ([0, 1], [5, 5], [5, 5], [0.2, 0.6], [1.0, 1.0],
+        ...     [0.5, 0.7])))
+        >>> found = with_market(table)
+        >>> found.forecasts.probability.tolist()
+        [0.2, 0.6, 0.6]
+        >>> found.remarks
+        ('Rows of 1 question state different market prices: the forecaster `market` says their mean.',)
+    """
+    priced = forecasts.only(~np.isnan(forecasts.market_probability))
+    if priced.probability.size == 0:
+        return References(forecasts)
+    if MARKET in forecasts.forecasters:
+        return References(forecasts, (f"`{MARKET}` is a forecaster of the file, so that none is added of that name.",))
+    groups = _groups(priced.question)
+    each = _one_each(priced, groups)
+    found = _with_forecaster(forecasts, MARKET, each, each.market_probability)
+    prices = priced.market_probability[groups.order]
+    lowest, highest = np.minimum.reduceat(prices, groups.starts), np.maximum.reduceat(prices, groups.starts)
+    several = int(np.count_nonzero(lowest < highest))
+    if not several:
+        return References(found)
+    questions = "1 question state" if several == 1 else f"{several:,} questions state"
+    return References(
+        found, (f"Rows of {questions} different market prices: the forecaster `{MARKET}` says their mean.",)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Groups:
+    """The rows of each of q questions."""
+
+    order: Ints
+    """All rows, those of one question together, (n,)."""
+    starts: Ints
+    """Where each question begins there, (q,)."""
+    sizes: Ints
+    """How many rows it has, (q,)."""
+
+    def of_at_most(self, cells: int) -> Iterator[slice]:
+        """Yield runs of questions whose matrix, as wide as the largest of all, has so many cells."""
+        step = max(cells // int(self.sizes.max()), 1)
+        for start in range(0, self.sizes.size, step):
+            yield slice(start, start + step)
+
+
+def _groups(question: Ints) -> _Groups:
+    order = np.argsort(question, kind="stable")
+    _, starts, sizes = np.unique(question[order], return_index=True, return_counts=True)
+    return _Groups(order.astype(np.int64), starts.astype(np.int64), sizes.astype(np.int64))
+
+
+def _one_each(forecasts: Forecasts, groups: _Groups) -> Forecasts:
+    """Return the first row of each question, with the mean of the prices its rows state."""
+    prices = forecasts.market_probability[groups.order]
+    known = ~np.isnan(prices)
+    n = np.add.reduceat(known.astype(np.float64), groups.starts)
+    sums = np.add.reduceat(np.where(known, prices, 0.0), groups.starts)
+    lowest = np.minimum.reduceat(np.where(known, prices, np.inf), groups.starts)
+    highest = np.maximum.reduceat(np.where(known, prices, -np.inf), groups.starts)
+    # The mean of thrice 0.1 is above it by the last bit.
+    mean = np.where(n > 0, np.clip(sums / np.maximum(n, 1.0), lowest, highest), np.nan)
+    return replace(forecasts.only(groups.order[groups.starts]), market_probability=mean)
+
+
+def _pooled(groups: _Groups, probability: Floats, method: PoolingMethod, extremize: float) -> Floats:
+    """Return one probability a question, (q,)."""
+    parts = []
+    for run in groups.of_at_most(_CELLS_AT_ONCE):
+        starts, sizes = groups.starts[run], groups.sizes[run]
+        # Who said it does not matter, so a matrix is as wide as the most that anybody was asked of.
+        place = np.arange(sizes.max())
+        rows = np.minimum(starts[:, np.newaxis] + place, groups.order.size - 1)
+        matrix = np.where(place < sizes[:, np.newaxis], probability[groups.order[rows]], np.nan)
+        parts.append(pool_probabilities(matrix, method=method, extremize=extremize))
+    return np.concatenate(parts)
+
+
+def _with_forecaster(forecasts: Forecasts, name: str, questions: Forecasts, said: Floats) -> Forecasts:
+    """Return the table with one forecaster more, who says something of each question of another table."""
+    if name in forecasts.forecasters:
+        raise ValueError(f"{name!r} is a forecaster of the file already. Rename it there, or leave its pool out")
+    forecasters = (*forecasts.forecasters, name)
+    index = np.full(said.size, len(forecasts.forecasters), dtype=np.int64)
+    unsaid = np.full(said.size, np.nan)
+    return Forecasts(
+        forecasters=forecasters,
+        forecaster=np.concatenate([forecasts.forecaster, index]),
+        question=np.concatenate([forecasts.question, questions.question]),
+        cluster=np.concatenate([forecasts.cluster, questions.cluster]),
+        probability=np.concatenate([forecasts.probability, said]),
+        outcome=np.concatenate([forecasts.outcome, questions.outcome]),
+        market_probability=np.concatenate([forecasts.market_probability, questions.market_probability]),
+        days_ahead=_joined(forecasts.days_ahead, questions.days_ahead),
+        confidence=None if forecasts.confidence is None else np.concatenate([forecasts.confidence, unsaid]),
+        category=_joined(forecasts.category, questions.category),
+        categories=forecasts.categories,
+    )
+
+
+def _joined(first: NDArray[_Number] | None, second: NDArray[_Number] | None) -> NDArray[_Number] | None:
+    return None if first is None or second is None else np.concatenate([first, second])
+
+
+def _index_of(forecasts: Forecasts, name: str) -> int:
+    """Return the number of a forecaster, -1 of nobody."""
+    return forecasts.forecasters.index(name) if name in forecasts.forecasters else -1

@@ -1,0 +1,492 @@
+"""Scorecards: how good each bot was, with how many values stand behind every number."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.domain.decision import STATUSES
+from predibot.scoring.arguments import Floats, instance_of
+from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
+from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages, horizon_series
+from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
+from predibot.scoring.metrics.risk import sharpe_ratio
+from predibot.scoring.metrics.sharpe_interval import sharpe_interval
+from predibot.scoring.records.edge import Edges, edges
+from predibot.scoring.records.forecasts import settled_forecasts
+from predibot.scoring.records.horizon_returns import (
+    HorizonReturns,
+    horizon_returns,
+    observed_prices,
+    payouts_as_of,
+    stakes_open,
+)
+from predibot.scoring.records.knowledge import KNOWLEDGE
+from predibot.scoring.records.price_lookup import MAX_GAP_SECONDS
+from predibot.scoring.records.track_record import TrackRecord
+
+HORIZONS_DAYS = (1, 2, 7)
+_DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class HorizonScore:
+    """What the decisions of a bot returned by one horizon; None where there is no value.
+
+    With $1 an event, a return is dollars and share alike.
+    """
+
+    days: float | None
+    """None for `now` and `settled`."""
+    mean_return: float | None
+    """The mean over its decisions that have a value, at the mid."""
+    n: int
+    """How many those are."""
+    coverage: float | None
+    """n over all its decisions whose horizon has passed, refused and failed ones too, in [0, 1].
+
+    Only decisions that are scored are in any number here: the clean ones, or, of a card apart, the unknown ones.
+    """
+    sharpe: float | None
+    """Annual, by the convention in use; None for `now` and `settled`."""
+    market_mean_return: float | None
+    """The mean of `market_price` on the same decisions."""
+    n_market: int
+    """Those of the n on which it has a value too."""
+    n_passed: int
+    """Its decisions whose horizon has passed; all of them, for `now` and `settled`."""
+    n_unpriced: int
+    """Those of them that were not refused and did not fail, and have no value."""
+    clusters: int = 0
+    """How many events the n are about."""
+    quote_mean_return: float | None = None
+    """The mean had the bets been carried out against the book, fees included: the headline."""
+    n_quote: int = 0
+    """Those of the n whose book is known."""
+    friction: float | None = None
+    """What the mid hides: the mean return at the mid less that at the quote, on exactly those."""
+    net_mean_return: float | None = None
+    """The mean less what the decisions cost."""
+    n_net: int = 0
+    """Those of the n whose whole cost is known."""
+    drift: float | None = None
+    """How far prices moved toward the forecasts on average, in [-1, 1]: above zero, the market came to agree."""
+    n_drift: int = 0
+    """Forecasts that were not the price itself and whose later price is known."""
+    mean_return_by_event: float | None = None
+    """The mean over events of the mean over their decisions, at the mid: every event counts once."""
+    quote_mean_return_by_event: float | None = None
+    """The same at the quote."""
+    open_stakes: float | None = None
+    """The share of the dollars decided on that is on markets not settled yet, in [0, 1]; None without a bet."""
+    intervals: Mapping[str, Estimate] = field(default_factory=dict)
+    """Of each mean here, by its name; empty where none were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeScore:
+    """How much closer to what happened a bot was than the prices; above zero, it knew more than they did."""
+
+    edge: float | None = None
+    """The mean over all events and slots it was asked about, in [-1, 1]; None where none has a price."""
+    n: int = 0
+    """How many events and slots."""
+    clusters: int = 0
+    """How many events."""
+    settled_part: float | None = None
+    """What of the edge is of settled markets; the rest is of open ones at their last prices."""
+    by_event: float | None = None
+    """The mean over events of the mean over their slots: every event counts once."""
+    asked: int = 0
+    """Markets it was asked about, those of every decision that is scored."""
+    answered: int = 0
+    """Those of them it stated a probability of."""
+    counted: int = 0
+    """Those of them that have paid or have a price: the edge is over these."""
+    settled: int = 0
+    """Those of these that have paid."""
+    interval: Estimate | None = None
+    """None where none was asked for."""
+
+    @property
+    def answered_share(self) -> float | None:
+        """Return the share of what was asked that was answered, in [0, 1]; None where nothing was asked."""
+        return self.answered / self.asked if self.asked else None
+
+    @property
+    def unpriced(self) -> int:
+        """Return how many markets were left out of what was asked, because they have no price."""
+        return self.asked - self.counted
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """How good a bot was as of an instant; None where there is no value."""
+
+    bot: str
+    decisions: int
+    """Of any status."""
+    forecasts: int
+    """Probabilities stated, with money on them or not; from here to the horizons, by decisions that are scored."""
+    void: int
+    """Forecasts on markets that paid neither 0 nor 1."""
+    forecast: ForecastScore
+    """On markets that paid 0 or 1."""
+    brier_open: float | None
+    """Mean squared distance to the latest price, of markets not settled; not a Brier score."""
+    n_brier_open: int
+    horizons: Mapping[str, HorizonScore]
+    """By label: days, and last `settled`."""
+    cost_usd: float | None
+    """None where a part is unknown."""
+    cost_known_usd: float
+    refused: int
+    failed: int
+    abstained: int
+    clean: int
+    """Decisions of any status whose models cannot know what came later, or that opened none: they are scored."""
+    unknown: int
+    """Those of a replay whose models have no known cutoff: scored apart, on a card of their own."""
+    ahead: int
+    """Those whose models' cutoff lies between decision and settlement: in no score."""
+    contaminated: int
+    """Those whose event had ended before the models' cutoff: in no score."""
+    edge: EdgeScore = field(default_factory=EdgeScore)
+    """Over the price, on everything it was asked: by this bots are ranked."""
+
+    @property
+    def settled(self) -> int:
+        """Return how many forecasts were on markets that paid 0 or 1."""
+        return self.forecast.n
+
+    @property
+    def n_brier(self) -> int:
+        """Return how many forecasts the Brier and log scores are of."""
+        return self.forecast.n
+
+    @property
+    def brier(self) -> float | None:
+        """Return the Brier score over those."""
+        return self.forecast.brier
+
+    @property
+    def log_score(self) -> float | None:
+        """Return the log score over those."""
+        return self.forecast.log_score
+
+    @property
+    def skill_vs_market(self) -> float | None:
+        """Return 1 - Brier / Brier of p0 on the same forecasts."""
+        return self.forecast.skill_vs_market
+
+
+def scorecards(
+    record: TrackRecord,
+    *,
+    horizons_days: Sequence[float] = HORIZONS_DAYS,
+    max_gap_seconds: float = MAX_GAP_SECONDS,
+    convention: Convention = CONVENTIONS["predibot"],
+    uncertainty: Uncertainty | None = None,
+    returns: Sequence[HorizonReturns] | None = None,
+    intervals: bool = True,
+    adjust: bool = True,
+    book: Book | None = None,
+    found: Edges | None = None,
+) -> tuple[Scorecard, ...]:
+    """Return one scorecard a bot, in the record's order.
+
+    Only what had happened by `record.as_of` counts.
+
+    Args:
+        record: What was done, and what prices did.
+        horizons_days: Times after each decision in units of 24 hours.
+        max_gap_seconds: How old an observation may be to be a price.
+        convention: How the Sharpe ratio is made.
+        uncertainty: How intervals are made; None makes none.
+        returns: Those of `horizon_returns`, where the caller has them already.
+        intervals: Whether all that has intervals gets them; else only the edge.
+        adjust: Whether Brier scores adjusted for difficulty are wanted: they cost time.
+        book: The record's, where the caller has it already.
+        found: The edges of `edges`, likewise.
+
+    Raises:
+        ValueError: If a horizon is not above zero or is asked for twice, or an
+            argument is of another class.
+
+    Source:
+        The definitions are those of the project's scoring contract.
+    """
+    _check_arguments(record, convention, uncertainty, book, found)
+    counts = _count_decisions(record, record.made())
+    told = _count_forecasts(record, max_gap_seconds)
+    beside_edge = uncertainty if intervals else None
+    scores = forecast_scores(settled_forecasts(record), uncertainty=beside_edge, adjust=adjust)
+    if returns is None:
+        returns = horizon_returns(record, horizons_days, max_gap_seconds=max_gap_seconds)
+    if book is None and uncertainty is not None:
+        book = Book.of(record)
+    horizons = [(each.label, _score_horizon(record, each, convention, beside_edge, book)) for each in returns]
+    found = edges(record, max_gap_seconds=max_gap_seconds) if found is None else found
+    ahead_of_price = _score_edges(len(record.bots), found, uncertainty, book)
+    return tuple(
+        Scorecard(
+            bot=bot,
+            decisions=sum(counts.of_status[name][row] for name in STATUSES),
+            forecasts=told.forecasts[row],
+            void=told.void[row],
+            forecast=scores[row],
+            brier_open=told.brier_open[row].mean,
+            n_brier_open=told.brier_open[row].n,
+            horizons={label: of_bots[row] for label, of_bots in horizons},
+            cost_usd=counts.cost_usd[row],
+            cost_known_usd=counts.cost_known_usd[row],
+            refused=counts.of_status["refused"][row],
+            failed=counts.of_status["failed"][row],
+            abstained=counts.of_status["abstained"][row],
+            clean=counts.of_knowledge["clean"][row],
+            unknown=counts.of_knowledge["unknown"][row],
+            ahead=counts.of_knowledge["ahead"][row],
+            contaminated=counts.of_knowledge["contaminated"][row],
+            edge=ahead_of_price[row],
+        )
+        for row, bot in enumerate(record.bots)
+    )
+
+
+def _check_arguments(
+    record: TrackRecord,
+    convention: Convention,
+    uncertainty: Uncertainty | None,
+    book: Book | None,
+    found: Edges | None,
+) -> None:
+    instance_of("record", record, TrackRecord)
+    instance_of("convention", convention, Convention)
+    if uncertainty is not None:
+        instance_of("uncertainty", uncertainty, Uncertainty)
+    if book is not None:
+        instance_of("book", book, Book)
+    if found is not None:
+        instance_of("found", found, Edges)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """A mean, None of nothing, and how many values it is of."""
+
+    mean: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Decisions of each bot; lists have one entry a bot."""
+
+    of_status: Mapping[str, list[int]]
+    of_knowledge: Mapping[str, list[int]]
+    cost_usd: list[float | None]
+    cost_known_usd: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Forecasts of each bot that have no score; lists have one entry a bot."""
+
+    forecasts: list[int]
+    void: list[int]
+    brier_open: list[_Mean]
+
+
+def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
+    bots, bot, status = len(record.bots), record.decision_bot[made], record.decision_status[made]
+    cost = record.decision_cost_usd[made]
+    unknown = np.bincount(bot[np.isnan(cost)], minlength=bots)
+    total = np.bincount(bot, np.nan_to_num(cost), bots)
+    knowledge = record.knowledge()[made]
+    return _Counts(
+        of_status={
+            name: np.bincount(bot[status == index], minlength=bots).tolist() for index, name in enumerate(STATUSES)
+        },
+        of_knowledge={
+            name: np.bincount(bot[knowledge == index], minlength=bots).tolist() for index, name in enumerate(KNOWLEDGE)
+        },
+        cost_usd=[None if unknown[row] else float(total[row]) for row in range(bots)],
+        cost_known_usd=np.bincount(bot, record.decision_cost_known_usd[made], bots).tolist(),
+    )
+
+
+def _count_forecasts(record: TrackRecord, gap: float) -> _Told:
+    rows = np.flatnonzero(~np.isnan(record.bet_probability) & record.scored()[record.bet_decision])
+    bots, bot = len(record.bots), record.decision_bot[record.bet_decision[rows]]
+    market = record.bet_market[rows]
+    payout = payouts_as_of(record)[market]
+    is_open = np.isnan(payout)
+    latest = np.full(rows.shape, np.nan)
+    at = np.full(int(is_open.sum()), record.as_of)
+    after = record.decided_at[record.bet_decision[rows[is_open]]]
+    latest[is_open] = observed_prices(record, market[is_open], at, after, gap)
+    return _Told(
+        forecasts=np.bincount(bot, minlength=bots).tolist(),
+        void=np.bincount(bot[(payout > 0.0) & (payout < 1.0)], minlength=bots).tolist(),
+        brier_open=_means(bot, (record.bet_probability[rows] - latest) ** 2, bots),
+    )
+
+
+def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book: Book | None) -> list[EdgeScore]:
+    mean, settled = _means(found.bot, found.value, bots), _means(found.bot, found.settled_value, bots)
+    by_event, clusters = _means_by_event(found.bot, found.event, found.value, bots)
+    intervals: Sequence[Estimate | None] = [None] * bots
+    if uncertainty is not None and book is not None:
+        intervals = edge_average(found, book).of_each(uncertainty.confidence)
+    return [
+        EdgeScore(
+            edge=mean[row].mean,
+            n=mean[row].n,
+            clusters=clusters[row],
+            settled_part=settled[row].mean,
+            by_event=by_event[row],
+            asked=int(found.asked[row]),
+            answered=int(found.answered[row]),
+            counted=int(found.counted[row]),
+            settled=int(found.settled[row]),
+            interval=intervals[row],
+        )
+        for row in range(bots)
+    ]
+
+
+def _score_horizon(
+    record: TrackRecord,
+    returns: HorizonReturns,
+    convention: Convention,
+    uncertainty: Uncertainty | None,
+    book: Book | None,
+) -> list[HorizonScore]:
+    bots, bot = len(record.bots), record.decision_bot
+    has_value = ~np.isnan(returns.value)
+    answered = np.isin(record.decision_status, (STATUSES.index("recorded"), STATUSES.index("abstained")))
+    passed = np.bincount(bot[returns.passed], minlength=bots).tolist()
+    unpriced = np.bincount(bot[returns.passed & answered & ~has_value], minlength=bots).tolist()
+    series = horizon_series(record, returns)
+    mean = {name: _means(each.bot, each.values, bots) for name, each in series.items()}
+    by_event = {
+        name: _means_by_event(series[name].bot, series[name].cluster, series[name].values, bots)
+        for name in ("mean_return", "quote_mean_return")
+    }
+    sharpe = _sharpe(record, returns, convention)
+    intervals = _intervals(record, returns, convention, uncertainty, book)
+    open_stakes = stakes_open(record)
+    return [
+        HorizonScore(
+            days=returns.days,
+            mean_return=mean["mean_return"][row].mean,
+            n=mean["mean_return"][row].n,
+            coverage=mean["mean_return"][row].n / passed[row] if passed[row] else None,
+            sharpe=sharpe[row],
+            market_mean_return=mean["market_mean_return"][row].mean,
+            n_market=mean["market_mean_return"][row].n,
+            n_passed=passed[row],
+            n_unpriced=unpriced[row],
+            clusters=by_event["mean_return"][1][row],
+            quote_mean_return=mean["quote_mean_return"][row].mean,
+            n_quote=mean["quote_mean_return"][row].n,
+            friction=mean["friction"][row].mean,
+            net_mean_return=mean["net_mean_return"][row].mean,
+            n_net=mean["net_mean_return"][row].n,
+            drift=mean["drift"][row].mean,
+            n_drift=mean["drift"][row].n,
+            mean_return_by_event=by_event["mean_return"][0][row],
+            quote_mean_return_by_event=by_event["quote_mean_return"][0][row],
+            open_stakes=_or_none(float(open_stakes[row])),
+            intervals=intervals[row],
+        )
+        for row in range(bots)
+    ]
+
+
+def _intervals(
+    record: TrackRecord,
+    returns: HorizonReturns,
+    convention: Convention,
+    uncertainty: Uncertainty | None,
+    book: Book | None,
+) -> list[Mapping[str, Estimate]]:
+    """Return the intervals of each bot by name; nothing where none were asked for."""
+    bots = len(record.bots)
+    if uncertainty is None or book is None:
+        return [{} for _ in range(bots)]
+    found: dict[str, Sequence[Estimate | None]] = {
+        name: average.of_each(uncertainty.confidence) for name, average in horizon_averages(returns, book).items()
+    }
+    found["sharpe"] = _sharpe_intervals(record, returns, convention, uncertainty.confidence)
+    return [
+        {name: each for name, of_bots in found.items() if (each := of_bots[row]) is not None} for row in range(bots)
+    ]
+
+
+def _sharpe(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[float | None]:
+    """Return the annual Sharpe ratio of each bot's series of returns, None where the convention has none."""
+    periods = None if returns.days is None else convention.periods_per_year(returns.days)
+    if periods is None:
+        return [None] * len(record.bots)
+    return [
+        _or_none(sharpe_ratio(series, periods, convention.ddof, convention.risk_free_rate)) if series.size else None
+        for series, _ in return_series(record, returns, convention)
+    ]
+
+
+def _sharpe_intervals(
+    record: TrackRecord, returns: HorizonReturns, convention: Convention, confidence: float
+) -> list[Estimate | None]:
+    days = returns.days
+    if days is None or convention.periods_per_year(days) is None:
+        return [None] * len(record.bots)
+    return [
+        sharpe_interval(series, at, horizon_days=days, convention=convention, confidence=confidence)
+        if series.size
+        else None
+        for series, at in return_series(record, returns, convention)
+    ]
+
+
+def return_series(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[tuple[Floats, Floats]]:
+    """Return each bot's returns and their days in order of time: one a date, their mean, or one a decision."""
+    rows = np.flatnonzero(~np.isnan(returns.value))
+    bots, bot, value = len(record.bots), record.decision_bot[rows], returns.value[rows]
+    if convention.returns_per == "decision":
+        order = np.argsort(record.decided_at[rows], kind="stable")
+        ordered, at, whose = value[order], record.decided_at[rows][order] / _DAY_SECONDS, bot[order]
+        return [(ordered[whose == row], at[whose == row]) for row in range(bots)]
+    days, day = np.unique(record.decision_day[rows], return_inverse=True)
+    cell = bot * days.size + day
+    sums = np.bincount(cell, value, bots * days.size).reshape(bots, days.size)
+    n = np.bincount(cell, minlength=bots * days.size).reshape(bots, days.size)
+    at = days.astype(np.float64)
+    return [(sums[row, n[row] > 0] / n[row, n[row] > 0], at[n[row] > 0]) for row in range(bots)]
+
+
+def _means_by_event(
+    bot: NDArray[np.int64], event: NDArray[np.int64], values: Floats, bots: int
+) -> tuple[list[float | None], list[int]]:
+    """Return the mean of each bot over events, each the mean of its values, and how many events that are."""
+    _, code = np.unique(event, return_inverse=True)
+    cells, cell = np.unique(bot * (code.max(initial=0) + 1) + code, return_inverse=True)
+    means = np.bincount(cell, values, cells.size) / np.maximum(np.bincount(cell, minlength=cells.size), 1)
+    found = _means(cells // (code.max(initial=0) + 1), means, bots)
+    return [each.mean for each in found], [each.n for each in found]
+
+
+def _means(bot: NDArray[np.int64], values: Floats, bots: int) -> list[_Mean]:
+    """Return the mean of each bot's values that are not NaN."""
+    known = ~np.isnan(values)
+    n = np.bincount(bot[known], minlength=bots).tolist()
+    sums = np.bincount(bot[known], values[known], bots).tolist()
+    return [_Mean(total / count if count else None, count) for total, count in zip(sums, n, strict=True)]
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else value

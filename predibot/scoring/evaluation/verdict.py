@@ -1,0 +1,121 @@
+"""Verdict: what may be said of a bot beside the price, and of two bots beside each other."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from predibot.scoring.arguments import instance_of, scalar
+from predibot.scoring.evaluation.e_values import BettingEvidence
+from predibot.scoring.evaluation.pairs import Pair
+from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
+from predibot.scoring.inference.draws import at_least
+from predibot.scoring.inference.power import EventsNeeded, events_needed
+
+
+class Finding(StrEnum):
+    """What a verdict says; reports make sentences of it."""
+
+    BEATS_THE_PRICE = "beats the price"
+    """Its e-value came to 20 on some day, and its edge is above zero."""
+    WORSE_THAN_THE_PRICE = "worse than the price"
+    """The e-value against its edge being at least zero came to 20 on some day, and its edge is below zero."""
+    FIRST_IS_BETTER = "the first is better"
+    """Of two: the corrected p-value is at most .05, and what it is of speaks for the whole."""
+    SECOND_IS_BETTER = "the second is better"
+    CANNOT_BE_TOLD = "cannot be told"
+    """There are events enough for a claim, and none can be made."""
+    NEVER_DIFFERED = "never differed"
+    """From the price, or from each other: more events would change nothing."""
+    TOO_FEW_EVENTS = "too few events"
+    """Below 30 no claim is made, whatever the numbers say."""
+    NOTHING_YET = "nothing yet"
+    """Nothing has a price or has paid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What may be said, and by what evidence."""
+
+    finding: Finding
+    events: int
+    """How many there are."""
+    e_value: float | None = None
+    """The largest on any day: of what was found, or where nothing was, of beating the price; None of two bots."""
+    needed: EventsNeeded | None = None
+    """How many more it would take; None where something was found, or nothing is known of it."""
+
+
+def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: float | None, events: int) -> Verdict:
+    """Return what may be said of a bot beside the price.
+
+    Both claims rest on e-values, which may be read any day; the interval of the
+    edge is for one look, at a time that was fixed beforehand. It may even lie
+    below zero before anything is known: open markets count at their price, as
+    if that were right. Betting finds whoever is on the right side of the price,
+    also one that goes too far; so the edge must be of the same sign.
+
+    Args:
+        evidence: Of the bot's forecasts, as in `record_evidence`.
+        edge: Its mean over all event-slots; None where there is none.
+        standard_error: Of that, over clusters; None where there is none.
+        events: How many clusters the edge is of.
+
+    Raises:
+        ValueError: If an argument is of another class or out of range.
+
+    Examples:
+        >>> from predibot.scoring import BettingEvidence, Evidence
+        >>> strong = BettingEvidence(better=Evidence(now=90.0, largest=410.0))
+        >>> verdict(strong, edge=0.02, standard_error=0.005, events=200).finding.value
+        'beats the price'
+        >>> found = verdict(BettingEvidence(), edge=0.01, standard_error=0.006, events=50)
+        >>> found.finding.value, found.needed
+        ('cannot be told', EventsNeeded(events=97, more_than=False))
+    """
+    instance_of("evidence", evidence, BettingEvidence)
+    at_least("events", events, 0)
+    mean, error = _or_nothing("edge", edge), _or_nothing("standard_error", standard_error)
+    if events == 0 or mean is None:
+        return Verdict(Finding.NOTHING_YET, events)
+    needed = None if error is None else events_needed(mean, error, events)
+    if events < FEW_CLUSTERS:
+        return Verdict(Finding.TOO_FEW_EVENTS, events, evidence.better.largest, needed)
+    if evidence.better.convinces and mean > 0.0:
+        return Verdict(Finding.BEATS_THE_PRICE, events, evidence.better.largest)
+    if evidence.worse.convinces and mean < 0.0:
+        return Verdict(Finding.WORSE_THAN_THE_PRICE, events, evidence.worse.largest)
+    if mean == 0.0 and not error:
+        return Verdict(Finding.NEVER_DIFFERED, events, evidence.better.largest)
+    return Verdict(Finding.CANNOT_BE_TOLD, events, evidence.better.largest, needed)
+
+
+def pair_verdict(pair: Pair) -> Verdict:
+    """Return what may be said of two bots beside each other, on a day fixed beforehand.
+
+    Raises:
+        ValueError: If the argument is of another class.
+
+    Examples:
+        >>> from predibot.scoring import Pair
+        >>> pair = Pair("a", "b", "brier", 80, 80, -0.03, -0.05, -0.01, 0.004, 0.004, 0.03)
+        >>> pair_verdict(pair).finding.value
+        'the first is better'
+    """
+    instance_of("pair", pair, Pair)
+    mean, error = _or_nothing("difference", pair.difference), pair.standard_error
+    if pair.clusters == 0 or mean is None:
+        return Verdict(Finding.NOTHING_YET, pair.clusters)
+    needed = None if error is None else events_needed(mean, error, pair.clusters)
+    if pair.clusters < FEW_CLUSTERS:
+        return Verdict(Finding.TOO_FEW_EVENTS, pair.clusters, needed=needed)
+    if pair.better is not None:
+        first = pair.better == pair.first
+        return Verdict(Finding.FIRST_IS_BETTER if first else Finding.SECOND_IS_BETTER, pair.clusters)
+    if mean == 0.0 and not error:
+        return Verdict(Finding.NEVER_DIFFERED, pair.clusters)
+    return Verdict(Finding.CANNOT_BE_TOLD, pair.clusters, needed=needed)
+
+
+def _or_nothing(name: str, value: float | None) -> float | None:
+    """Return a number; None for what is missing or has no value."""
+    number = None if value is None else scalar(name, value)
+    return None if number is None or number != number else number

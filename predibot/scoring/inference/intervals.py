@@ -1,0 +1,146 @@
+"""Intervals: how far a mean could have come out otherwise, by how its clusters differ and by the prices that were paid.
+
+They are formulas, without draws; docs/coverage.md has how often they hold the truth.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.clusters import ClusterSums
+from predibot.scoring.inference.comparison import Comparison
+from predibot.scoring.inference.student_t import t_quantile, t_two_sided
+
+BY_PRICES = "t, the larger of cluster and price-implied standard error"
+ON_LOGITS = "logit t, the larger of cluster and price-implied standard error"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What is known of a mean beside its clusters."""
+
+    variance: float
+    """Of its sum, by the prices."""
+    lowest: float
+    """The least that the mean could be."""
+    highest: float
+    """The most."""
+
+
+def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: float) -> Estimate:
+    """Return a mean with the interval m +- t se, cut at what is possible.
+
+    se is the larger of the standard error over clusters and that which the
+    prices imply; t has one degree of freedom less than there are clusters.
+    Without an interval for fewer than two clusters, and where neither tells
+    anything of what is not certain.
+
+    Args:
+        sums: What each cluster adds, and its rows.
+        n: How many rows they are of.
+        spread: Of their sum.
+        confidence: The share of such intervals that should hold the truth.
+    """
+    of_clusters, of_prices = _standard_errors(sums, spread.variance)
+    error = max(of_clusters, of_prices)
+    low = high = None
+    if spread.lowest >= spread.highest:
+        # Nothing was held: it could not have come out otherwise.
+        low, high = (sums.ratio, sums.ratio) if sums.clusters > 1 else (None, None)
+    elif error > 0.0:
+        half = _quantile(sums, confidence) * error
+        low = max(sums.ratio - half, min(spread.lowest, sums.ratio))
+        high = min(sums.ratio + half, max(spread.highest, sums.ratio))
+    return Estimate(
+        estimate=sums.ratio,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=n,
+        clusters=sums.clusters,
+        method=BY_PRICES,
+        resamples=0,
+        resamples_without_value=0,
+        cluster_standard_error=_known(of_clusters),
+        price_standard_error=_known(of_prices),
+        without_best=_without_best(sums, np.argmax(sums.numerators)),
+    )
+
+
+def comparison_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: float) -> Comparison:
+    """Return a mean difference with the interval and the two-sided p-value of Student's t, as `estimate_by_prices`.
+
+    The best cluster is that which speaks most for the one who is ahead. The
+    p-value is 1 where nothing tells anything.
+    """
+    found = estimate_by_prices(sums, n, spread, confidence)
+    error = found.standard_error
+    p_value = t_two_sided(found.estimate / error, sums.clusters - 1) if error and sums.clusters > 1 else 1.0
+    best = np.argmax(sums.numerators if found.estimate >= 0.0 else -sums.numerators)
+    return Comparison(**{**asdict(found), "without_best": _without_best(sums, best)}, p_value=p_value)
+
+
+def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: float) -> Estimate:
+    """Return a Brier score with its interval on the logit scale, where it is cut at neither end.
+
+    The upper end is the smaller of that and the score plus 2 t s, but never
+    below the score plus t s. Without an interval at 0, at 1, for fewer than two
+    clusters, and where nothing tells how far it varies.
+
+    Args:
+        sums: What each cluster adds to the squared errors, and its forecasts.
+        n: How many forecasts.
+        variance: Of the sum of squared errors, by the forecasts.
+        confidence: The share of such intervals that should hold the truth.
+    """
+    of_clusters, of_prices = _standard_errors(sums, variance)
+    error, score = max(of_clusters, of_prices), sums.ratio
+    low = high = None
+    if error > 0.0 and 0.0 < score < 1.0:
+        reach = _quantile(sums, confidence) * error
+        low, above = (_moved(score, sign * reach / (score * (1.0 - score))) for sign in (-1.0, 1.0))
+        high = min(max(min(above, score + 2.0 * reach), score + reach), 1.0)
+    return Estimate(
+        estimate=score,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=n,
+        clusters=sums.clusters,
+        method=ON_LOGITS,
+        resamples=0,
+        resamples_without_value=0,
+        cluster_standard_error=_known(of_clusters),
+        price_standard_error=_known(of_prices),
+    )
+
+
+def _standard_errors(sums: ClusterSums, variance: float) -> tuple[float, float]:
+    """Return the standard error over clusters and that by the prices; NaN for fewer than two clusters."""
+    if sums.clusters < 2 or math.isnan(sums.ratio):
+        return math.nan, math.nan
+    of_clusters = sums.standard_error
+    return 0.0 if math.isnan(of_clusters) else of_clusters, math.sqrt(variance) / float(sums.denominators.sum())
+
+
+def _quantile(sums: ClusterSums, confidence: float) -> float:
+    return t_quantile((1.0 + confidence) / 2.0, sums.clusters - 1)
+
+
+def _moved(share: float, by: float) -> float:
+    """Return expit(logit(share) + by)."""
+    logit = math.log(share) - math.log1p(-share) + by
+    # Written so that neither end overflows.
+    odds = math.exp(-abs(logit))
+    return (1.0 if logit >= 0.0 else odds) / (1.0 + odds)
+
+
+def _without_best(sums: ClusterSums, best: np.intp) -> float | None:
+    rest = float(sums.denominators.sum() - sums.denominators[best])
+    return float(sums.numerators.sum() - sums.numerators[best]) / rest if rest > 0.0 else None
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,1 @@
+"""Single numbers of arrays: returns, probabilities, risk."""

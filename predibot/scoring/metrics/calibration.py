@@ -1,0 +1,357 @@
+"""Calibration: whether what was said to happen at some rate happened at that rate."""
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import (
+    Floats,
+    Ints,
+    forecasts_and_outcomes,
+    instance_of,
+    not_empty,
+    numbers,
+    refuse,
+    same_length,
+    shares,
+    within_floats,
+)
+from predibot.scoring.inference.clusters import cluster_codes
+from predibot.scoring.inference.draws import MAX_RESAMPLES, at_least, at_most, between_0_and_1, generator, is_whole
+
+BinScheme = Literal["width", "quantile"]
+BINS = 10
+MAX_BINS = 100_000
+_TOLD_APART = 500
+"""Up to so many different forecasts each is drawn by itself."""
+_CELLS_A_BIN = 20
+"""Of more, neighbours in a twentieth of a bin are drawn as if all said their mean."""
+_DRAWN_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationBins:
+    """Forecasts in k groups, what they said on average beside what happened; a reliability diagram."""
+
+    lower: Floats
+    """Where each bin starts, (k,), itself in it."""
+    upper: Floats
+    """Where each bin ends, (k,)."""
+    count: Ints
+    """How many forecasts are in it, (k,)."""
+    mean_probability: Floats
+    """What they said on average, (k,); NaN of an empty bin."""
+    mean_outcome: Floats
+    """How often it happened, (k,), in [0, 1]; NaN of an empty bin."""
+    effective_count: Floats
+    """How many answers that have nothing to do with each other it counts as, (k,), at most `count`.
+
+    (sum of n)^2 / sum of n^2 over the clusters that have n forecasts in it: the
+    number of clusters where all have equally many.
+    """
+    outcome_low: Floats
+    """The lower end of the Wilson interval of how often it happens, over the effective count, (k,)."""
+    outcome_high: Floats
+    """Its upper end, (k,); both NaN of an empty bin."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceError:
+    """What the calibration error of a perfectly calibrated forecaster would have been, by chance alone."""
+
+    mean: float
+    """On average."""
+    high: float
+    """What it exceeds one time in twenty."""
+
+
+@dataclass(frozen=True, slots=True)
+class MurphyDecomposition:
+    """A Brier score in parts: reliability - resolution + uncertainty + within_bin."""
+
+    reliability: float
+    """How far bins are from what happened in them; lower is better, zero is calibrated."""
+    resolution: float
+    """How far what happened in bins is from the overall rate; higher is better, zero tells nothing apart."""
+    uncertainty: float
+    """What always saying the overall rate earns, at most 0.25; no forecast changes it."""
+    within_bin: float
+    """What bins hide, of either sign; zero where all forecasts of a bin are the same."""
+
+
+def calibration_bins(
+    probabilities: ArrayLike,
+    outcomes: ArrayLike,
+    *,
+    clusters: ArrayLike | None = None,
+    bins: int = BINS,
+    scheme: BinScheme = "width",
+    confidence: float = 0.95,
+) -> CalibrationBins:
+    """Return forecasts in bins, with what they said and what happened on average.
+
+    `width` makes bins of equal width, [lower, upper), one itself in the last;
+    a bin may be empty. `quantile` makes bins of about equal count, which start
+    at their lowest and end at their highest forecast, both in them. Forecasts
+    that are the same are never split: all go where their middle one belongs.
+    Where that leaves a bin empty it is left out, so there may be fewer.
+
+    Args:
+        probabilities: Forecasts of YES, shape (n,), each in [0, 1].
+        outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
+        clusters: Which forecasts belong together by chance, such as those on one
+            event, words or whole numbers, shape (n,); each stands alone where
+            none are given.
+        bins: How many, from 1 to 100,000.
+        scheme: `width` or `quantile`.
+        confidence: The share of the intervals that should hold how often it happens.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, a value is NaN or out
+            of range, or there is no such scheme.
+
+    Source:
+        Equal counts as in Naeini et al. (2015), AAAI 29, who do split forecasts
+        that are the same.
+
+    Examples:
+        >>> found = calibration_bins([0.1, 0.3, 0.4, 1.0], [0, 0, 1, 1], bins=4)
+        >>> found.count
+        array([1, 2, 0, 1])
+        >>> found.mean_outcome
+        array([0. , 0.5, nan, 1. ])
+        >>> found = calibration_bins([0.1, 0.3, 0.4, 1.0], [0, 0, 1, 1], bins=2, scheme="quantile")
+        >>> found.lower, found.upper
+        (array([0.1, 0.4]), array([0.3, 1. ]))
+    """
+    forecasts, happened = forecasts_and_outcomes(probabilities, outcomes)
+    _check_bins(bins)
+    instance_of("scheme", scheme, str)
+    if scheme == "width":
+        row, edges = _rows_by_width(forecasts, bins), _edges(bins)
+        lower, upper = edges[:-1], edges[1:]
+    elif scheme == "quantile":
+        row = _rows_by_count(forecasts, bins)
+        lower, upper = np.full(row.max() + 1, np.inf), np.full(row.max() + 1, -np.inf)
+        np.minimum.at(lower, row, forecasts)
+        np.maximum.at(upper, row, forecasts)
+    else:
+        raise ValueError(f"no scheme {scheme!r}; there are {', '.join(get_args(BinScheme))}")
+    count, said, seen = _means(row, forecasts, happened, lower.size)
+    effective = count.astype(np.float64) if clusters is None else _effective(row, clusters, count)
+    ends = np.full((2, lower.size), np.nan)
+    full = count > 0
+    ends[:, full] = wilson_interval(seen[full], effective[full], confidence=confidence)
+    return CalibrationBins(lower, upper, count, said, seen, effective, *ends)
+
+
+@within_floats
+def wilson_interval(rates: ArrayLike, counts: ArrayLike, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Return the Wilson intervals of chances that came true at some rates: never empty, and always within [0, 1].
+
+    Args:
+        rates: The share of times it happened, shape (n,), each in [0, 1].
+        counts: Of how many times, shape (n,), each above zero, whole or not.
+        confidence: The share of such intervals that should hold the chance.
+
+    Returns:
+        The lower and the upper ends, shape (n,) each.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a value is NaN or
+            out of range.
+
+    Source:
+        Wilson (1927), JASA 22(158), 209-212.
+
+    Examples:
+        >>> low, high = wilson_interval([0.0, 0.5], [10, 10])
+        >>> low.round(4).tolist(), high.round(4).tolist()
+        ([0.0, 0.2366], [0.2775, 0.7634])
+    """
+    rate, n = shares("rates", rates), numbers("counts", counts)
+    same_length(rates=rate, counts=n)
+    not_empty("rates", rate)
+    refuse("counts", n, n <= 0.0, "each must be above zero")
+    z = NormalDist().inv_cdf((1.0 + between_0_and_1("confidence", confidence)) / 2.0)
+    # Over n + z^2 and not over n, which may be tiny.
+    centre = (rate * n + z * z / 2.0) / (n + z * z)
+    reach = z * np.sqrt(rate * (1.0 - rate) * n + z * z / 4.0) / (n + z * z)
+    return np.clip(centre - reach, 0.0, rate), np.clip(centre + reach, rate, 1.0)
+
+
+def expected_calibration_error(
+    probabilities: ArrayLike, outcomes: ArrayLike, *, bins: int = BINS, scheme: BinScheme = "width"
+) -> float:
+    """Return how far forecasts in bins are from what happened in them, on average.
+
+    sum(count / n * |mean_probability - mean_outcome|), in [0, 1]. Zero is
+    calibrated, which always saying the overall rate is too: low is no skill. Few
+    forecasts a bin make it higher than it is.
+
+    Args:
+        probabilities: Forecasts of YES, shape (n,), each in [0, 1].
+        outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
+        bins: How many, from 1 to 100,000.
+        scheme: `width` or `quantile`, as in `calibration_bins`.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, a value is NaN or out
+            of range, or there is no such scheme.
+
+    Source:
+        Naeini et al. (2015), AAAI 29, on the probability of YES and not on that
+        of the side that was called.
+
+    Examples:
+        >>> round(expected_calibration_error([0.1, 0.1, 0.8, 0.8], [0, 0, 0, 1]), 4)
+        0.2
+    """
+    found = calibration_bins(probabilities, outcomes, bins=bins, scheme=scheme)
+    gaps = np.abs(found.mean_probability - found.mean_outcome)
+    return float(np.nansum(found.count * gaps) / found.count.sum())
+
+
+def calibration_error_by_chance(
+    probabilities: ArrayLike, *, bins: int = BINS, seed: int, draws: int = 1_000
+) -> ChanceError:
+    """Return what the calibration error would have been, had all forecasts been right.
+
+    The outcomes are drawn from the forecasts, each by itself, and the error of
+    bins of equal width is computed each time: few forecasts a bin lie far from
+    what happened in it also where they are perfectly calibrated, so an error is
+    to be read beside this. Where outcomes hang together it is larger still.
+
+    Args:
+        probabilities: Forecasts of YES, shape (n,), each in [0, 1]. Of more than
+            500 different ones, neighbours in a twentieth of a bin are drawn as
+            if they all said their mean.
+        bins: How many, from 1 to 100,000.
+        seed: Of the draws, zero or more. The order of the forecasts does not matter.
+        draws: How many, from 20 to 1,000,000.
+
+    Raises:
+        ValueError: If there is no forecast, one is NaN or out of range, or an
+            argument is.
+
+    Source:
+        Consistency resampling: Broecker and Smith (2007), Weather and
+        Forecasting 22(3), 651-661.
+
+    Examples:
+        >>> chance = calibration_error_by_chance([0.5] * 100, seed=1)
+        >>> round(chance.mean, 2), round(chance.high, 2)
+        (0.04, 0.09)
+    """
+    forecasts = np.sort(shares("probabilities", probabilities))
+    not_empty("probabilities", forecasts)
+    _check_bins(bins)
+    at_least("draws", draws, 20)
+    at_most("draws", draws, MAX_RESAMPLES)
+    rng = generator(seed)
+    _, first, count = np.unique(forecasts, return_index=True, return_counts=True)
+    if first.size > _TOLD_APART:
+        cells = _rows_by_width(forecasts, bins * _CELLS_A_BIN)
+        _, first, count = np.unique(cells, return_index=True, return_counts=True)
+    expected = np.add.reduceat(forecasts, first)
+    chance = np.minimum(expected / count, 1.0)
+    starts = np.flatnonzero(np.diff(_rows_by_width(forecasts, bins)[first], prepend=-1))
+    errors = []
+    block = max(1, _DRAWN_AT_ONCE // first.size)
+    for done in range(0, draws, block):
+        size = (min(block, draws - done), first.size)
+        happened = rng.binomial(count, chance, size) if count.max() > 1 else rng.random(size) < chance
+        errors.append(np.abs(np.add.reduceat(happened - expected, starts, axis=1)).sum(axis=1) / forecasts.size)
+    every = np.concatenate(errors)
+    return ChanceError(float(every.mean()), float(np.quantile(every, 0.95)))
+
+
+def murphy_decomposition(probabilities: ArrayLike, outcomes: ArrayLike, *, bins: int = BINS) -> MurphyDecomposition:
+    """Return the parts of the Brier score that forecasts in bins of equal width have.
+
+    reliability = mean((p_k - y_k)^2), resolution = mean((y_k - y)^2) and
+    uncertainty = y (1 - y), p_k and y_k being the means of a forecast's bin and
+    y that of all outcomes. Murphy's three parts add up to Brier only where all
+    forecasts of a bin are the same; the fourth is what is left of it.
+
+    Args:
+        probabilities: Forecasts of YES, shape (n,), each in [0, 1].
+        outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
+        bins: How many, from 1 to 100,000.
+
+    Returns:
+        Four parts; reliability - resolution + uncertainty + within_bin is Brier.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a value is NaN or
+            out of range.
+
+    Source:
+        Murphy (1973), Journal of Applied Meteorology 12(4), 595-600; the rest as
+        in Stephenson et al. (2008), Weather and Forecasting 23(4), 752-757, in
+        one number instead of two.
+
+    Examples:
+        >>> parts = murphy_decomposition([0.2, 0.2, 0.8, 0.8], [0, 0, 0, 1])
+        >>> round(parts.reliability, 4), parts.resolution, parts.uncertainty, round(parts.within_bin, 4)
+        (0.065, 0.0625, 0.1875, 0.0)
+    """
+    forecasts, happened = forecasts_and_outcomes(probabilities, outcomes)
+    _check_bins(bins)
+    row = _rows_by_width(forecasts, bins)
+    _, mean_probability, mean_outcome = _means(row, forecasts, happened, bins)
+    said, seen, rate = mean_probability[row], mean_outcome[row], float(np.mean(happened))
+    inside = forecasts - said
+    return MurphyDecomposition(
+        reliability=float(np.mean((said - seen) ** 2)),
+        resolution=float(np.mean((seen - rate) ** 2)),
+        uncertainty=rate * (1.0 - rate),
+        within_bin=float(np.mean(inside * (inside - 2.0 * (happened - seen)))),
+    )
+
+
+def _check_bins(bins: int) -> None:
+    if not is_whole(bins) or bins < 1:
+        raise ValueError(f"bins is {bins!r}; it must be a whole number, 1 or more")
+    at_most("bins", bins, MAX_BINS)
+
+
+def _edges(bins: int) -> Floats:
+    # `linspace` multiplies by a rounded step, and so puts .3, .6 and .7 one bin low.
+    edges: Floats = np.arange(bins + 1) / bins
+    return edges
+
+
+def _rows_by_width(forecasts: Floats, bins: int) -> Ints:
+    """Return the bin of each forecast, (n,)."""
+    rows: Ints = np.searchsorted(_edges(bins), forecasts, "right") - 1
+    return np.minimum(rows, bins - 1)
+
+
+def _rows_by_count(forecasts: Floats, bins: int) -> Ints:
+    """Return the bin of each forecast, (n,), by the middle rank of those that are the same; none is empty."""
+    _, which, ties = np.unique(forecasts, return_inverse=True, return_counts=True)
+    twice_the_middle = 2 * np.cumsum(ties) - ties
+    rows: Ints = np.unique(twice_the_middle * bins // (2 * forecasts.size), return_inverse=True)[1][which]
+    return rows
+
+
+def _effective(row: Ints, clusters: ArrayLike, count: Ints) -> Floats:
+    """Return how many independent answers each bin counts as, (bins,), 0 of an empty one."""
+    codes = cluster_codes(clusters)
+    same_length(probabilities=row, clusters=codes)
+    cells, n = np.unique(row * (int(codes.max()) + 1) + codes, return_counts=True)
+    squares = np.bincount(cells // (int(codes.max()) + 1), 1.0 * n * n, count.size)
+    return np.where(count > 0, 1.0 * count * count / np.where(count > 0, squares, 1.0), 0.0)
+
+
+def _means(row: Ints, forecasts: Floats, happened: Floats, bins: int) -> tuple[Ints, Floats, Floats]:
+    """Return how many are in each bin and the means of both, (bins,) each, NaN where there are none."""
+    count = np.bincount(row, minlength=bins)
+    nonempty = np.where(count > 0, count, np.nan)
+    said = np.bincount(row, forecasts, bins) / nonempty
+    seen = np.bincount(row, happened, bins) / nonempty
+    return count, said, seen

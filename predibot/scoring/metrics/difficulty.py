@@ -1,0 +1,139 @@
+"""Difficulty: scores of forecasters who were asked different questions, made comparable."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, Ints, array_of, indices, numbers, refuse, same_length, within_floats
+from predibot.scoring.inference.clusters import cluster_codes
+
+MAX_FORECASTERS = 1_000_000
+MAX_EQUATIONS = 3_000
+"""The most that are solved at once, one each of the forecasters or of the questions, whichever are fewer."""
+_MOST_CELLS = 1_000_000
+"""Of a table of who answered what that is kept whole; a larger one is mostly empty."""
+
+
+@within_floats
+def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: ArrayLike) -> Floats:
+    """Return the score each forecaster would have on the average question.
+
+    Two-way fixed effects: score = forecaster + question + rest, fitted by least
+    squares. A forecaster's number is its own effect plus the mean effect of
+    all questions, each counted once. Directions stay: where a lower score is
+    better, a lower number is. Where everybody answered every question it is the
+    plain mean.
+
+    Args:
+        scores: Such as (p - y)^2, one for each answer, shape (n,).
+        forecaster: Who answered, numbered from zero and below 1,000,000, or by
+            names, shape (n,).
+        question: What was asked, words or whole numbers, shape (n,). A question
+            that one forecaster alone answered does not say who is better,
+            but counts as a question.
+
+    Returns:
+        Shape (largest forecaster + 1,), NaN for a number without an answer;
+        of names one each, in their sorted order.
+        Forecasters are comparable only where shared questions link them, be it
+        through others. Where they fall apart into several such groups, the one
+        with the most forecasters has numbers and the rest NaN; on a tie nobody
+        has one, and neither where both forecasters and questions are more than 3,000.
+
+    Raises:
+        ValueError: If there is no answer, the lengths differ, a score is NaN or
+            infinite, or a forecaster is neither a name nor a number in that range.
+
+    Source:
+        Abowd, Kramarz and Margolis (1999) for the model and its groups;
+        ForecastBench adjusts forecasters' Brier scores by the same model.
+
+    Examples:
+        >>> hard, easy = 1, 2
+        >>> difficulty_adjusted([0.4, 0.3, 0.1], [0, 1, 1], [hard, hard, easy]).round(3).tolist()
+        [0.3, 0.2]
+    """
+    values, who = numbers("scores", scores), _numbered(forecaster)
+    what = cluster_codes(question, "question")
+    same_length(scores=values, forecaster=who, question=what)
+    refuse("forecaster", who, who < 0, "each must be zero or more")
+    # The answer has a number for each one below the largest.
+    refuse("forecaster", who, who >= MAX_FORECASTERS, f"each must be below {MAX_FORECASTERS:,}, or a name")
+    adjusted = np.full(int(who.max()) + 1, np.nan)
+    linked = _largest_linked_group(who, what)
+    rows = np.isin(who, linked)
+    if rows.any():
+        _, who_linked = np.unique(who[rows], return_inverse=True)
+        adjusted[linked] = _scores_on_the_average_question(values[rows], who_linked, cluster_codes(what[rows]))
+    return adjusted
+
+
+def _numbered(forecaster: ArrayLike) -> Ints:
+    """Return forecasters as numbers: their own, or their places among the sorted names."""
+    if array_of("forecaster", forecaster).dtype.kind in "US":
+        return cluster_codes(forecaster, "forecaster")
+    return indices("forecaster", forecaster)
+
+
+def _largest_linked_group(who: Ints, what: Ints) -> Ints:
+    """Return the forecasters of the group with the most of them; none on a tie."""
+    group = _linked_groups(who, what)
+    present = np.unique(who)
+    groups, members = np.unique(group[present], return_counts=True)
+    largest = groups[members == members.max()]
+    chosen: Ints = present[group[present] == largest[0]] if largest.size == 1 else present[:0]
+    return chosen
+
+
+def _linked_groups(who: Ints, what: Ints) -> Ints:
+    """Return the lowest number that shared questions link each forecaster to, through others too."""
+    group = np.arange(int(who.max()) + 1)
+    while True:
+        of_question = np.full(int(what.max()) + 1, group.size)
+        np.minimum.at(of_question, what, group[who])
+        lower = group.copy()
+        np.minimum.at(lower, who, of_question[what])
+        # As low as the one it is linked to is by now: long chains halve each time.
+        lower = lower[lower]
+        if np.array_equal(lower, group):
+            return group
+        group = lower
+
+
+def _scores_on_the_average_question(values: Floats, who: Ints, what: Ints) -> Floats:
+    forecasters, questions = int(who.max()) + 1, int(what.max()) + 1
+    if min(forecasters, questions) > MAX_EQUATIONS:
+        return np.full(forecasters, np.nan)
+    if forecasters <= questions:
+        skills, difficulties = _effects(values, who, what)
+    else:
+        difficulties, skills = _effects(values, what, who)
+    adjusted: Floats = skills + difficulties.mean()
+    return adjusted
+
+
+def _effects(values: Floats, few: Ints, many: Ints) -> tuple[Floats, Floats]:
+    """Return the effects of the few, which add up to zero, and of the many, of all answers by least squares."""
+    answers = _counted(few, many)
+    each_of_many = np.bincount(many)
+    means = np.bincount(many, values) / each_of_many
+    # Least squares with the many solved for: one equation each of the few remains.
+    shared = answers / each_of_many @ answers.T
+    if not isinstance(shared, np.ndarray):
+        shared = shared.toarray()
+    equations = np.diag(np.bincount(few).astype(np.float64)) - shared
+    beyond = np.bincount(few, values - means[many])
+    # The equations fix effects up to a constant only; this picks the ones that add up to zero.
+    effects = np.linalg.solve(equations + 1.0 / len(equations), beyond)
+    return effects, means - (answers.T @ effects) / each_of_many
+
+
+def _counted(few: Ints, many: Ints) -> Any:
+    """Return how often each of the few answered each of the many, (few, many)."""
+    shape = int(few.max()) + 1, int(many.max()) + 1
+    if shape[0] * shape[1] <= _MOST_CELLS:
+        return np.bincount(few * shape[1] + many, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    from scipy.sparse import coo_array  # heavy
+
+    return coo_array((np.ones(few.size), (few, many)), shape=shape).tocsr()

@@ -1,0 +1,152 @@
+"""Equity: what the curve of an account's value says of growth and risk."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, refuse, within_floats
+from predibot.scoring.metrics.growth import (
+    account_values,
+    annualized_return,
+    calmar_ratio,
+    cumulative_return,
+    max_drawdown,
+)
+from predibot.scoring.metrics.risk import (
+    VALUE_AT_RISK_LEVEL,
+    longest_losing_run,
+    sharpe_ratio,
+    sortino_ratio,
+    value_at_risk,
+    volatility,
+    win_rate,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EquityScore:
+    """How an account did; None where there is no value."""
+
+    n_values: int
+    n_returns: int
+    """One fewer, or up to the one that lost everything: after it there is nothing to gain with."""
+    first_value: float
+    last_value: float
+    cumulative_return: float
+    annualized_return: float | None
+    volatility: float | None
+    """Annual, as are the two ratios below."""
+    sharpe: float | None
+    sortino: float | None
+    max_drawdown: float
+    """A positive share of the running peak."""
+    calmar: float | None
+    win_rate: float | None
+    value_at_risk: float | None
+    """Of one period, a loss being positive."""
+    longest_losing_run: int | None
+    """In periods."""
+    periods_per_year: float
+    """How the annual figures were made, as are the next two; 1 leaves them those of one period."""
+    ddof: int
+    risk_free_rate: float
+    value_at_risk_level: float
+
+
+@within_floats
+def equity_score(
+    values: ArrayLike,
+    periods_per_year: float,
+    *,
+    ddof: int = 1,
+    risk_free_rate: float = 0.0,
+    value_at_risk_level: float = VALUE_AT_RISK_LEVEL,
+) -> EquityScore:
+    """Return all the figures of growth and risk of one curve.
+
+    Each is what the function of that name returns for the values, or for their
+    returns (`equity_returns`). Another's figures come from the numbers of a
+    `Convention`.
+
+    Args:
+        values: What the account was worth, in the order of time, one value a
+            period, shape (n,), zero or more, the first above zero, and zero for
+            good once it is wiped out.
+        periods_per_year: How many such periods a year has, above zero;
+            `choose_periods` knows it from the dates.
+        ddof: What the deviation divides by: n - ddof.
+        risk_free_rate: The annual return that needs no risk.
+        value_at_risk_level: The share of periods that may lose more, in (0, 1).
+
+    Raises:
+        ValueError: If there is no value, or a value or argument is NaN,
+            infinite or out of range.
+
+    Examples:
+        >>> score = equity_score([100.0, 110.0, 99.0, 108.9], 365)
+        >>> round(score.cumulative_return, 6), round(score.max_drawdown, 6), score.longest_losing_run
+        (0.089, 0.1, 1)
+    """
+    account = account_values(values)
+    returns = equity_returns(account)
+    return EquityScore(
+        n_values=account.size,
+        n_returns=returns.size,
+        first_value=float(account[0]),
+        last_value=float(account[-1]),
+        cumulative_return=cumulative_return(account),
+        annualized_return=_finite(annualized_return(account, periods_per_year)),
+        volatility=_figure(lambda r: volatility(r, periods_per_year, ddof), returns),
+        sharpe=_figure(lambda r: sharpe_ratio(r, periods_per_year, ddof, risk_free_rate), returns),
+        sortino=_figure(lambda r: sortino_ratio(r, periods_per_year, risk_free_rate), returns),
+        max_drawdown=max_drawdown(account),
+        calmar=_finite(calmar_ratio(account, periods_per_year)),
+        win_rate=_figure(win_rate, returns),
+        value_at_risk=_figure(lambda r: value_at_risk(r, value_at_risk_level), returns),
+        longest_losing_run=longest_losing_run(returns) if returns.size else None,
+        periods_per_year=periods_per_year,
+        ddof=ddof,
+        risk_free_rate=risk_free_rate,
+        value_at_risk_level=value_at_risk_level,
+    )
+
+
+@within_floats
+def equity_returns(values: ArrayLike) -> Floats:
+    """Return what an account gained in each period, as a share of its value before.
+
+    value / value before - 1. A period that loses everything returns -1 and is
+    the last: from zero there is no return. A rise from zero is money paid in,
+    and refused.
+
+    Args:
+        values: What the account was worth, in the order of time, shape (n,),
+            zero or more, the first above zero, and zero for good once it is
+            wiped out.
+
+    Returns:
+        Shares, shape (n - 1,), or fewer if it was wiped out before the end.
+
+    Raises:
+        ValueError: If there is none, or a value is NaN, infinite or out of range.
+
+    Examples:
+        >>> equity_returns([100.0, 150.0, 75.0, 0.0, 0.0])
+        array([ 0.5, -0.5, -1. ])
+    """
+    account = account_values(values)
+    wiped_out = np.maximum.accumulate(account == 0.0)
+    refuse("values", account, wiped_out & (account > 0.0), "an account that was wiped out stays at zero")
+    before, after = account[:-1], account[1:]
+    return after[before > 0.0] / before[before > 0.0] - 1.0
+
+
+def _figure(figure: Callable[[Floats], float], returns: Floats) -> float | None:
+    return _finite(figure(returns)) if returns.size else None
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

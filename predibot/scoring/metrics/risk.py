@@ -1,0 +1,230 @@
+"""Risk: how large a series of returns is beside how much it moves."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, not_empty, numbers, scalar, within_floats
+from predibot.scoring.inference.draws import at_least, between_0_and_1
+from predibot.scoring.metrics.periods import check_periods_per_year
+
+VALUE_AT_RISK_LEVEL = 0.05
+_ROUNDING = 1e-12
+"""Returns that differ by less, relative to the largest, differ by rounding only."""
+
+
+@within_floats
+def volatility(returns: ArrayLike, periods_per_year: float, ddof: int = 1) -> float:
+    """Return the annual deviation of returns.
+
+    deviation * sqrt(periods). Lower is calmer; zero is the same return in every
+    period. Returns that follow each other, or overlap, make it look lower than
+    it is.
+
+    Args:
+        returns: One return a period, shape (n,), 0.01 being one percent.
+        periods_per_year: How many such periods a year has, above zero.
+        ddof: What the deviation divides by: n - ddof.
+
+    Returns:
+        NaN of fewer than two returns, or no more than ddof.
+
+    Raises:
+        ValueError: If there is none, a return is NaN or infinite, or an
+            argument is out of range.
+
+    Examples:
+        >>> round(volatility([0.01, 0.03], 100), 6)
+        0.141421
+    """
+    return _deviation(_series(returns), ddof) * _root_of_periods(periods_per_year)
+
+
+@within_floats
+def sharpe_ratio(returns: ArrayLike, periods_per_year: float, ddof: int = 1, risk_free_rate: float = 0.0) -> float:
+    """Return the annual excess return for each unit of annual deviation.
+
+    (mean * periods - risk_free_rate) / (deviation * sqrt(periods)). Higher is
+    better. Overlapping returns make it look better than it is.
+
+    Args:
+        returns: One return a period, shape (n,), 0.01 being one percent.
+        periods_per_year: How many such periods a year has, above zero.
+        ddof: What the deviation divides by: n - ddof.
+        risk_free_rate: The annual return that needs no risk.
+
+    Returns:
+        NaN where it has no value: of fewer than two returns (or no more than
+        ddof), and of returns that are all the same.
+
+    Raises:
+        ValueError: If there is none, a return is NaN or infinite, or an
+            argument is out of range.
+
+    Source:
+        Sharpe (1994), with the rate annual and subtracted after annualising.
+
+    Examples:
+        >>> round(sharpe_ratio([0.01, 0.03], 365), 3)
+        27.019
+        >>> sharpe_ratio([0.1, 0.1, 0.1], 365)
+        nan
+    """
+    series = _series(returns)
+    deviation = _deviation(series, ddof) * _root_of_periods(periods_per_year)
+    return _ratio(_annual_excess(series, periods_per_year, risk_free_rate), deviation)
+
+
+@within_floats
+def sortino_ratio(returns: ArrayLike, periods_per_year: float, risk_free_rate: float = 0.0) -> float:
+    """Return the annual excess return for each unit of annual downside deviation.
+
+    (mean * periods - risk_free_rate) / (downside * sqrt(periods)), where
+    downside = sqrt(mean(min(r - risk_free_rate / periods, 0)^2)) over all n
+    returns. Higher is better. Like the Sharpe ratio, but what rises above the
+    risk-free rate is no risk.
+
+    Args:
+        returns: One return a period, shape (n,), 0.01 being one percent.
+        periods_per_year: How many such periods a year has, above zero.
+        risk_free_rate: The annual return that needs no risk; the part of one
+            period is what a return falls short of.
+
+    Returns:
+        NaN where it has no value: of fewer than two returns, and where none
+        falls short.
+
+    Raises:
+        ValueError: If there is none, a return is NaN or infinite, or an
+            argument is out of range.
+
+    Source:
+        Sortino and Price (1994). Others differ: LiveTradeBench's code takes the
+        standard deviation of the negative returns alone, around their own mean,
+        and says infinity where there is none.
+
+    Examples:
+        >>> round(sortino_ratio([0.03, -0.01], 100), 6)
+        14.142136
+    """
+    series = _series(returns)
+    excess = _annual_excess(series, periods_per_year, risk_free_rate)
+    target = _rate(risk_free_rate) / check_periods_per_year(periods_per_year)
+    shortfall = np.minimum(series - target, 0.0)
+    if series.size < 2 or -shortfall.min() <= _ROUNDING * max(np.abs(series).max(), abs(target)):
+        return math.nan
+    downside = math.sqrt(float(np.mean(shortfall**2)))
+    return _ratio(excess, downside * _root_of_periods(periods_per_year))
+
+
+def win_rate(returns: ArrayLike) -> float:
+    """Return the share of returns that are above zero.
+
+    Higher is better. A return of zero is no win, and counts among all returns:
+    whoever never bets has a win rate of zero, not one half and not none.
+
+    Args:
+        returns: One return a period, shape (n,), 0.01 being one percent.
+
+    Returns:
+        The share, in [0, 1].
+
+    Raises:
+        ValueError: If there is none, or a return is NaN or infinite.
+
+    Examples:
+        >>> win_rate([0.02, -0.01, 0.0, 0.01])
+        0.5
+    """
+    return float(np.mean(_series(returns) > 0.0))
+
+
+@within_floats
+def value_at_risk(returns: ArrayLike, level: float = VALUE_AT_RISK_LEVEL) -> float:
+    """Return the loss of one period that all but a share `level` of the periods stay within.
+
+    Minus the `level` quantile of the returns that happened, interpolated
+    linearly between the two nearest; no distribution is assumed and nothing is
+    annualised. Lower is better. A loss is positive: 0.02 says that 95 % of the
+    periods lost no more than two percent. It is negative where even that
+    quantile is a gain.
+
+    Args:
+        returns: One return a period, shape (n,), 0.01 being one percent.
+        level: The share of periods that may be worse, in (0, 1).
+
+    Raises:
+        ValueError: If there is none, a return is NaN or infinite, or the level
+            is out of range.
+
+    Source:
+        Historical simulation; the quantile is Hyndman and Fan's (1996) seventh.
+        LiveTradeBench's code gives the quantile itself, so that losses are
+        negative.
+
+    Examples:
+        >>> round(value_at_risk([-0.04, 0.0, 0.01, 0.02, 0.03], level=0.25), 6)
+        0.0
+        >>> round(value_at_risk([-0.04, 0.0, 0.01, 0.02, 0.03], level=0.05), 6)
+        0.032
+    """
+    series = _series(returns)
+    share = between_0_and_1("level", level)
+    # Adding zero turns -0.0 into 0.0.
+    return -float(np.quantile(series, share, method="linear")) + 0.0
+
+
+def longest_losing_run(returns: ArrayLike) -> int:
+    """Return how many returns in a row were below zero, at most.
+
+    Lower is better. A return of zero ends a run.
+
+    Args:
+        returns: One return a period, in the order of time, shape (n,).
+
+    Raises:
+        ValueError: If there is none, or a return is NaN or infinite.
+
+    Examples:
+        >>> longest_losing_run([-0.01, -0.02, 0.0, -0.01])
+        2
+    """
+    losing = np.concatenate([[False], _series(returns) < 0.0, [False]])
+    ends = np.flatnonzero(losing[1:] != losing[:-1])
+    return int((ends[1::2] - ends[::2]).max(initial=0))
+
+
+def _series(returns: ArrayLike) -> Floats:
+    series = numbers("returns", returns)
+    not_empty("returns", series)
+    return series
+
+
+def _deviation(series: Floats, ddof: int) -> float:
+    at_least("ddof", ddof, 0)
+    if series.size < 2 or series.size <= ddof:
+        return math.nan
+    # The deviation of equal returns is seldom exactly zero in floating point.
+    if np.ptp(series) <= _ROUNDING * np.abs(series).max():
+        return 0.0
+    return float(np.std(series, ddof=ddof))
+
+
+def _root_of_periods(periods_per_year: float) -> float:
+    return math.sqrt(check_periods_per_year(periods_per_year))
+
+
+def _annual_excess(series: Floats, periods_per_year: float, risk_free_rate: float) -> float:
+    return float(np.mean(series)) * check_periods_per_year(periods_per_year) - _rate(risk_free_rate)
+
+
+def _rate(risk_free_rate: float) -> float:
+    rate = scalar("risk_free_rate", risk_free_rate)
+    if not math.isfinite(rate):
+        raise ValueError(f"risk_free_rate is {risk_free_rate!r}; it must be a finite number")
+    return rate
+
+
+def _ratio(excess: float, deviation: float) -> float:
+    return excess / deviation if deviation != 0.0 else math.nan

@@ -1,0 +1,177 @@
+"""Edge: how much closer to what happened each forecast was than the price it was made at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.scoring.arguments import Floats, Ints, instance_of
+from predibot.scoring.records.horizon_returns import observed_prices, payouts_as_of
+from predibot.scoring.records.price_lookup import MAX_GAP_SECONDS
+from predibot.scoring.records.track_record import TrackRecord
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """The edge of every bot on every event and slot it was asked about, and what it rests on.
+
+    There are n_s event-slots with at least one market that has a price or has
+    paid; of b bots.
+    """
+
+    decision: Ints
+    """A decision of each, (n_s,)."""
+    bot: Ints
+    """Whose it is, (n_s,)."""
+    event: Ints
+    """The cluster, (n_s,)."""
+    slot: Floats
+    """The instant of the run's slot, (n_s,)."""
+    value: Floats
+    """The mean over the markets asked, (n_s,), in [-1, 1]."""
+    settled_value: Floats
+    """The part of it that is of settled markets, (n_s,)."""
+    bet: Ints
+    """The bet rows that have a forecast and something to hold it against, (n_f,)."""
+    cell: Ints
+    """The event-slot of each of them, (n_f,)."""
+    shares: Floats
+    """How fast the value moves with what the market pays, (n_f,): 2 (p - p0) over the markets asked."""
+    later: Floats
+    """The payout or the last price of each of them, (n_f,)."""
+    paid: NDArray[np.bool_]
+    """Whether it is what was paid, (n_f,)."""
+    asked: Ints
+    """How many markets each bot was asked about, (b,), priced or not."""
+    answered: Ints
+    """Of how many of those it said a probability, (b,)."""
+    counted: Ints
+    """How many of them have a price or have paid, (b,): what the edge is over."""
+    settled: Ints
+    """How many of these have paid, (b,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeCurve:
+    """How the edge of a bot added up, one slot after the other."""
+
+    bot: str
+    slot_at: tuple[float, ...]
+    """The instants of its slots that have a value, in seconds since 1970, ascending."""
+    cumulative: tuple[float, ...]
+    """The sum of the edges of all its event-slots up to each: in the end their number times the mean."""
+
+
+def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> Edges:
+    """Return the edge over the price, event-slot by event-slot, of every bot of a record.
+
+    For each market asked it is (p0 - y)^2 - (p - y)^2: y is the payout or, while
+    the market is open, its last price after the decision, at most a gap old. It
+    is zero where the bot abstained, was refused, failed or left the market out;
+    a market without a price is left out of the markets asked. Only decisions
+    that are scored count.
+
+    Args:
+        record: What was asked, said and seen.
+        max_gap_seconds: How old a last price may be.
+
+    Raises:
+        ValueError: If it is no record, or a bet is on a market that was not asked.
+    """
+    instance_of("record", record, TrackRecord)
+    decision, market, bet = _scored_questions(record)
+    later, paid = _latest(record, decision, market, max_gap_seconds)
+    said = np.full(bet.shape, np.nan)
+    said[bet >= 0] = record.bet_probability[bet[bet >= 0]]
+    of_asked, bots = record.decision_bot[decision], len(record.bots)
+    answered, priced = ~np.isnan(said), ~np.isnan(later)
+    counts = [np.bincount(of_asked[rows], minlength=bots) for rows in (slice(None), answered, priced, priced & paid)]
+    first, cell = _cells(record, decision[priced])
+    per_cell = np.bincount(cell, minlength=first.size)
+    rows = np.flatnonzero(answered & priced)
+    place = (np.cumsum(priced) - 1)[rows]
+    entry = record.bet_price_yes[bet[rows]]
+    share = 2.0 * (said[rows] - entry) / per_cell[cell[place]]
+    # What is the same as (p0 - y)^2 - (p - y)^2, written so that it is linear in y.
+    gained = share * (later[rows] - (said[rows] + entry) / 2.0)
+    return Edges(
+        decision=first,
+        bot=record.decision_bot[first],
+        event=record.decision_event[first],
+        slot=record.slots()[first],
+        value=np.bincount(cell[place], gained, first.size).astype(np.float64),
+        settled_value=np.bincount(cell[place], gained * paid[rows], first.size).astype(np.float64),
+        bet=bet[rows],
+        cell=cell[place],
+        shares=share,
+        later=later[rows],
+        paid=paid[rows],
+        asked=counts[0],
+        answered=counts[1],
+        counted=counts[2],
+        settled=counts[3],
+    )
+
+
+def edge_curves(bots: Sequence[str], found: Edges) -> tuple[EdgeCurve, ...]:
+    """Return how the edge of each bot added up over its slots, in the order of the bots.
+
+    Args:
+        bots: The names of the record's bots.
+        found: Their edges.
+
+    Raises:
+        ValueError: If an argument is of another class.
+    """
+    instance_of("bots", bots, Sequence)
+    instance_of("found", found, Edges)
+    curves = []
+    for row, bot in enumerate(bots):
+        own = found.bot == row
+        slots, slot = np.unique(found.slot[own], return_inverse=True)
+        sums = np.cumsum(np.bincount(slot, found.value[own], slots.size))
+        curves.append(EdgeCurve(bot, tuple(slots.tolist()), tuple(sums.tolist())))
+    return tuple(curves)
+
+
+def _scored_questions(record: TrackRecord) -> tuple[Ints, Ints, Ints]:
+    """Return decision, market and bet row, -1 for none, of all that decisions that are scored were asked."""
+    decision, market = record.asked()
+    bet = _bet_of_asked(record, decision, market)
+    rows = np.flatnonzero(record.scored()[decision])
+    return decision[rows], market[rows], bet[rows]
+
+
+def _bet_of_asked(record: TrackRecord, decision: Ints, market: Ints) -> Ints:
+    if record.asked_decision is None:
+        return np.arange(decision.size)
+    markets = max(record.payout_yes.size, 1)
+    asked, bet = decision * markets + market, record.bet_decision * markets + record.bet_market
+    order = np.argsort(bet, kind="stable")
+    place = np.searchsorted(bet[order], asked)
+    place[place == bet.size] = 0
+    found = np.full(asked.shape, -1) if bet.size == 0 else np.where(bet[order][place] == asked, order[place], -1)
+    if np.count_nonzero(found >= 0) != bet.size:
+        raise ValueError("asked_market lacks a market that a bet is on, or has one twice; give each market asked once")
+    return found
+
+
+def _latest(record: TrackRecord, decision: Ints, market: Ints, gap: float) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the payout of each market asked, or else its last price, and whether it is what was paid."""
+    later = payouts_as_of(record)[market]
+    paid = ~np.isnan(later)
+    rows = np.flatnonzero(~paid)
+    at = np.full(rows.size, record.as_of)
+    later[rows] = observed_prices(record, market[rows], at, record.decided_at[decision[rows]], gap)
+    return later, paid
+
+
+def _cells(record: TrackRecord, decision: Ints) -> tuple[Ints, Ints]:
+    """Return a decision of each event-slot of a bot, (n_s,), and the event-slot of each row."""
+    of = np.zeros(record.decided_at.size, dtype=np.int64)
+    for labels in (record.slots(), record.decision_event, record.decision_bot):
+        codes, code = np.unique(labels, return_inverse=True)
+        of = np.unique(of * max(codes.size, 1) + code, return_inverse=True)[1].astype(np.int64)
+    _, first, cell = np.unique(of[decision], return_index=True, return_inverse=True)
+    return decision[first], cell.astype(np.int64)

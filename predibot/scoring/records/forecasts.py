@@ -1,0 +1,115 @@
+"""Forecasts: what was said of questions that are settled, by whom, as plain arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.scoring.arguments import Floats, Ints, column, instance_of, outcomes_of, refuse, same_length, shares
+from predibot.scoring.records.track_record import TrackRecord
+
+_OPTIONAL = ("days_ahead", "confidence", "category", "market", "slot", "exclusive")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecasts:
+    """n forecasts of YES on questions that came out one way or the other.
+
+    They come from a ledger or from anybody's file; scores and comparisons do
+    not know which.
+    """
+
+    forecasters: tuple[str, ...]
+    """Names, in the order of the scores."""
+    forecaster: Ints
+    """Whose it is, (n,): an index into `forecasters`."""
+    question: Ints
+    """What was asked when, (n,): two forecasters are compared where this is the same number."""
+    cluster: Ints
+    """What belongs together by chance, (n,), such as the event."""
+    probability: Floats
+    """Of YES, (n,), in [0, 1]."""
+    outcome: Floats
+    """What happened, (n,): 1 for YES, 0 for NO."""
+    market_probability: Floats
+    """The market's price at that time, (n,), in [0, 1]; NaN where there was none."""
+    days_ahead: Floats | None = None
+    """How long before the settlement it was made, (n,), in units of 24 hours."""
+    confidence: Floats | None = None
+    """How sure its author said to be, (n,); NaN where nothing was said."""
+    category: Ints | None = None
+    """What it is about, (n,): an index into `categories`."""
+    categories: tuple[str, ...] = ()
+    market: Ints | None = None
+    """What pays, (n,): forecasts on one market come out together. Left out, each question is a market of its own."""
+    slot: Floats | None = None
+    """When it was asked, (n,), in seconds: left out, all were asked at once."""
+    exclusive: Ints | None = None
+    """The group of markets of which at most one pays YES, (n,), -1 for none. Left out, none excludes another."""
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together, saying what was seen."""
+        instance_of("forecasters", self.forecasters, Sequence)
+        for name in self._columns():
+            column(name, getattr(self, name))
+        same_length(**{name: getattr(self, name) for name in self._columns()})
+        shares("probability", self.probability)
+        outcomes_of("outcome", self.outcome)
+        shares("market_probability", self.market_probability, allow_nan=True)
+        limit = len(self.forecasters)
+        bad = (self.forecaster < 0) | (self.forecaster >= limit)
+        refuse("forecaster", self.forecaster, bad, f"there are {limit} of them, counted from 0")
+
+    def only(self, kept: NDArray[np.bool_] | Ints) -> Self:
+        """Return some of the forecasts; the forecasters stay.
+
+        Args:
+            kept: Which, as (n,) booleans or as row numbers.
+        """
+        changed: dict[str, Any] = {name: getattr(self, name)[kept] for name in self._columns()}
+        return replace(self, **changed)
+
+    def squared_errors(self) -> Floats:
+        """Return what each adds to the Brier score, (n,)."""
+        return (self.probability - self.outcome) ** 2
+
+    def _columns(self) -> tuple[str, ...]:
+        named = (name for name in self.__slots__ if name not in ("forecasters", "categories"))
+        # Those that may be left out are none then; any other that is None is refused as one.
+        return tuple(name for name in named if name not in _OPTIONAL or getattr(self, name) is not None)
+
+
+def settled_forecasts(record: TrackRecord) -> Forecasts:
+    """Return the forecasts of a record that count, on markets that had paid 0 or 1 by its evaluation.
+
+    Decisions that are not scored and void markets are left out. Two bots were asked the
+    same question where the market and the run's slot are the same.
+
+    Raises:
+        ValueError: If it is no record.
+    """
+    instance_of("record", record, TrackRecord)
+    payout = np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)[record.bet_market]
+    told = ~np.isnan(record.bet_probability) & record.scored()[record.bet_decision]
+    rows = np.flatnonzero(told & ((payout == 0.0) | (payout == 1.0)))
+    decision, market = record.bet_decision[rows], record.bet_market[rows]
+    _, slot = np.unique(record.slots()[decision], return_inverse=True)
+    ahead_seconds = record.settled_at[market] - record.decided_at[decision]
+    return Forecasts(
+        forecasters=record.bots,
+        forecaster=record.decision_bot[decision],
+        question=slot * max(record.payout_yes.size, 1) + market,
+        cluster=record.decision_event[decision],
+        probability=record.bet_probability[rows],
+        outcome=payout[rows],
+        market_probability=record.bet_price_yes[rows],
+        days_ahead=ahead_seconds / 86_400.0,
+        confidence=None if record.bet_confidence is None else record.bet_confidence[rows],
+        category=None if record.decision_category is None else record.decision_category[decision],
+        categories=record.categories,
+        market=market,
+        slot=record.slots()[decision],
+        exclusive=None if record.market_exclusive is None else record.market_exclusive[market],
+    )

@@ -1,0 +1,249 @@
+"""Horizons: what each decision returned by some time after it, and what the market baseline would have."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.domain.decision import STATUSES
+from predibot.scoring.arguments import Floats, instance_of, scalar
+from predibot.scoring.metrics.frictions import quote_gains
+from predibot.scoring.metrics.returns import horizon_gains
+from predibot.scoring.records.price_lookup import MAX_GAP_SECONDS, as_of_prices
+from predibot.scoring.records.track_record import TrackRecord
+
+NOW = "now"
+SETTLED = "settled"
+_DAY_SECONDS = 86_400.0
+_RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HorizonReturns:
+    """What every decision of a record returned by one horizon."""
+
+    label: str
+    days: float | None
+    """None for `now` and `settled`, which lie as far off as they do."""
+    passed: NDArray[np.bool_]
+    """Whether it has passed, (n_d,): what coverage is a share of. Always, for `now` and `settled`.
+
+    Never for a decision that is not scored.
+    """
+    value: Floats
+    """The return of the decision, (n_d,), NaN where it has none."""
+    market_value: Floats
+    """The return of `market_price` on the same markets at the same prices, (n_d,), NaN where it has none."""
+    quote_value: Floats
+    """The return had the bets been carried out against the book, with fees, (n_d,), NaN where it has none."""
+    price_of_bet: Floats
+    """What YES of each bet's market was priced at, or had paid, by then, (n_b,), NaN where unknown."""
+    paid: NDArray[np.bool_]
+    """Whether that is what it had paid, (n_b,)."""
+
+
+def horizon_returns(
+    record: TrackRecord, horizons_days: Sequence[float], *, max_gap_seconds: float = MAX_GAP_SECONDS
+) -> tuple[HorizonReturns, ...]:
+    """Return the returns of every decision by each horizon, `now` and `settled` last.
+
+    Each decision stands alone: what its bot, or anybody, decided later changes
+    nothing. A decision after `as_of`, or one that is not scored, has no value
+    and counts nowhere. `now` is the payout where a market is settled, else its
+    last price: of all decisions, while `settled` is of those that came to an
+    end early.
+
+    Args:
+        record: What was done.
+        horizons_days: Times after the decision in units of 24 hours, above
+            zero, no two alike.
+        max_gap_seconds: How old the price of a horizon may be.
+
+    Raises:
+        ValueError: If a horizon is not above zero or is asked for twice.
+    """
+    instance_of("record", record, TrackRecord)
+    _check_horizons(horizons_days)
+    payout = payouts_as_of(record)
+    scored = record.scored()
+    # Whole seconds more leave the fraction of an instant as it was rounded, so equal instants stay equal.
+    ends = [record.decided_at + days * _DAY_SECONDS for days in horizons_days]
+    now = np.full(record.decided_at.shape, record.as_of)
+    *prices_of_days, prices_now = _prices_at(record, payout, [*ends, now], max_gap_seconds)
+    returns = []
+    for days, end, prices in zip(horizons_days, ends, prices_of_days, strict=True):
+        passed = scored & (end <= record.as_of)
+        # As of the evaluation: what settles later has not paid by then.
+        paid = record.settled_at[record.bet_market] <= end[record.bet_decision]
+        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, _Later(prices, paid)))
+    settled = ~np.isnan(payout[record.bet_market])
+    returns.append(_returns_of(record, NOW, None, scored, scored, _Later(prices_now, settled)))
+    later = _Later(payout[record.bet_market], np.ones(record.bet_usd.shape, dtype=np.bool_))
+    returns.append(_returns_of(record, SETTLED, None, scored, scored & _has_settled(record, later.prices), later))
+    return tuple(returns)
+
+
+def horizon_label(days: float) -> str:
+    """Return the name of a horizon.
+
+    Examples:
+        >>> horizon_label(7), horizon_label(0.5)
+        ('7', '0.5')
+    """
+    return str(int(days)) if float(days).is_integer() else repr(float(days))
+
+
+def payouts_as_of(record: TrackRecord) -> Floats:
+    """Return what each market had paid by the evaluation, (n_m,), NaN where it was not settled."""
+    return np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)
+
+
+def stakes_open(record: TrackRecord) -> Floats:
+    """Return the share of each bot's dollars that is on markets not settled by the evaluation, NaN without a bet."""
+    rows = np.flatnonzero(record.scored()[record.bet_decision])
+    bot, staked = record.decision_bot[record.bet_decision[rows]], np.abs(record.bet_usd[rows])
+    is_open = np.isnan(payouts_as_of(record))[record.bet_market[rows]]
+    total = np.bincount(bot, staked, len(record.bots))
+    share = np.bincount(bot, staked * is_open, len(record.bots)) / np.where(total > 0.0, total, 1.0)
+    return np.where(total > 0.0, share, np.nan)
+
+
+def observed_prices(record: TrackRecord, market: NDArray[np.int64], at: Floats, after: Floats, gap: float) -> Floats:
+    """Return the last price of each market observed within (after, at], NaN for none.
+
+    Args:
+        record: Whose observations are asked.
+        market: Rows of markets, (q,).
+        at: As of when, (q,), never later than the evaluation: so nothing later is seen.
+        after: An observation must be strictly later than this, (q,).
+        gap: How old it may be, in seconds.
+    """
+    return as_of_prices(
+        record.observation_market,
+        record.observation_at,
+        record.observation_price_yes,
+        market,
+        at,
+        not_before=after,
+        max_gap_seconds=gap,
+    )
+
+
+def _check_horizons(horizons_days: Sequence[float]) -> None:
+    instance_of("horizons_days", horizons_days, Sequence)
+    for days in horizons_days:
+        if not (math.isfinite(scalar("a horizon", days)) and days > 0.0):
+            raise ValueError(f"a horizon is {days!r} days; it must be above zero")
+    labels = [horizon_label(days) for days in horizons_days]
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"a horizon is asked for twice: {', '.join(labels)}")
+
+
+def _prices_at(record: TrackRecord, payout: Floats, ends: Sequence[Floats], gap: float) -> Sequence[Floats]:
+    """Return the price of each bet's market at each of its decision's horizons, one (n_b,) a horizon.
+
+    One look-up for all horizons, because sorting the observations is what takes time.
+    """
+    start = record.decided_at[record.bet_decision]
+    prices = [np.full(record.bet_usd.shape, np.nan) for _ in ends]
+    asked: list[NDArray[np.int64]] = []
+    for end, price in zip(ends, prices, strict=True):
+        at = end[record.bet_decision]
+        due = at <= record.as_of
+        paid = due & (record.settled_at[record.bet_market] <= at)
+        price[paid] = payout[record.bet_market[paid]]
+        asked.append(np.flatnonzero(due & ~paid))
+    at = np.concatenate([end[record.bet_decision[rows]] for end, rows in zip(ends, asked, strict=True)])
+    rows = np.concatenate(asked)
+    found = observed_prices(record, record.bet_market[rows], at, start[rows], gap)
+    parts = np.split(found, np.cumsum([part.size for part in asked])[:-1])
+    for price, part, known in zip(prices, asked, parts, strict=True):
+        price[part] = known
+    return prices
+
+
+def _has_settled(record: TrackRecord, payout_of_bet: Floats) -> NDArray[np.bool_]:
+    """Return whether a decision without money on anything has a `settled` value, (n_d,).
+
+    Its return is zero, but only once there is something to be zero of: when all
+    its markets are settled. A decision with money down has its value as soon as
+    the markets it bet on are; the caller sees to that.
+    """
+    waiting = np.bincount(record.bet_decision, np.isnan(payout_of_bet), record.decided_at.size) > 0
+    staked = np.bincount(record.bet_decision, record.bet_usd != 0.0, record.decided_at.size) > 0
+    settled: NDArray[np.bool_] = staked | ~waiting
+    if record.event_settled is None:
+        return settled
+    return np.where(record.decision_status == _ABSTAINED, record.event_settled, settled)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Later:
+    """What YES of each bet's market was priced at by a horizon, (n_b,), and whether that is what it paid."""
+
+    prices: Floats
+    paid: NDArray[np.bool_]
+
+
+def _returns_of(
+    record: TrackRecord,
+    label: str,
+    days: float | None,
+    passed: NDArray[np.bool_],
+    may_have_value: NDArray[np.bool_],
+    later: _Later,
+) -> HorizonReturns:
+    decided = np.isin(record.decision_status, (_RECORDED, _ABSTAINED))
+    # Without money on it a market needs no price.
+    needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, later.prices)
+    value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
+    baseline = _sum_by_decision(record, horizon_gains(market_bets_usd(record), record.bet_price_yes, later.prices))
+    # What abstained without saying at which prices has no baseline; nor has anything without rows.
+    priced = decided & (np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0)
+    return HorizonReturns(
+        label=label,
+        days=days,
+        passed=passed,
+        value=np.where(may_have_value & decided, value, np.nan),
+        market_value=np.where(passed & priced, baseline, np.nan),
+        quote_value=np.where(may_have_value & decided, _at_quote(record, later), np.nan),
+        price_of_bet=later.prices,
+        paid=later.paid,
+    )
+
+
+def _at_quote(record: TrackRecord, later: _Later) -> Floats:
+    """Return what each decision returned against the book, (n_d,), NaN where one of its markets had none."""
+    if record.bet_bid_yes is None or record.bet_ask_yes is None:
+        return np.full(record.decided_at.shape, np.nan)
+    unknown = np.full(record.bet_usd.shape, np.nan)
+    gains = quote_gains(
+        record.bet_usd,
+        record.bet_bid_yes,
+        record.bet_ask_yes,
+        later.prices,
+        settled=later.paid,
+        fee_rates=unknown if record.bet_fee_rate is None else record.bet_fee_rate,
+        fee_exponents=unknown if record.bet_fee_exponent is None else record.bet_fee_exponent,
+    )
+    # Also where nothing was bet: or a bot would be judged on the few decisions it had no money on.
+    gains = np.where(np.isnan(record.bet_bid_yes + record.bet_ask_yes), np.nan, gains)
+    told = np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0
+    return np.where(told, _sum_by_decision(record, gains), np.nan)
+
+
+def market_bets_usd(record: TrackRecord) -> Floats:
+    """Return what `market_price` would have bet on each row, (n_b,).
+
+    One dollar a decision, split equally over its markets, on the favoured side:
+    YES from 0.5 up.
+    """
+    markets = np.bincount(record.bet_decision, minlength=record.decided_at.size)
+    favoured = np.where(record.bet_price_yes >= 0.5, 1.0, -1.0)
+    return favoured / markets[record.bet_decision]
+
+
+def _sum_by_decision(record: TrackRecord, gains: Floats) -> Floats:
+    return np.bincount(record.bet_decision, gains, record.decided_at.size).astype(np.float64)

@@ -1,0 +1,79 @@
+"""Losses: the bets of a record that cost most, as of its instant."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from predibot.scoring.arguments import instance_of
+from predibot.scoring.inference.draws import at_least
+from predibot.scoring.metrics.returns import horizon_gains
+from predibot.scoring.records.horizon_returns import horizon_returns
+from predibot.scoring.records.track_record import TrackRecord
+
+_NOTHING = 1e-9
+"""Prices that did not move leave no more of a dollar than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A bet that lost money, at the mid, by the payout or the last price of its market."""
+
+    bot: str
+    event: int
+    """The number of the event in the record."""
+    market: int
+    """The row of the market there."""
+    decided_at: float
+    """In seconds since 1970."""
+    gain_usd: float
+    """Below zero."""
+    bet_usd: float
+    price_yes: float
+    """What it was booked at."""
+    probability: float | None
+    later_price_yes: float
+    """What YES paid, or its last price."""
+    paid: bool
+    """Whether it is what was paid."""
+
+
+def largest_losses(record: TrackRecord, most: int) -> tuple[Loss, ...]:
+    """Return the bets that lost most, the largest loss first; of equals the earlier in the record.
+
+    Decisions that are ranked apart are among them: what a model may have known is no excuse for a loss.
+
+    Args:
+        record: What was done, and what prices did.
+        most: How many at most.
+
+    Raises:
+        ValueError: If it is no record, or a number below zero is asked for.
+    """
+    instance_of("record", record, TrackRecord)
+    at_least("most", most, 0)
+    found = [loss for ranking in (record.without_apart(), record.apart()) if ranking for loss in _losses(ranking, most)]
+    return tuple(sorted(found, key=lambda loss: loss.gain_usd)[:most])
+
+
+def _losses(record: TrackRecord, most: int) -> list[Loss]:
+    now, _ = horizon_returns(record, ())
+    gains = horizon_gains(record.bet_usd, record.bet_price_yes, now.price_of_bet)
+    gains[~record.scored()[record.bet_decision]] = np.nan
+    order = np.argsort(gains, kind="stable")[:most]
+    return [
+        Loss(
+            bot=record.bots[record.decision_bot[decision]],
+            event=int(record.decision_event[decision]),
+            market=int(record.bet_market[row]),
+            decided_at=float(record.decided_at[decision]),
+            gain_usd=float(gains[row]),
+            bet_usd=float(record.bet_usd[row]),
+            price_yes=float(record.bet_price_yes[row]),
+            probability=None if np.isnan(said := record.bet_probability[row]) else float(said),
+            later_price_yes=float(now.price_of_bet[row]),
+            paid=bool(now.paid[row]),
+        )
+        for row in order.tolist()
+        if gains[row] < -_NOTHING
+        for decision in (int(record.bet_decision[row]),)
+    ]

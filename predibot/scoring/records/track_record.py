@@ -1,0 +1,280 @@
+"""The record: what every bot did and what prices did, as plain arrays."""
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.domain.decision import STATUSES
+from predibot.scoring.arguments import Floats, Ints, column, instance_of, refuse, same_length, scalar
+from predibot.scoring.records.knowledge import CLEAN, KNOWLEDGE, UNKNOWN
+
+_RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
+_DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrackRecord:
+    """All that scorecards are made of, as it was known as of an instant.
+
+    There are n_d decisions of any status, n_b bets, n_m markets and n_o price
+    observations. A recorded decision has one bet row for each of its markets,
+    zero bets too. One that abstained may have rows without bet and forecast, by
+    which the market baseline knows its prices; the others have none. Instants are seconds since 1970 in UTC,
+    as `datetime.timestamp()` writes them: whole microseconds. What is not known
+    is NaN.
+    """
+
+    as_of: float
+    """The instant of the evaluation: nothing later counts, whether it is here or not."""
+    bots: tuple[str, ...]
+    """Names, no two alike, in the order of the scorecards."""
+
+    decision_bot: Ints
+    """Who decided, (n_d,): an index into `bots`."""
+    decision_status: NDArray[np.int8]
+    """What became of it, (n_d,): an index into `domain.decision.STATUSES`."""
+    decided_at: Floats
+    """When the answer was accepted, or the attempt ended, (n_d,)."""
+    decision_day: Ints
+    """The UTC date of the run's slot in days since 1970, (n_d,): one return a date."""
+    decision_event: Ints
+    """The cluster: the same number for one event on all dates, (n_d,)."""
+    decision_cost_usd: Floats
+    """What it cost, (n_d,); NaN where a part is unknown."""
+    decision_cost_known_usd: Floats
+    """The part of the cost that is known, (n_d,)."""
+
+    bet_decision: Ints
+    """The row of the bet's decision, (n_b,)."""
+    bet_market: Ints
+    """The row of its market, (n_b,)."""
+    bet_usd: Floats
+    """Booked dollars, (n_b,): positive bought YES, negative NO."""
+    bet_price_yes: Floats
+    """p0, the price of YES it was booked at, (n_b,), strictly between 0 and 1."""
+    bet_probability: Floats
+    """The forecast of YES, (n_b,), in [0, 1]; NaN where there was none."""
+
+    payout_yes: Floats
+    """What a share of YES paid, (n_m,), in [0, 1]; NaN where the market is not settled."""
+    settled_at: Floats
+    """Since when, (n_m,); NaN where the market is not settled."""
+
+    observation_market: Ints
+    """The row of the market that was observed, (n_o,)."""
+    observation_at: Floats
+    """When, (n_o,); of equal instants of a market the last row wins."""
+    observation_price_yes: Floats
+    """The price of YES seen, (n_o,), in [0, 1]."""
+
+    event_settled: NDArray[np.bool_] | None = None
+    """Whether every market the run played of the decision's event is settled, (n_d,).
+
+    It only matters for decisions that abstained, which have no bet rows to
+    tell. Left out, abstaining counts at `settled` from the start.
+    """
+    decision_knowledge: NDArray[np.int8] | None = None
+    """What the models behind it can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
+    counted: Literal["clean", "unknown"] = "clean"
+    """Which decisions count for scores; those whose models have no known cutoff are scored apart (`apart`)."""
+    decision_slot: Floats | None = None
+    """The instant of the run's slot, (n_d,): decisions of one event at one slot are compared.
+
+    Left out, the start of the date.
+    """
+    decision_category: Ints | None = None
+    """What the event is about, (n_d,): an index into `categories`. Left out, nothing is known of it."""
+    categories: tuple[str, ...] = ()
+    event_names: Mapping[int, str] = field(default_factory=dict)
+    """What to call a cluster, by its number; one that is absent is called by its number."""
+
+    bet_confidence: Floats | None = None
+    """How sure the bot said it was, (n_b,), from 0 to 10; NaN where it did not say."""
+    bet_bid_yes: Floats | None = None
+    """What YES could be sold at when the bet was booked, (n_b,), in [0, 1]; NaN where there was no book."""
+    bet_ask_yes: Floats | None = None
+    """What YES could be bought at then, (n_b,), in [0, 1]; NaN where there was no book."""
+    bet_fee_rate: Floats | None = None
+    """The rate of the taker's fee, (n_b,), zero or more; NaN where the venue does not state it."""
+    bet_fee_exponent: Floats | None = None
+    """The exponent of p (1 - p) in it, (n_b,)."""
+
+    asked_decision: Ints | None = None
+    """The decision of each market that was asked, (n_a,): of any status, those that failed too.
+
+    Left out, every decision was asked about the markets it has bet rows on.
+    """
+    asked_market: Ints | None = None
+    """The row of the market that was asked, (n_a,), once a decision."""
+    market_exclusive: Ints | None = None
+    """The group of markets of which at most one pays YES, (n_m,), -1 for none. Left out, none excludes another."""
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together, saying what was seen."""
+        instance_of("bots", self.bots, tuple)
+        if len(set(self.bots)) < len(self.bots):
+            raise ValueError(f"bots are named twice: {', '.join(self.bots)}")
+        if not np.isfinite(scalar("as_of", self.as_of)):
+            raise ValueError(f"as_of is {self.as_of!r}; give seconds since 1970")
+        if (self.asked_decision is None) != (self.asked_market is None):
+            raise ValueError("of asked_decision and asked_market one is left out; give both, or neither")
+        for prefixes in _TABLES:
+            self._check_lengths(prefixes)
+        self._check_rows()
+        self._check_values()
+
+    def made(self) -> NDArray[np.bool_]:
+        """Return which decisions had been made by the evaluation, (n_d,): those that are counted."""
+        return self.decided_at <= self.as_of
+
+    def scored(self) -> NDArray[np.bool_]:
+        """Return which of them count for the scores of their bot, (n_d,): those whose knowledge is `counted`."""
+        counted: NDArray[np.bool_] = self.made() & (self.knowledge() == KNOWLEDGE.index(self.counted))
+        return counted
+
+    def knowledge(self) -> NDArray[np.int8]:
+        """Return what the models behind each decision can have known, (n_d,), as indices into `KNOWLEDGE`."""
+        known = self.decision_knowledge
+        return np.full(self.decided_at.shape, CLEAN, dtype=np.int8) if known is None else known
+
+    def apart(self) -> Self | None:
+        """Return the record of the decisions that are scored apart, by their bots alone; None where there are none."""
+        unknown = self._unknown()
+        return replace(self._with_bots(unknown), counted="unknown") if unknown.any() else None
+
+    def without_apart(self) -> Self:
+        """Return the record without the bots all of whose decisions are scored apart."""
+        unknown = self._unknown()
+        only_apart = ~np.isin(self.decision_bot, self.decision_bot[self.made() & ~unknown])
+        dropped = only_apart & np.isin(self.decision_bot, self.decision_bot[unknown])
+        return self._with_bots(~dropped) if dropped.any() else self
+
+    def _unknown(self) -> NDArray[np.bool_]:
+        unknown: NDArray[np.bool_] = self.made() & (self.knowledge() == UNKNOWN)
+        return unknown
+
+    def _with_bots(self, kept: NDArray[np.bool_]) -> Self:
+        """Return the record of some decisions, with only the bots that made one."""
+        present, index = np.unique(self.decision_bot[kept], return_inverse=True)
+        bots = tuple(self.bots[row] for row in present)
+        return replace(self.only(kept), decision_bot=index.astype(np.int64), bots=bots)
+
+    def slots(self) -> Floats:
+        """Return the instant of each decision's slot, (n_d,)."""
+        if self.decision_slot is not None:
+            return self.decision_slot
+        return np.multiply(self.decision_day, _DAY_SECONDS, dtype=np.float64)
+
+    def only(self, kept: NDArray[np.bool_]) -> Self:
+        """Return the record of some decisions, with their bets; bots, markets and observations stay.
+
+        Args:
+            kept: Which decisions, (n_d,).
+        """
+        row = np.cumsum(kept) - 1
+        changed: dict[str, Any] = {}
+        for names, rows in (
+            (_OF_DECISION, kept),
+            (_OF_BET, kept[self.bet_decision]),
+            (_OF_ASKED, None if self.asked_decision is None else kept[self.asked_decision]),
+        ):
+            changed |= {name: array[rows] for name in names if (array := getattr(self, name)) is not None}
+        changed |= {name: row[changed[name]] for name in ("bet_decision", "asked_decision") if name in changed}
+        return replace(self, **changed)
+
+    def with_bets(self, order: Ints) -> Self:
+        """Return the record with the same bets in another order."""
+        found = copy(self)
+        # Nothing else changes, so that nothing is to be checked.
+        for name in _OF_BET:
+            if (array := getattr(self, name)) is not None:
+                object.__setattr__(found, name, array[order])
+        return found
+
+    def asked(self) -> tuple[Ints, Ints]:
+        """Return the decision and the market of every question that was asked, (n_a,) each."""
+        if self.asked_decision is None or self.asked_market is None:
+            return self.bet_decision, self.bet_market
+        return self.asked_decision, self.asked_market
+
+    def _check_lengths(self, prefixes: tuple[str, ...]) -> None:
+        present = {name: getattr(self, name) for name in self.__slots__ if name.startswith(prefixes)}
+        arrays: dict[str, NDArray[Any]] = {name: array for name, array in present.items() if array is not None}
+        for name, array in arrays.items():
+            column(name, array)
+        same_length(**arrays)
+        if self.event_settled is not None:
+            column("event_settled", self.event_settled)
+            same_length(decided_at=self.decided_at, event_settled=self.event_settled)
+
+    def _check_rows(self) -> None:
+        decisions, markets = self.decided_at.size, self.payout_yes.size
+        limits = [
+            ("decision_bot", len(self.bots)),
+            ("decision_status", len(STATUSES)),
+            ("bet_decision", decisions),
+            ("bet_market", markets),
+            ("observation_market", markets),
+        ]
+        limits += [
+            ("decision_knowledge", len(KNOWLEDGE)),
+            ("decision_category", len(self.categories)),
+            ("asked_decision", decisions),
+            ("asked_market", markets),
+        ]
+        for name, limit in limits:
+            rows = getattr(self, name)
+            if rows is None:
+                continue
+            if rows.size and rows.dtype.kind not in "iu":
+                raise ValueError(f"{name} holds {rows.dtype}; it must hold whole numbers")
+            refuse(name, rows, (rows < 0) | (rows >= limit), f"there are {limit} of them, counted from 0")
+        status = self.decision_status[self.bet_decision]
+        answered = np.isin(status, (_RECORDED, _ABSTAINED))
+        refuse("bet_decision", self.bet_decision, ~answered, "a refused or failed decision has no bets")
+        staked = (status == _ABSTAINED) & ((self.bet_usd != 0.0) | ~np.isnan(self.bet_probability))
+        refuse("bet_decision", self.bet_decision, staked, "one that abstained has neither bets nor forecasts")
+        if self.market_exclusive is not None and self.market_exclusive.dtype.kind != "i":
+            raise ValueError(f"market_exclusive holds {self.market_exclusive.dtype}; it must hold whole numbers")
+
+    def _check_values(self) -> None:
+        for name in ("decided_at", "decision_cost_known_usd", "bet_usd", "observation_at"):
+            array = getattr(self, name)
+            refuse(name, array, ~np.isfinite(array), "each must be a finite number")
+        for name, most in _AT_MOST.items():
+            array = getattr(self, name)
+            if array is not None:
+                refuse(name, array, (array < 0.0) | (array > most), f"each must be in [0, {most:g}] or NaN")
+        seen, entry = self.observation_price_yes, self.bet_price_yes
+        refuse("observation_price_yes", seen, ~((seen >= 0.0) & (seen <= 1.0)), "each must be in [0, 1]")
+        refuse("bet_price_yes", entry, ~((entry > 0.0) & (entry < 1.0)), "each must be strictly between 0 and 1")
+        halves = np.isnan(self.payout_yes) != np.isnan(self.settled_at)
+        refuse("settled_at", self.settled_at, halves, "a market has a payout and its instant, or neither")
+
+
+_AT_MOST = {
+    "bet_probability": 1.0,
+    "payout_yes": 1.0,
+    "bet_confidence": 10.0,
+    "bet_bid_yes": 1.0,
+    "bet_ask_yes": 1.0,
+    "bet_fee_rate": np.inf,
+    "bet_fee_exponent": np.inf,
+}
+_OF_DECISION = tuple(
+    name for name in TrackRecord.__slots__ if name.startswith(("decision_", "decided_at", "event_settled"))
+)
+_OF_BET = tuple(name for name in TrackRecord.__slots__ if name.startswith("bet_"))
+_OF_ASKED = ("asked_decision", "asked_market")
+_TABLES = (
+    ("decision", "decided"),
+    ("bet_",),
+    ("asked_",),
+    ("payout", "settled_at", "market_exclusive"),
+    ("observation",),
+)
+"""What the names of the arrays begin with that have equally many rows."""

@@ -1,0 +1,1 @@
+"""Recorded markets as a venue."""

@@ -1,0 +1,164 @@
+"""The layout of a market archive: which file holds what, and reading one without leaving the folder.
+
+```
+snapshots/<UTC instant, 2026-02-13T192613Z>/events.json   event objects as Gamma wrote them
+prices/<token id>.json                                    {"history": [{"t": unix seconds, "p": price}, ...]}
+resolutions.json                                          {condition id: {"resolved_at": ..., "payouts": [yes, no]}}
+```
+
+A resolution may also be a list of revisions, each with `effective_at`.
+"""
+
+import os
+import re
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+from predibot.errors import VenueChanged, VenueUnavailable
+from predibot.venues import fields
+
+SNAPSHOTS = "snapshots"
+PRICES = "prices"
+EVENTS_FILE = "events.json"
+RESOLUTIONS_FILE = "resolutions.json"
+MAX_FILE_BYTES = 64 * 2**20
+MAX_FILE_VALUES = 3_000_000
+"""By its commas, colons and brackets; recorded files have one in twenty bytes, and one takes up to 75 in memory."""
+_INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
+Row = tuple[datetime, object]
+"""An instant and a price that nobody has checked yet."""
+Series = tuple[Row, ...]
+_INSTANT_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}Z")
+
+
+class FileBroken(VenueChanged):
+    """A file of the archive does not hold what it should."""
+
+
+def snapshot_name(instant: datetime) -> str:
+    """Return the folder name of a snapshot taken at an instant of whole seconds."""
+    return instant.astimezone(UTC).strftime(_INSTANT_FORMAT)
+
+
+def snapshot_instant(name: str) -> datetime | None:
+    """Return the instant a folder name states, or None where it is no snapshot's name."""
+    if not _INSTANT_NAME.fullmatch(name):
+        return None
+    try:
+        return datetime.strptime(name, _INSTANT_FORMAT).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def snapshot_file(folder: Path, instant: datetime) -> Path:
+    """Return where the events of a snapshot are."""
+    return folder / SNAPSHOTS / snapshot_name(instant) / EVENTS_FILE
+
+
+def price_file(folder: Path, token_id: str) -> Path | None:
+    """Return where a token's prices are; None for a name that is no token id and could lead elsewhere."""
+    return folder / PRICES / f"{token_id}.json" if fields.TOKEN_ID.fullmatch(token_id) else None
+
+
+def price_files(folder: Path) -> tuple[Path, ...]:
+    """Return where prices are, by name; whatever else lies beside them is left out.
+
+    Raises:
+        VenueChanged: If they lie outside the archive.
+        VenueUnavailable: If they cannot be listed.
+    """
+    check_inside(folder, folder / PRICES)
+    try:
+        found = [entry for entry in (folder / PRICES).iterdir() if price_file(folder, entry.stem) == entry]
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as error:
+        raise VenueUnavailable(f"{folder} cannot be read: {error}; mend its permissions") from error
+    return tuple(sorted(found))
+
+
+def check_inside(folder: Path, path: Path) -> None:
+    """Refuse a path that a symbolic link leads out of the archive.
+
+    Raises:
+        VenueChanged: If it lies elsewhere.
+        VenueUnavailable: If the links cannot be followed.
+    """
+    try:
+        inside = path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError) as error:
+        raise VenueUnavailable(f"{path} cannot be followed: {error}; mend the archive") from error
+    if not inside:
+        raise VenueChanged(f"{path} is a link that leads out of the archive {folder}; replace it by the file itself")
+
+
+def read_json(folder: Path, path: Path) -> object | None:
+    """Return what a file of the archive holds, or None where there is no such file.
+
+    Raises:
+        VenueChanged: If it is not JSON, too much of it, no file, or lies outside the archive.
+        VenueUnavailable: If it cannot be read.
+    """
+    check_inside(folder, path)
+    try:
+        return fields.loads(_content(path))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise VenueUnavailable(f"{path} cannot be read: {error}; mend its permissions or the archive") from error
+    except ValueError as error:
+        raise FileBroken(f"{path} is not whole JSON: {error}; take it out or record it again") from error
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of a file, which an archive of somebody else's may have made to hang or to fill the memory."""
+    # A named pipe is opened at once that way, and waits for nobody.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise FileBroken(f"{path} is no file; take it out or record it again")
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise FileBroken(f"{path} is larger than {MAX_FILE_BYTES // 2**20} MiB; take it out or record less at once")
+    if sum(map(content.count, (b",", b":", b"[", b"{"))) > MAX_FILE_VALUES:
+        raise FileBroken(f"{path} holds more than {MAX_FILE_VALUES:,} values; take it out or record less at once")
+    return content
+
+
+def snapshot_instants(folder: Path) -> tuple[datetime, ...]:
+    """Return when snapshots were taken, oldest first; unfinished ones have other names.
+
+    Raises:
+        VenueChanged: If the snapshots lie outside the archive.
+        VenueUnavailable: If they cannot be listed.
+    """
+    check_inside(folder, folder / SNAPSHOTS)
+    try:
+        names = [entry.name for entry in (folder / SNAPSHOTS).iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as error:
+        raise VenueUnavailable(f"{folder} cannot be read: {error}; mend its permissions") from error
+    return tuple(sorted(instant for name in names if (instant := snapshot_instant(name)) is not None))
+
+
+def read_series(folder: Path, path: Path) -> Series:
+    """Return the rows of a price file by instant; of two at one instant the last counts.
+
+    Their prices are not checked: some may lie after the instant asked for.
+
+    Raises:
+        VenueChanged: If the file does not hold a history.
+        VenueUnavailable: If it cannot be read.
+    """
+    payload = read_json(folder, path)
+    if payload is None:
+        return ()
+    rows = payload.get("history") if isinstance(payload, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise FileBroken(f'{path} is not {{"history": [{{"t", "p"}}]}}; take it out of the archive or record it again')
+    try:
+        series = {fields.unix_instant(row.get("t")): row.get("p") for row in rows}
+    except ValueError as error:
+        raise FileBroken(f"{path} has a point at no readable time: {error}; record it again") from error
+    return tuple(sorted(series.items(), key=lambda row: row[0]))

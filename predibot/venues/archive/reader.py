@@ -1,0 +1,290 @@
+"""The archive venue: a folder of recorded snapshots, prices and resolutions, served strictly as of an instant.
+
+Law: nothing recorded after the instant asked for changes any answer. Only the
+names of later snapshots are seen, and what is written in later price points
+and later resolutions is not even checked.
+"""
+
+import threading
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from predibot.contracts import ResolutionPage
+from predibot.domain.clock import format_instant
+from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
+from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
+from predibot.domain.resolution import Resolution
+from predibot.errors import UsageError, VenueChanged
+from predibot.venues import fields
+from predibot.venues.archive import layout
+from predibot.venues.archive.resolutions import known_at, known_revisions
+from predibot.venues.polymarket.parse import parse_event, payload_id
+
+MAX_QUOTE_AGE = timedelta(hours=24)
+MAX_CACHED_SERIES = 2_000
+BINARY_OUTCOME = "binary_outcome"
+
+
+class _Unpriced(Exception):
+    """The prices of one market cannot be read, where its quote would come from them."""
+
+
+class Archive:
+    """A venue of the past.
+
+    Its instruments are Polymarket's. Each token has a price file of its own:
+    where only the NO side of a market was recorded, YES has no history, and
+    none is made up from it.
+    """
+
+    def __init__(self, folder: Path, *, name: str = "polymarket", max_cached_series: int = MAX_CACHED_SERIES) -> None:
+        """Open an archive.
+
+        Args:
+            folder: Where it lies; see `archive_layout`.
+            name: The venue whose instruments it holds.
+            max_cached_series: How many price files are kept in memory.
+
+        Raises:
+            UsageError: If there is no such folder, or it holds no snapshot.
+        """
+        if not folder.is_dir():
+            raise UsageError(f"there is no archive folder {folder}; name one that `predibot record` wrote")
+        self._folder = folder
+        self._name = name
+        self._max_cached_series = max_cached_series
+        self._lock = threading.Lock()
+        self._series: OrderedDict[str, layout.Series] = OrderedDict()
+        self._snapshot: tuple[datetime, list[object]] | None = None
+        self._resolutions: Mapping[str, object] | None = None
+        self._instants = layout.snapshot_instants(folder)
+        if not self._instants:
+            raise UsageError(f"{folder} holds no snapshots; name a folder that `predibot record` wrote")
+
+    @property
+    def name(self) -> str:
+        """Return the venue whose instruments these are."""
+        return self._name
+
+    @property
+    def live(self) -> bool:
+        """Return False: it answers for the past."""
+        return False
+
+    @property
+    def instants(self) -> tuple[datetime, ...]:
+        """Return when snapshots were taken, oldest first."""
+        return self._instants
+
+    def known_until(self) -> datetime:
+        """Return the instant of the last that is recorded: a snapshot, a price or a resolution.
+
+        What cannot be read is passed over here; whoever asks for it is told.
+
+        Raises:
+            VenueError: If the folder or `resolutions.json` cannot be read.
+        """
+        return max(self._instants[-1], *self._known_resolutions_at(), *self._last_prices_at())
+
+    def _known_resolutions_at(self) -> Iterator[datetime]:
+        """Yield since when each revision is known."""
+        for stored in self._stored_resolutions().values():
+            for row in stored if isinstance(stored, list) else [stored]:
+                with suppress(ValueError):
+                    yield known_at(row)
+
+    def _last_prices_at(self) -> Iterator[datetime]:
+        """Yield the instant of the last price of each token."""
+        for path in layout.price_files(self._folder):
+            with suppress(layout.FileBroken):
+                series = self._series_of(Instrument(self._name, BINARY_OUTCOME, path.stem))
+                if series:
+                    yield series[-1][0]
+
+    def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
+        """Return the events of the latest snapshot at or before the instant, in the order of the file.
+
+        Closed events of the snapshot are among them and say so. A snapshot is
+        read whole, so `enough` is not asked.
+
+        Raises:
+            UsageError: If no snapshot is that old.
+            VenueChanged: If the snapshot cannot be read.
+        """
+        taken_at, payloads = self._snapshot_at(as_of)
+        events: dict[str, Event] = {}
+        skipped: list[Skip] = []
+        for payload in payloads:
+            event, skips = parse_event(payload, quoted_at=taken_at)
+            skipped.extend(skips)
+            if event is None:
+                continue
+            if event.id in events:
+                skipped.append(Skip("event", event.id, "the snapshot lists it twice; the first is taken"))
+                continue
+            events[event.id] = self._as_of(event, taken_at=taken_at, as_of=as_of, skipped=skipped)
+        return EventPage(tuple(events.values()), tuple(skipped))
+
+    def event(self, event_id: str, as_of: datetime) -> Event:
+        """Return one event of the latest snapshot at or before the instant.
+
+        Raises:
+            UsageError: If no snapshot is that old, or it has no such event.
+            VenueChanged: If the snapshot or the event cannot be read.
+        """
+        taken_at, payloads = self._snapshot_at(as_of)
+        payload = next((payload for payload in payloads if payload_id(payload) == event_id), None)
+        if payload is None:
+            raise UsageError(
+                f"the snapshot of {format_instant(taken_at)} has no event {event_id[:100]!r} among its {len(payloads)}"
+            )
+        event, skips = parse_event(payload, quoted_at=taken_at)
+        if event is None:
+            raise VenueChanged(f"event {event_id} of the snapshot of {format_instant(taken_at)}: {skips[0].reason}")
+        return self._as_of(event, taken_at=taken_at, as_of=as_of, skipped=[])
+
+    def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
+        """Return the recorded prices of one token with start < at <= until.
+
+        Raises:
+            VenueChanged: If its file, or a point of it up to `until`, cannot be read.
+        """
+        series = self._series_of(instrument)
+        first = bisect_right(series, start, key=lambda row: row[0])
+        last = bisect_right(series, until, key=lambda row: row[0])
+        return PricePath(instrument, tuple(self._point(instrument, row) for row in series[first:last]))
+
+    def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
+        """Return the revisions recorded for these markets that were effective and resolved by the instant.
+
+        Raises:
+            VenueChanged: If `resolutions.json` cannot be read.
+        """
+        found: dict[str, tuple[Resolution, ...]] = {}
+        skipped: list[Skip] = []
+        for ref in markets:
+            try:
+                revisions = self._revisions(ref, as_of)
+            except ValueError as error:
+                skipped.append(Skip("resolution", ref.id, str(error)))
+                continue
+            if revisions:
+                found[ref.id] = revisions
+        return ResolutionPage(found, tuple(skipped))
+
+    def quotes(self, event: Event) -> Mapping[str, Quote]:
+        """Return the quotes the event already carries: the past has no fresher ones."""
+        return {market.id: market.quote for market in event.markets if market.quote and not market.closed}
+
+    def _snapshot_at(self, as_of: datetime) -> tuple[datetime, list[object]]:
+        """Return the latest snapshot at or before an instant, and when it was taken."""
+        position = bisect_right(self._instants, as_of)
+        if position == 0:
+            first = format_instant(self._instants[0])
+            raise UsageError(
+                f"{self._folder} has no snapshot at or before {format_instant(as_of)}; its first is of {first}"
+            )
+        taken_at = self._instants[position - 1]
+        with self._lock:
+            if self._snapshot is None or self._snapshot[0] != taken_at:
+                self._snapshot = (taken_at, self._read_snapshot(taken_at))
+            return self._snapshot
+
+    def _read_snapshot(self, taken_at: datetime) -> list[object]:
+        """Return the event objects of one snapshot."""
+        path = layout.snapshot_file(self._folder, taken_at)
+        payload = layout.read_json(self._folder, path)
+        if payload is None:
+            raise VenueChanged(f"{path} is missing; take the snapshot out of the archive or record it again")
+        if not isinstance(payload, list):
+            raise VenueChanged(f"{path} is not a list of events; take the snapshot out of the archive")
+        return payload
+
+    def _as_of(self, event: Event, *, taken_at: datetime, as_of: datetime, skipped: list[Skip]) -> Event:
+        """Return an event of a snapshot as it was known at a later instant.
+
+        A market whose prices are needed and cannot be read is left out and noted.
+        """
+        stale = as_of - taken_at > MAX_QUOTE_AGE
+        markets = []
+        for market in event.markets:
+            try:
+                markets.append(self._market_as_of(market, as_of=as_of, stale=stale))
+            except _Unpriced as error:
+                skipped.append(Skip("market", market.id, str(error), event.id))
+        return replace(event, markets=tuple(markets))
+
+    def _market_as_of(self, market: Market, *, as_of: datetime, stale: bool) -> Market:
+        """Return a market closed if it is settled by now, and without a quote that is too old."""
+        quote = self._history_quote(market.ref, as_of) if stale else market.quote
+        return replace(market, quote=quote, closed=market.closed or self._settled(market.ref, as_of))
+
+    def _settled(self, ref: MarketRef, as_of: datetime) -> bool:
+        """Return whether a resolution is known; what it says is `resolutions`' concern."""
+        try:
+            return bool(self._revisions(ref, as_of))
+        except ValueError:
+            return False
+
+    def _history_quote(self, ref: MarketRef, as_of: datetime) -> Quote | None:
+        """Return the last YES price that is at most 24 h old as a quote of its own instant."""
+        # A path leaves out its start, and a price of exactly 24 hours still counts.
+        start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
+        try:
+            points = self.price_path(ref.instrument(self._name, "YES"), start=start, until=as_of).points
+        except layout.FileBroken as error:
+            raise _Unpriced(str(error)) from error
+        return Quote(at=points[-1].at, history=points[-1].price) if points else None
+
+    def _revisions(self, ref: MarketRef, as_of: datetime) -> tuple[Resolution, ...]:
+        """Return what is known of one market; nothing where it has no condition id."""
+        stored = self._stored_resolutions().get(ref.condition_id) if ref.condition_id else None
+        return () if stored is None else known_revisions(stored, as_of=as_of)
+
+    def _stored_resolutions(self) -> Mapping[str, object]:
+        """Return `resolutions.json`, read once."""
+        with self._lock:
+            if self._resolutions is None:
+                self._resolutions = self._read_resolutions()
+            return self._resolutions
+
+    def _read_resolutions(self) -> Mapping[str, object]:
+        """Return `resolutions.json`; an archive without one knows no resolution."""
+        path = self._folder / layout.RESOLUTIONS_FILE
+        payload = layout.read_json(self._folder, path)
+        if payload is None:
+            return {}
+        if not isinstance(payload, dict):
+            raise VenueChanged(f"{path} is not an object of condition ids; take it out of the archive")
+        return payload
+
+    def _series_of(self, instrument: Instrument) -> layout.Series:
+        """Return the instants and unchecked prices of a token, in order; read once."""
+        if instrument.kind != BINARY_OUTCOME:
+            return ()
+        path = layout.price_file(self._folder, instrument.id)
+        if path is None:
+            return ()
+        with self._lock:
+            if instrument.id in self._series:
+                self._series.move_to_end(instrument.id)
+                return self._series[instrument.id]
+        series = layout.read_series(self._folder, path)
+        with self._lock:
+            self._series[instrument.id] = series
+            while len(self._series) > self._max_cached_series:
+                self._series.popitem(last=False)
+        return series
+
+    def _point(self, instrument: Instrument, row: layout.Row) -> PricePoint:
+        """Return one point, checked only when somebody may see it."""
+        try:
+            return PricePoint(row[0], fields.stated_price(row[1]))
+        except ValueError as error:
+            at = format_instant(row[0])
+            raise layout.FileBroken(f"the price of token {instrument.id} at {at} cannot be read: {error}") from error

@@ -1,0 +1,68 @@
+"""Recorded resolutions: the revisions of `resolutions.json`, as far as they were known at an instant."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from predibot.domain.resolution import Resolution
+from predibot.venues import fields
+
+PAYOUT_TOLERANCE = 1e-6
+
+
+def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...]:
+    """Return the revisions of one market that were effective at or before an instant, oldest first.
+
+    What lies later is not looked at, so that a future which cannot be read
+    changes nothing. Of two revisions effective at one instant the later written
+    one counts.
+
+    Args:
+        stored: A row of `resolutions.json`, or a list of them.
+        as_of: Nothing effective or resolved after it is seen.
+
+    Raises:
+        ValueError: If a row cannot be read.
+    """
+    rows = stored if isinstance(stored, list) else [stored]
+    known: dict[datetime, Resolution] = {}
+    for row in rows:
+        fields = _fields(row)
+        resolved_at, effective_at = _instants(fields)
+        if max(effective_at, resolved_at) <= as_of:
+            payout_yes = _payout_yes(fields.get("payouts"))
+            known[effective_at] = Resolution(payout_yes, resolved_at, "venue", effective_at)
+    return tuple(known[instant] for instant in sorted(known))
+
+
+def known_at(row: object) -> datetime:
+    """Return the instant from which one revision is known: it is effective then, and its market resolved.
+
+    Raises:
+        ValueError: If the row states no readable instant.
+    """
+    return max(_instants(_fields(row)))
+
+
+def _fields(row: object) -> Mapping[str, object]:
+    if not isinstance(row, Mapping):
+        raise ValueError(f"{fields.seen(row)} is not a resolution")
+    return row
+
+
+def _instants(row: Mapping[str, object]) -> tuple[datetime, datetime]:
+    """Return when a revision's market resolved, and since when the revision is effective.
+
+    It may state either alone: it is then settled since it is effective, and the other way round.
+    """
+    resolved_at = fields.unix_instant(row.get("resolved_at", row.get("effective_at")))
+    return resolved_at, fields.unix_instant(row["effective_at"]) if "effective_at" in row else resolved_at
+
+
+def _payout_yes(payouts: object) -> float:
+    """Return what a share of the first of two outcomes paid."""
+    if not isinstance(payouts, list) or len(payouts) != 2:
+        raise ValueError(f"{fields.seen(payouts)} is not a pair of payouts")
+    first, second = (fields.stated_price(payout) for payout in payouts)
+    if abs(first + second - 1.0) > PAYOUT_TOLERANCE:
+        raise ValueError(f"the payouts {first:g} and {second:g} do not add up to 1")
+    return first

@@ -1,0 +1,158 @@
+"""Writing a market archive: snapshots once and whole, histories and resolutions merged into what is there.
+
+Every file is written beside its place and renamed when it is whole, so that a
+reader never sees half of one. One writer at a time: two would each replace the
+other's merge.
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from predibot.domain.resolution import Resolution
+from predibot.errors import UsageError, VenueChanged
+from predibot.venues import fields
+from predibot.venues.archive import layout
+from predibot.venues.archive.resolutions import known_revisions
+from predibot.whole_file import whole_file
+
+LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
+_UNFINISHED = ".unfinished-"
+
+
+def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]) -> Path:
+    """Write the event objects read at an instant, and return the snapshot's folder.
+
+    A name has whole seconds; a fraction is rounded up, because a snapshot must
+    not claim to have been known before it was.
+
+    Raises:
+        UsageError: If there is a snapshot of this instant already, or the
+            folder cannot be written.
+    """
+    whole = instant.replace(microsecond=0) + timedelta(seconds=1 if instant.microsecond else 0)
+    place = layout.snapshot_file(folder, whole).parent
+    if place.exists():
+        raise UsageError(
+            f"{place} exists already and is not overwritten; record later, or name another folder. "
+            "A sandbox stands at one instant: give it another with --as-of"
+        )
+    unfinished = place.with_name(f"{_UNFINISHED}{uuid.uuid4().hex}")
+    try:
+        unfinished.mkdir(parents=True)
+        layout.check_inside(folder, unfinished)
+        _write(unfinished / layout.EVENTS_FILE, list(raw_events))
+        unfinished.rename(place)
+    except OSError as error:
+        raise UsageError(f"{place} cannot be written: {error}; name a folder that can") from error
+    return place
+
+
+def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, object]]) -> int:
+    """Add points to the prices of a token, and return how many are new.
+
+    What is recorded already stays: a point at the same time is not replaced, so
+    that a replay of the past does not change.
+
+    Args:
+        folder: The archive.
+        token_id: Up to 80 digits.
+        points: `{"t": unix seconds, "p": price}` as the venue wrote them.
+
+    Raises:
+        UsageError: If the id is no token id, or the file cannot be written.
+        VenueChanged: If a point, or the file as it is, cannot be read.
+    """
+    path = layout.price_file(folder, token_id)
+    if path is None:
+        raise UsageError(f"{token_id[:100]!r} is not a token id; only digits name a price file")
+    stored = {at.timestamp(): price for at, price in layout.read_series(folder, path)}
+    fresh = {at: price for at, price in map(_checked_point, points) if at not in stored}
+    if fresh:
+        rows = [{"t": _whole(at), "p": price} for at, price in sorted({**stored, **fresh}.items())]
+        _replace(folder, path, {"history": rows})
+    return len(fresh)
+
+
+def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: datetime) -> int:
+    """Add resolutions by condition id, and return how many are new or corrected.
+
+    A payout that differs from the last one stored becomes a further revision,
+    effective from `seen_at`; what was known before stays known as of before.
+
+    Raises:
+        UsageError: If an id is no condition id, or the file cannot be written.
+        VenueChanged: If the file as it is cannot be read.
+    """
+    path = folder / layout.RESOLUTIONS_FILE
+    stored = layout.read_json(folder, path)
+    stored = {} if stored is None else stored
+    if not isinstance(stored, dict):
+        raise VenueChanged(f"{path} is not an object of condition ids; take it out of the archive")
+    changed = 0
+    for condition_id, resolution in rows.items():
+        if not fields.CONDITION_ID.fullmatch(condition_id):
+            raise UsageError(f"{condition_id[:100]!r} is not a condition id; only those name a resolution")
+        revisions = _revised(stored.get(condition_id), resolution, seen_at)
+        if revisions is not None:
+            stored[condition_id] = revisions
+            changed += 1
+    if changed:
+        _replace(folder, path, stored)
+    return changed
+
+
+def _revised(stored: object, resolution: Resolution, seen_at: datetime) -> object | None:
+    """Return the row to store for a market, or None where nothing changed."""
+    if stored is None:
+        return _row(resolution, resolution.effective_at)
+    rows = stored if isinstance(stored, list) else [stored]
+    try:
+        last = known_revisions(rows, as_of=LAST_INSTANT)[-1]
+    except (ValueError, IndexError) as error:
+        raise VenueChanged(f"a resolution of the archive cannot be corrected: {error}; mend it by hand") from error
+    if last.payout_yes == resolution.payout_yes:
+        return None
+    dated = [{"effective_at": row.get("resolved_at"), **row} for row in rows if isinstance(row, dict)]
+    effective_at = max(seen_at, last.effective_at).timestamp()
+    return [*dated, {**_row(resolution, seen_at), "effective_at": _whole(effective_at)}]
+
+
+def _row(resolution: Resolution, effective_at: datetime) -> dict[str, object]:
+    """Return a resolution as the archive writes it; `effective_at` only where it says something."""
+    row: dict[str, object] = {
+        "resolved_at": _whole(resolution.settled_at.timestamp()),
+        "payouts": [resolution.payout_yes, 1.0 - resolution.payout_yes],
+    }
+    if effective_at != resolution.settled_at:
+        row["effective_at"] = _whole(effective_at.timestamp())
+    return row
+
+
+def _checked_point(point: Mapping[str, object]) -> tuple[float, float]:
+    """Return the time and the price of a point."""
+    try:
+        return fields.unix_instant(point.get("t")).timestamp(), fields.stated_price(point.get("p"))
+    except ValueError as error:
+        raise VenueChanged(f"a price point cannot be recorded: {error}") from error
+
+
+def _whole(seconds: float) -> int | float:
+    """Return whole seconds without a decimal point, as venues write them."""
+    return int(seconds) if seconds == int(seconds) else seconds
+
+
+def _replace(folder: Path, path: Path, value: object) -> None:
+    """Put a file in its place at once."""
+    layout.check_inside(folder, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, value)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error}; name a folder that can") from error
+
+
+def _write(path: Path, value: object) -> None:
+    with whole_file(path, durable=True) as file:
+        file.write(fields.dumps(value).encode())

@@ -1,0 +1,1 @@
+"""Polymarket as a venue."""

@@ -1,0 +1,398 @@
+"""The Polymarket venue: events and settlements from Gamma, prices and books from the CLOB; reading only, as of now."""
+
+import ipaddress
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from predibot.contracts import ResolutionPage
+from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
+from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
+from predibot.domain.resolution import Resolution
+from predibot.errors import UsageError, VenueChanged
+from predibot.venues import fields
+from predibot.venues.http import JsonClient, RequestRefused
+from predibot.venues.polymarket.order_book import OrderBook, parse_book
+from predibot.venues.polymarket.pagination import PAGE_SIZE, ids_of, pages
+from predibot.venues.polymarket.parse import UNKNOWN_ID, parse_event, parse_resolution, payload_id, tokens_of
+from predibot.venues.polymarket.price_history import read_history
+
+ORDER = "volume1wk"
+MARKETS_PER_REQUEST = 50
+BOOKS_PER_REQUEST = 500
+SAME_WORK = timedelta(minutes=15)
+"""A settlement first seen this soon after the instant asked for counts as seen at that instant."""
+GAMMA_REQUESTS_PER_10_SECONDS = {"": 4_000, "/events": 500, "/markets": 300, "/comments": 200}
+CLOB_REQUESTS_PER_10_SECONDS = {
+    "/book": 1_500,
+    "/books": 500,
+    "/price": 1_500,
+    "/midpoint": 1_500,
+    "/prices-history": 1_000,
+}
+_NO_SUCH_OBJECT = (400, 404, 422)
+
+_log = logging.getLogger(__name__)
+
+
+class Polymarket:
+    """The live venue; thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        gamma_url: str,
+        clob_url: str,
+        clock: Callable[[], datetime],
+        name: str = "polymarket",
+        live: bool = True,
+        call_deadline_seconds: float = 60.0,
+        list_deadline_seconds: float = 60.0,
+        requests_per_10_seconds: Mapping[str, float] | None = None,
+        transport: httpx.BaseTransport | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Open a client for a pair of hosts.
+
+        Args:
+            gamma_url: Where the Gamma dialect is spoken.
+            clob_url: Where the CLOB dialect is spoken.
+            clock: Says now at the venue; the sandbox has its own.
+            name: The venue whose instruments these are.
+            live: Whether quotes age while a bot thinks.
+            call_deadline_seconds: For one request with all its tries.
+            list_deadline_seconds: For all pages of the list of events.
+            requests_per_10_seconds: By address prefix; None takes the venue's
+                own limits, and none for a host on this machine.
+            transport: Replaces the network in tests.
+            monotonic: A clock in seconds that never goes back.
+            sleep: Waits that many seconds.
+        """
+        self._gamma_url = gamma_url.rstrip("/")
+        self._clob_url = clob_url.rstrip("/")
+        self._clock = clock
+        self._name = name
+        self._live = live
+        self._list_deadline_seconds = list_deadline_seconds
+        rates = default_rates(self._gamma_url, self._clob_url)
+        self._client = JsonClient(
+            deadline_seconds=call_deadline_seconds,
+            requests_per_10_seconds=rates if requests_per_10_seconds is None else requests_per_10_seconds,
+            transport=transport,
+            now=clock,
+            monotonic=monotonic,
+            sleep=sleep,
+        )
+
+    def __enter__(self) -> Self:
+        """Return the venue itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    @property
+    def name(self) -> str:
+        """Return the venue whose instruments these are."""
+        return self._name
+
+    @property
+    def live(self) -> bool:
+        """Return whether quotes age while a bot thinks."""
+        return self._live
+
+    def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
+        """Return the open events, the most traded of the week first.
+
+        The venue answers for now, whatever `as_of` says; each quote carries the
+        instant its page was read.
+
+        Raises:
+            VenueUnavailable: If a page could not be read; never part of a list.
+            VenueChanged: If a page does not keep the contract.
+        """
+        events: list[Event] = []
+        skipped: list[Skip] = []
+        complete = False
+        for number, (payloads, complete) in enumerate(self._pages()):
+            if self._live and complete and number == 0 and len(payloads) == PAGE_SIZE:
+                raise VenueChanged(
+                    f"the list ends after one full page of {PAGE_SIZE} events, and a venue has more than that: "
+                    "next_cursor is missing; try again later, or update predibot"
+                )
+            quoted_at = self._clock()
+            counts = ids_of(payloads)
+            for payload in payloads:
+                event, skips = parse_event(payload, quoted_at=quoted_at)
+                if event is not None and counts[event.id] > 1:
+                    skips = (Skip("event", event.id, "its id stands on one page more than once"),)
+                    event = None
+                skipped.extend(skips)
+                events.extend([event] if event else [])
+            if not complete and enough is not None and enough(events):
+                break
+        return EventPage(tuple(events), tuple(skipped), complete)
+
+    def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
+        """Yield the open events page by page as the venue wrote them; errors as in `events`.
+
+        Args:
+            enough: Asked between pages with all objects so far.
+        """
+        objects: list[object] = []
+        for payloads, _ in self._pages():
+            objects.extend(payloads)
+            yield payloads
+            if enough is not None and enough(objects):
+                return
+
+    def event(self, event_id: str, as_of: datetime) -> Event:
+        """Return one event as it is now, open or closed.
+
+        Raises:
+            UsageError: If the venue knows no such event.
+            VenueUnavailable: If it did not answer.
+            VenueChanged: If it cannot be read, or none of its markets can.
+        """
+        event, skips = parse_event(self._raw_event(event_id), quoted_at=self._clock())
+        if event is None:
+            raise VenueChanged(f"{self._name}: event {event_id} cannot be read: {skips[0].reason}; update predibot")
+        if skips and not event.markets:
+            raise VenueChanged(
+                f"{self._name}: none of the {len(skips)} markets of event {event_id} can be read: "
+                f"{skips[0].reason}; try again later, or update predibot"
+            )
+        for skip in skips:
+            _log.warning("market %s of event %s is left out: %s", skip.id, event_id, skip.reason)
+        return event
+
+    def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
+        """Return the recorded prices of a token with start < at <= until, oldest first.
+
+        Nothing of the last minute before now is among them; see
+        `polymarket_history.NOW_MARGIN`. An instrument without a token, such as
+        that of a market listed a minute ago, has no prices.
+
+        Raises:
+            VenueUnavailable: If a part could not be read.
+            VenueChanged: If an answer does not keep the contract.
+        """
+        if not fields.TOKEN_ID.fullmatch(instrument.id):
+            return PricePath(instrument)
+        points = self.raw_history(instrument.id, start, until)
+        return PricePath(
+            instrument,
+            tuple(PricePoint(fields.unix_instant(point["t"]), fields.stated_price(point["p"])) for point in points),
+        )
+
+    def raw_history(self, token_id: str, start: datetime, until: datetime) -> list[dict[str, object]]:
+        """Return `{"t", "p"}` points of a token with start < t <= until as the venue wrote them; else as `price_path`.
+
+        Raises:
+            UsageError: If the id is no token id.
+        """
+        if not fields.TOKEN_ID.fullmatch(token_id):
+            raise UsageError(f"{token_id[:100]!r} is not a token id; only digits name a price history")
+        url = f"{self._clob_url}/prices-history"
+        return read_history(self._client, url, token_id, start=start, until=until, now=self._clock())
+
+    def quotes(self, event: Event) -> Mapping[str, Quote]:
+        """Return a fresh quote for each market of the event that is still open and quoted.
+
+        Displayed and last price come from Gamma, bid and ask from the order
+        book of YES: a side nobody stands on is None. Markets without a token
+        keep the bid and ask of Gamma.
+
+        Raises:
+            VenueUnavailable: If they could not be read whole.
+            VenueChanged: If an answer does not keep the contract.
+        """
+        fresh = self.event(event.id, self._clock())
+        wanted = {market.id: market.ref for market in event.markets}
+        markets = [market for market in fresh.markets if market.id in wanted and not market.closed]
+        if fresh.closed or not markets:
+            return {}
+        books = self._books([market.ref.token_ids[0] for market in markets if market.ref.token_ids])
+        at = self._clock()
+        quotes = {market.id: _quote(market, books, at) for market in markets}
+        turned = {market.id for market in markets if _is_turned(wanted[market.id], market.ref.token_ids)}
+        return {
+            market_id: _turned(quote) if market_id in turned else quote
+            for market_id, quote in quotes.items()
+            if quote is not None
+        }
+
+    def order_book(self, token_id: str) -> OrderBook:
+        """Return the order book of one token, best levels first.
+
+        Raises:
+            UsageError: If the id is no token id, or there is no book for it.
+            VenueUnavailable: If the venue did not answer.
+            VenueChanged: If the answer is no book, or that of another token.
+        """
+        if not fields.TOKEN_ID.fullmatch(token_id):
+            raise UsageError(f"{token_id[:100]!r} is not a token id; only digits name an order book")
+        try:
+            book = parse_book(self._client.get(f"{self._clob_url}/book", [("token_id", token_id)]))
+        except RequestRefused as refusal:
+            if refusal.status in _NO_SUCH_OBJECT:
+                raise UsageError(
+                    f"{self._name} has no order book of token {token_id}; its market may be closed"
+                ) from refusal
+            raise
+        if book.token_id != token_id:
+            raise VenueChanged(f"asked for the book of {token_id}, got that of {book.token_id}; update predibot")
+        return book
+
+    def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
+        """Return what these markets paid, as far as they are settled by the instant.
+
+        A settlement counts from the instant the venue states, else from our
+        first sight of it. That is `as_of` when it lies less than 15 minutes
+        back, because then it is the instant this very work stands at.
+
+        Raises:
+            VenueUnavailable: If they could not be read whole.
+            VenueChanged: If an answer does not keep the contract.
+        """
+        found: dict[str, tuple[Resolution, ...]] = {}
+        skipped: list[Skip] = []
+        asked = {ref.id: ref for ref in markets}
+        ids = list(asked)
+        for begin in range(0, len(ids), MARKETS_PER_REQUEST):
+            for payload in self._all_settled(ids[begin : begin + MARKETS_PER_REQUEST]):
+                resolution = parse_resolution(payload, first_seen_at=self._first_seen_at(as_of))
+                if isinstance(resolution, Skip):
+                    skipped.append(resolution)
+                elif resolution is not None and max(resolution.effective_at, resolution.settled_at) <= as_of:
+                    ref = asked[payload_id(payload)]
+                    turned = _is_turned(ref, tokens_of(payload))
+                    payout_yes = 1.0 - resolution.payout_yes if turned else resolution.payout_yes
+                    found[ref.id] = (replace(resolution, payout_yes=payout_yes),)
+        return ResolutionPage(found, tuple(skipped))
+
+    def _pages(self) -> Iterator[tuple[list[object], bool]]:
+        """Yield the pages of open events, and whether each is the last."""
+        url = f"{self._gamma_url}/events/keyset"
+        # Without `closed` the venue returns closed events.
+        return pages(
+            self._client,
+            url,
+            field="events",
+            order=ORDER,
+            params=[("closed", "false")],
+            deadline_seconds=self._list_deadline_seconds,
+        )
+
+    def _raw_event(self, event_id: str) -> object:
+        """Return one event object as the venue wrote it."""
+        unknown = f"{self._name} knows no event {event_id[:100]!r}; `predibot select` shows the ids"
+        try:
+            fields.venue_id(event_id)
+            payload = self._client.get(f"{self._gamma_url}/events/{event_id}")
+        except ValueError:
+            raise UsageError(unknown) from None
+        except RequestRefused as refusal:
+            if refusal.status in _NO_SUCH_OBJECT:
+                raise UsageError(unknown) from refusal
+            raise
+        if payload_id(payload) != event_id:
+            raise VenueChanged(f"asked for event {event_id}, got {fields.seen(payload)}; update predibot")
+        return payload
+
+    def _all_settled(self, ids: Sequence[str]) -> Iterator[object]:
+        """Yield the market objects of those that are closed.
+
+        A page may hold fewer than were asked for: what it leaves out is asked
+        for again, until none of that comes.
+        """
+        while ids:
+            payloads = self._settled_markets(ids)
+            yield from payloads
+            answered = {payload_id(payload) for payload in payloads}
+            left = [market_id for market_id in ids if market_id not in answered]
+            if len(left) == len(ids):
+                return
+            ids = left
+
+    def _settled_markets(self, ids: Sequence[str]) -> list[object]:
+        """Return the market objects of those that are closed, and those whose id cannot be read, to be skipped."""
+        url = f"{self._gamma_url}/markets"
+        params = [*(("id", market_id) for market_id in ids), ("closed", "true"), ("limit", str(len(ids)))]
+        payloads = self._client.get(url, params)
+        if not isinstance(payloads, list):
+            raise VenueChanged(f"{url} answered no list of markets but {fields.seen(payloads)}; update predibot")
+        known = {*ids, UNKNOWN_ID}
+        foreign = next((payload for payload in payloads if payload_id(payload) not in known), None)
+        if foreign is not None:
+            raise VenueChanged(f"{url} answered market {payload_id(foreign)}, which was not asked for; update predibot")
+        return payloads
+
+    def _books(self, token_ids: Sequence[str]) -> Mapping[str, OrderBook]:
+        """Return the order books of tokens; one the venue has none for is absent."""
+        url = f"{self._clob_url}/books"
+        books: dict[str, OrderBook] = {}
+        for begin in range(0, len(token_ids), BOOKS_PER_REQUEST):
+            asked = [{"token_id": token_id} for token_id in token_ids[begin : begin + BOOKS_PER_REQUEST]]
+            payloads = self._client.post(url, asked)
+            if not isinstance(payloads, list):
+                raise VenueChanged(f"{url} answered no list of books but {fields.seen(payloads)}; update predibot")
+            books.update((book.token_id, book) for book in map(parse_book, payloads))
+        return books
+
+    def _first_seen_at(self, as_of: datetime) -> datetime:
+        """Return the instant of a first sight now, for work that stands at an instant."""
+        now = self._clock()
+        return as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
+
+
+def default_rates(gamma_url: str, clob_url: str) -> dict[str, float]:
+    """Return what the venue allows per 10 seconds by address prefix; nothing for hosts on this machine."""
+    table = ((gamma_url, GAMMA_REQUESTS_PER_10_SECONDS), (clob_url, CLOB_REQUESTS_PER_10_SECONDS))
+    return {f"{url}{path}": count for url, counts in table if not _is_local(url) for path, count in counts.items()}
+
+
+def _is_local(url: str) -> bool:
+    """Return whether an address is one of this machine's own."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_turned(known: MarketRef, listed: Sequence[str]) -> bool:
+    """Return whether a market is known by the venue's second outcome as its first, as where it was imported."""
+    return bool(known.token_ids) and known.token_ids != tuple(listed) and known.token_ids == tuple(reversed(listed))
+
+
+def _turned(quote: Quote) -> Quote:
+    """Return a quote of one side of a market as one of the other."""
+
+    def other(price: float | None) -> float | None:
+        return None if price is None else 1.0 - price
+
+    return Quote(quote.at, other(quote.ask), other(quote.bid), other(quote.displayed), other(quote.last))
+
+
+def _quote(market: Market, books: Mapping[str, OrderBook], at: datetime) -> Quote | None:
+    """Return a market's fresh quote; None where nothing at all is quoted."""
+    listed = market.quote or Quote(at=at)
+    if not market.ref.token_ids:
+        return replace(market.quote, at=at) if market.quote else None
+    book = books.get(market.ref.token_ids[0])
+    quote = replace(listed, at=at, bid=book.bid if book else None, ask=book.ask if book else None)
+    return None if quote == Quote(at=at) else quote

@@ -1,0 +1,140 @@
+"""Reading a keyset list of Gamma page by page, and noticing when it does not keep its contract."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from predibot.errors import VenueChanged, VenueUnavailable
+from predibot.venues import fields
+from predibot.venues.http import JsonClient
+from predibot.venues.polymarket.parse import UNKNOWN_ID, payload_id
+
+PAGE_SIZE = 100
+"""Gamma clamps larger ones without a word."""
+MAX_PAGES = 1_000
+ORDER_TOLERANCE = 0.05
+"""Volumes move while the list is read, so a small step in the wrong direction is no broken order."""
+
+
+class PageGuard:
+    """Remembers what pages began with, and refuses what shows that paging does not work."""
+
+    def __init__(self, key: str) -> None:
+        """Begin before the first page of a list ordered by a field, highest first."""
+        self._key = key
+        self._first_ids: set[str] = set()
+        self._cursors: set[str] = set()
+        self._lowest: float | None = None
+        self._ids: set[str] = set()
+
+    def fresh(self, entries: Sequence[object]) -> list[object]:
+        """Return the entries of a page that were on no page before, after checking it.
+
+        An entry moves from one page to the next when something overtakes it
+        while the list is read; it is taken once. What stands on one page more than
+        once did not move, so it is no reason to pass over anything on the next.
+
+        Raises:
+            VenueChanged: If the page begins like an earlier one, or the order
+                is not the one asked for.
+        """
+        first_id = payload_id(entries[0]) if entries else UNKNOWN_ID
+        if first_id != UNKNOWN_ID and first_id in self._first_ids:
+            raise VenueChanged(
+                f"two pages of the list begin with {first_id}: the venue ignores after_cursor; update predibot"
+            )
+        self._first_ids.add(first_id)
+        for entry in entries:
+            self._check_order(entry)
+        fresh = [entry for entry in entries if payload_id(entry) not in self._ids]
+        self._ids.update(each for each, count in ids_of(fresh).items() if count == 1 and each != UNKNOWN_ID)
+        return fresh
+
+    def next_cursor(self, page: dict[str, object]) -> str | None:
+        """Return where the next page begins, or None after the last one.
+
+        Raises:
+            VenueChanged: If the cursor is none, or was given before.
+        """
+        cursor = page.get("next_cursor")
+        if cursor is None or cursor == "":
+            return None
+        if not isinstance(cursor, str):
+            raise VenueChanged(f"next_cursor is {fields.seen(cursor)}, not a text; update predibot")
+        if cursor in self._cursors:
+            raise VenueChanged(f"the cursor {fields.seen(cursor)} came twice: the list has no end; try again later")
+        self._cursors.add(cursor)
+        return cursor
+
+    def _check_order(self, entry: object) -> None:
+        """Refuse an entry that should have come earlier; those of unknown volume may stand anywhere."""
+        value = _known_number(entry, self._key)
+        if value is None:
+            return
+        if self._lowest is not None and value > self._lowest * (1.0 + ORDER_TOLERANCE) + ORDER_TOLERANCE:
+            raise VenueChanged(
+                f"the list is not in the order asked for: {self._key} {value:g} after {self._lowest:g}; update predibot"
+            )
+        self._lowest = value if self._lowest is None else min(value, self._lowest)
+
+
+def pages(
+    client: JsonClient,
+    url: str,
+    *,
+    field: str,
+    order: str,
+    params: Sequence[tuple[str, str]],
+    deadline_seconds: float,
+) -> Iterator[tuple[list[object], bool]]:
+    """Yield the objects of each page, and whether it is the last.
+
+    A short page is not the end: only the absence of `next_cursor` is.
+
+    Args:
+        client: Asks.
+        url: Of the list, such as `.../events/keyset`.
+        field: What holds the objects, `events` or `markets`.
+        order: The camelCase field to order by, highest first.
+        params: Filters.
+        deadline_seconds: For the whole list.
+
+    Raises:
+        VenueUnavailable: If a page cannot be read, or the list does not end in time.
+        VenueChanged: If a page does not keep the contract.
+    """
+    guard = PageGuard(order)
+    fixed = [*params, ("order", order), ("ascending", "false"), ("limit", str(PAGE_SIZE))]
+    cursor: str | None = None
+    until = client.until(deadline_seconds)
+    for number in range(MAX_PAGES):
+        try:
+            page = client.get(url, [*fixed, *([("after_cursor", cursor)] if cursor else [])], until=until)
+        except VenueUnavailable as error:
+            if client.until(0.0) < until:
+                raise
+            raise VenueUnavailable(
+                f"{url}: {number} pages in {deadline_seconds:g} s and no end; "
+                "try again later, or raise list_deadline_seconds"
+            ) from error
+        entries = page.get(field) if isinstance(page, dict) else None
+        if not isinstance(page, dict) or not isinstance(entries, list):
+            raise VenueChanged(f"{url} answered no list of {field} but {fields.seen(page)}; update predibot")
+        fresh = guard.fresh(entries)
+        cursor = guard.next_cursor(page)
+        yield fresh, cursor is None
+        if cursor is None:
+            return
+    raise VenueChanged(f"{url} has more than {MAX_PAGES} pages and no end; try again later")
+
+
+def ids_of(entries: Sequence[object]) -> Counter[str]:
+    """Return how often each id stands among the objects of a page."""
+    return Counter(map(payload_id, entries))
+
+
+def _known_number(entry: object, key: str) -> float | None:
+    """Return a number of an object, or None where it is unknown or unreadable."""
+    try:
+        return fields.optional_number(entry.get(key)) if isinstance(entry, dict) else None
+    except ValueError:
+        return None

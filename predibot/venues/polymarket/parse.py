@@ -1,0 +1,307 @@
+"""The Polymarket parser: Gamma's event and market objects become ours, or a skip with its reason; pure.
+
+Texts longer than their bound (title 1,000 characters, description 20,000) are
+cut and end in an ellipsis, because a long text does not make a market
+unplayable; the payload beside them stays whole. Lists longer than their bound
+are refused.
+
+The payload that is kept beside an event has no field that states a result: an
+archive may hold what was written after the instant it stands for.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from predibot.domain.event import Event, FeeSchedule, Market, MarketRef, Skip, Tag
+from predibot.domain.price import Quote
+from predibot.domain.resolution import Resolution
+from predibot.venues import fields
+
+MAX_OUTCOMES = 100
+MAX_TAGS = 500
+MAX_MARKETS = 5_000
+SETTLED_TOLERANCE = 1e-4
+"""Markets of the AMM years settled at 0.0000008 and 0.999999."""
+UNKNOWN_ID = "?"
+_EXCLUSIVE = "negRisk"
+"""The group of mutually exclusive markets to which the venue gives no id."""
+VENUE_BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
+LATEST_END = datetime(2200, 1, 1, tzinfo=UTC)
+"""A server writes the year 1 or 9999 for an end that it does not know."""
+
+RESULT_FIELDS = frozenset(
+    {"eventMetadata", "finalPrice", "score", "period", "elapsed", "ended", "finishedTimestamp", "tweetCount", "winner"}
+)
+"""Fields that say how a question came out: closing prices, final scores, counts; wherever they stand."""
+_STATES_RESULT = re.compile(f'"(?:{"|".join(sorted(RESULT_FIELDS))})":')
+
+_List = BeforeValidator(fields.json_list)
+
+
+def _known_end(instant: datetime | None) -> datetime | None:
+    """Return an end, or None where it stands for one that is not known."""
+    return instant if instant is not None and VENUE_BEGAN <= instant < LATEST_END else None
+
+
+_End = Annotated[fields.OptionalInstant, AfterValidator(_known_end)]
+
+
+class _Wire(BaseModel):
+    """An object of a stranger: fields we do not use are passed over."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _FeeWire(_Wire):
+    """What a taker pays."""
+
+    rate: Annotated[fields.Number, Field(ge=0.0, le=1.0)]
+    exponent: fields.OptionalAmount = None
+
+    def to_domain(self) -> FeeSchedule:
+        """Return our fee schedule."""
+        return FeeSchedule(rate=self.rate, exponent=1.0 if self.exponent is None else self.exponent)
+
+
+class _TagWire(_Wire):
+    """A label on an event."""
+
+    label: fields.ShortText = ""
+    slug: fields.ShortText = ""
+
+
+class _MarketWire(_Wire):
+    """A market as Gamma writes it."""
+
+    id: fields.VenueId
+    question: fields.StatedText
+    condition_id: fields.ConditionId = Field(default=None, alias="conditionId")
+    token_ids: Annotated[list[fields.TokenId], _List] = Field(default=[], alias="clobTokenIds")
+    outcomes: Annotated[list[fields.StatedText], _List] = []
+    prices: Annotated[list[fields.Price], _List] = Field(default=[], alias="outcomePrices")
+    description: fields.LongText = ""
+    closes_at: _End = Field(default=None, alias="endDate")
+    closed: fields.OptionalFlag = None
+    volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
+    bid: fields.OptionalPrice = Field(default=None, alias="bestBid")
+    ask: fields.OptionalPrice = Field(default=None, alias="bestAsk")
+    last: fields.OptionalPrice = Field(default=None, alias="lastTradePrice")
+    fees_enabled: fields.OptionalFlag = Field(default=None, alias="feesEnabled")
+    fee_schedule: Annotated[_FeeWire | None, BeforeValidator(fields.json_object)] = Field(
+        default=None, alias="feeSchedule"
+    )
+    exclusive: fields.OptionalFlag = Field(default=None, alias="negRisk")
+    exclusive_id: fields.ShortText = Field(default="", alias="negRiskMarketID")
+
+    @model_validator(mode="after")
+    def _check_lists(self) -> Self:
+        """Refuse lists that do not correspond by index."""
+        if len(self.outcomes) > MAX_OUTCOMES:
+            raise ValueError(f"{len(self.outcomes)} outcomes are too many")
+        for name, entries in (("outcomePrices", self.prices), ("clobTokenIds", self.token_ids)):
+            if entries and len(entries) != len(self.outcomes):
+                raise ValueError(f"{name} has {len(entries)} entries for {len(self.outcomes)} outcomes")
+        if len(set(self.token_ids)) != len(self.token_ids):
+            raise ValueError("clobTokenIds names one token twice")
+        return self
+
+    def to_domain(self, *, quoted_at: datetime) -> Market:
+        """Return our market, quoted at the instant of reading."""
+        return Market(
+            ref=MarketRef(self.id, self.condition_id, tuple(self.token_ids)),
+            question=self.question,
+            outcomes=tuple(self.outcomes),
+            description=self.description,
+            closes_at=self.closes_at,
+            closed=self.closed,
+            volume_1wk_usd=self.volume_1wk_usd,
+            quote=self._quote(quoted_at),
+            fees=self._fees(),
+            exclusive_group=(self.exclusive_id or _EXCLUSIVE) if self.exclusive else "",
+        )
+
+    def _quote(self, at: datetime) -> Quote | None:
+        """Return what was quoted, or None where nothing was."""
+        displayed = self.prices[0] if self.prices else None
+        if self.bid is None and self.ask is None and self.last is None and displayed is None:
+            return None
+        return Quote(at=at, bid=self.bid, ask=self.ask, displayed=displayed, last=self.last)
+
+    def _fees(self) -> FeeSchedule | None:
+        """Return what a taker pays; None where it is not stated."""
+        if self.fees_enabled is False:
+            return FeeSchedule(0.0)
+        return None if self.fee_schedule is None else self.fee_schedule.to_domain()
+
+
+class _EventWire(_Wire):
+    """An event as Gamma writes it; its markets are parsed one by one."""
+
+    id: fields.VenueId
+    title: fields.StatedText
+    slug: fields.ShortText = ""
+    description: fields.LongText = ""
+    closes_at: _End = Field(default=None, alias="endDate")
+    tags: Annotated[list[_TagWire], _List, Field(max_length=MAX_TAGS)] = []
+    closed: fields.OptionalFlag = None
+    archived: fields.OptionalFlag = None
+    volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
+    volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
+    markets: Annotated[list[object], _List, Field(max_length=MAX_MARKETS)] = []
+
+    def to_domain(self, *, markets: tuple[Market, ...], payload: object) -> Event:
+        """Return our event with the markets that could be read."""
+        return Event(
+            id=self.id,
+            title=self.title,
+            markets=markets,
+            slug=self.slug,
+            description=self.description,
+            tags=tuple(Tag(tag.label, tag.slug) for tag in self.tags if tag.label or tag.slug),
+            closes_at=self.closes_at,
+            closed=self.closed,
+            archived=bool(self.archived),
+            volume_24h_usd=self.volume_24h_usd,
+            volume_1wk_usd=self.volume_1wk_usd,
+            payload=fields.dumps(without_results(payload)),
+        )
+
+
+class _SettlementWire(_Wire):
+    """The few fields that say whether and how a market settled."""
+
+    id: fields.VenueId
+    closed: fields.OptionalFlag = None
+    prices: Annotated[list[fields.Price], _List] = Field(default=[], alias="outcomePrices")
+    closed_at: fields.OptionalInstant = Field(default=None, alias="closedTime")
+
+    @property
+    def payout_yes(self) -> float | None:
+        """Return what a share of the first outcome paid, or None while that is not settled."""
+        if not self.closed or len(self.prices) != 2:
+            return None
+        first, second = self.prices
+        if first == second == 0.5:
+            return 0.5
+        for payout in (1.0, 0.0):
+            if max(abs(first - payout), abs(second - (1.0 - payout))) <= SETTLED_TOLERANCE:
+                return payout
+        return None
+
+
+def parse_event(payload: object, *, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
+    """Return an event with every market that can be read, and a skip for everything that cannot.
+
+    Args:
+        payload: One event object of Gamma, decoded from JSON.
+        quoted_at: When its quotes were read.
+
+    Returns:
+        The event, or None with a skip of kind `event`. Markets without an end
+        of their own get the event's.
+    """
+    try:
+        parsed = _EventWire.model_validate(payload)
+    except ValidationError as error:
+        return None, (Skip("event", payload_id(payload), fields.reason_of(error)),)
+    markets: dict[str, Market] = {}
+    skipped: list[Skip] = []
+    for entry in parsed.markets:
+        market = parse_market(entry, quoted_at=quoted_at, event_id=parsed.id)
+        if isinstance(market, Skip):
+            skipped.append(market)
+        elif market.id in markets:
+            skipped.append(Skip("market", market.id, "the event lists it twice; the first is taken", parsed.id))
+        else:
+            markets[market.id] = replace(market, closes_at=market.closes_at or parsed.closes_at)
+    return parsed.to_domain(markets=tuple(markets.values()), payload=payload), tuple(skipped)
+
+
+def parse_market(payload: object, *, quoted_at: datetime, event_id: str | None = None) -> Market | Skip:
+    """Return one market, or why it cannot be read."""
+    try:
+        return _MarketWire.model_validate(payload).to_domain(quoted_at=quoted_at)
+    except ValidationError as error:
+        return Skip("market", payload_id(payload), fields.reason_of(error), event_id)
+
+
+def settlement(payload: object) -> float | None:
+    """Return what a share of the first outcome of a market object paid; None unless it is settled.
+
+    Settled is a market that is closed and whose two prices both fit 1/0 or 0/1
+    to within 1e-4, or are exactly 0.5/0.5. Everything else is not: closed with
+    0.9995/0.0005, 0/0, or open at any price.
+    """
+    try:
+        return _SettlementWire.model_validate(payload).payout_yes
+    except ValidationError:
+        return None
+
+
+def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution | Skip | None:
+    """Return how a market object settled; None while it is not, a skip where that cannot be read.
+
+    Args:
+        payload: One market object of Gamma.
+        first_seen_at: What counts as the instant of settlement where the venue
+            does not state one.
+    """
+    try:
+        parsed = _SettlementWire.model_validate(payload)
+    except ValidationError as error:
+        return Skip("resolution", payload_id(payload), fields.reason_of(error))
+    payout_yes = parsed.payout_yes
+    if payout_yes is None:
+        return None
+    # A Go server writes the year 1 for an instant it does not know.
+    if parsed.closed_at is None or parsed.closed_at < VENUE_BEGAN:
+        return Resolution(payout_yes, first_seen_at, "first_sight", effective_at=first_seen_at)
+    return Resolution(payout_yes, parsed.closed_at, "venue", effective_at=parsed.closed_at)
+
+
+def tokens_of(payload: object) -> tuple[str, ...]:
+    """Return the tokens of a market object in its own order; nothing where they cannot be read."""
+    try:
+        listed = fields.json_list(payload.get("clobTokenIds")) if isinstance(payload, dict) else []
+        return tuple(fields.token_id(each) for each in listed)
+    except ValueError:
+        return ()
+
+
+def without_results(payload: object) -> object:
+    """Return a payload without the fields that state a result, however deep they are; nothing is changed in place."""
+    whole: list[Any] = [payload]
+    # A payload may be nested deeper than functions may call themselves.
+    holders: list[Any] = [whole]
+    while holders:
+        holder = holders.pop()
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            value = holder[key]
+            if isinstance(value, dict):
+                holder[key] = {name: each for name, each in value.items() if name not in RESULT_FIELDS}
+            elif isinstance(value, list):
+                holder[key] = list(value)
+            else:
+                continue
+            holders.append(holder[key])
+    return whole[0]
+
+
+def stored_without_results(payload: str) -> str:
+    """Return a payload as it is stored, without results; that of an earlier version may have some."""
+    if _STATES_RESULT.search(payload) is None:
+        return payload
+    return fields.dumps(without_results(fields.loads(payload)))
+
+
+def payload_id(payload: object) -> str:
+    """Return the id an object claims, or `UNKNOWN_ID` where it has none that can be read."""
+    try:
+        return fields.venue_id(payload.get("id")) if isinstance(payload, Mapping) else UNKNOWN_ID
+    except ValueError:
+        return UNKNOWN_ID
