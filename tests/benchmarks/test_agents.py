@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.test_loop import request_text, run, ten_visits, with_long_pages
+from tests.agents.loop.test_tool_loop import request_text, run, ten_visits, with_long_pages
 
 pytestmark = pytest.mark.benchmark
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.conftest import Predibot
-from tests.jobs.predibench_day import FED, FIRST_ANSWER, answer, answers, events, said, write_day, write_json
+from tests.jobs.imports.predibench_day import FED, FIRST_ANSWER, answer, answers, events, said, write_day, write_json
 
 NEW = ("--ledger", "sqlite:///new.db")
 

@@ -142,7 +142,7 @@ def test_a_dry_run_shows_host_and_key_of_every_model_and_search_provider(predibo
     agent, local, search = asks(predibot, recipe)
     assert (agent["name"], agent["host"], agent["key"]) == ("openai/tiny", "api.openai.com", "OPENAI_API_KEY")
     assert (local["bot"], local["host"], local["key"]) == ("local", "http://localhost:11434", None)
-    # The sandbox is searched within itself; tests/jobs/test_equipment.py looks at the recipe's own providers.
+    # The sandbox is searched within itself; the own providers of a recipe are looked at in test_agent_setup.py.
     assert (search["kind"], search["name"], search["key"]) == ("search", "searxng", None)
     shown = predibot("decide", recipe, "--dry-run").out
     assert "Who is asked" in shown

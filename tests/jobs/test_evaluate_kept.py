@@ -18,7 +18,7 @@ from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, finished_with
 from tests.ledger.databases import Postgres
-from tests.ledger.test_queries import observe, settle
+from tests.ledger.read.test_scoring_arrays import observe, settle
 
 ASKED = Question(uncertainty=Uncertainty(resamples=100))
 ONE, TWO = replace(event_of(1, 2), tags=(Tag("Sports", "sports"),)), event_of(2)

@@ -10,8 +10,8 @@ import pytest
 
 from predibot.errors import LedgerUnusable
 from predibot.ledger.store import Store
+from tests.jobs.deciding.test_select_events import decide_live, events, serving
 from tests.jobs.program import SLOW, Program, document_of, wait_until
-from tests.jobs.test_choose import decide_live, events, serving
 from tests.jobs.test_killed import outcomes
 from tests.jobs.tiny import canonical_at, statuses
 from tests.ledger.databases import Postgres

@@ -19,7 +19,7 @@ from predibot import scoring
 from predibot.scoring import BettingEvidence, Pair, Question, Uncertainty, scorecards, settled_forecasts
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.records.horizon_returns import horizon_returns
-from tests.scoring.records import Bet, Made, Paid, record_of
+from tests.scoring.made_records import Bet, Made, Paid, record_of
 
 MASKED = np.ma.masked_array([0.5, 0.25], mask=[True, False])
 RECORD = record_of([Made("a", bets=(Bet(0, probability=0.6),)), Made("b")], as_of=9, paid={0: Paid(2, 1.0)})

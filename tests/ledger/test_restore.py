@@ -30,7 +30,7 @@ from tests.ledger.by_hand import (
     finished_with,
     take,
 )
-from tests.ledger.test_export import canonical
+from tests.ledger.read.test_export import canonical
 
 ONE, TWO = event_of(1, 2), event_of(2)
 FIRST = replace(

@@ -10,7 +10,7 @@ from predibot.scoring import CONVENTIONS
 from predibot.scoring.evaluation.evaluation import PARTINGS
 from predibot.scoring.inference.expansion import CORRECTED
 from predibot.scoring.records.sizing import SIZINGS
-from tests.reports.test_evaluation_grids import everything
+from tests.reports.terminal.test_evaluation_grids import everything
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")
 

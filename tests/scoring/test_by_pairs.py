@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from predibot.scoring import Estimate, Pair, TrackRecord, Uncertainty, return_pairs, scorecards
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring import by_pairs, worlds
-from tests.scoring.records import Bet, Made, Paid, Seen, record_of
+from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.worlds import BOTS, WORLDS
 
 FEW = Uncertainty(resamples=40)

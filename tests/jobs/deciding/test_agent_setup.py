@@ -1,0 +1,376 @@
+"""Equipment: what a bot decides with, opened for real on a sandbox's loopback."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from predibot.config import Settings
+from predibot.contracts import ModelNeed, Needs, ToolText
+from predibot.domain.budget import Spending
+from predibot.domain.chat import ChatRequest, Message
+from predibot.errors import BudgetSpent, PluginError, UsageError
+from predibot.jobs.deciding.agent_setup import Equipment, Fitting
+from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
+from predibot.jobs.open_venue import OpenVenue, open_venue
+from predibot.ledger.files.pages import PageFolder
+from predibot.ledger.store import Store
+from predibot.net.api_keys import ApiKeys
+from predibot.recipe.parse import RecipeText, parse_recipe
+from tests.agents.chat_server import chat_server, completion
+from tests.agents.clients import HELLO
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+RECIPE = '[[bots]]\nname = "sharp"\nstrategy = "tool_agent"\nmodel = "sandbox/sharp"\n'
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[OpenVenue]:
+    with open_venue("sandbox:events=2", Settings(), as_of=None, purpose="decide", clock=lambda: NOW) as venue:
+        yield venue
+
+
+def fitted(opened: OpenVenue, pages: Path, *, key: str = "not-on-any-page") -> Fitting:
+    recipe = parse_recipe(RecipeText(RECIPE, "sharp.toml", "sharp"))
+    equipment = Equipment(
+        recipe, opened, ApiKeys({"OPENAI_API_KEY": key}), "run", 600.0, lambda: NOW, pages=PageFolder(pages)
+    )  # fmt: skip
+    event = opened.venue.events(opened.now).events[0]
+    return equipment.fit(recipe.bots[0], event, opened.now)
+
+
+REPORTER = (
+    '[[bots]]\nstrategy = "{strategy}"\nmodel = "openai/o3-deep-research"\nbase_url = "http://localhost:1/v1"\n'
+    "price_usd_per_million_tokens = 1\n"
+)
+EXTRACTED = 'extract_model = "cheap"\n'
+
+
+def reporter(opened: OpenVenue, more: str, *, strategy: str = "deep_research") -> Equipment:
+    """Return the equipment of a bot whose model works in the background."""
+    recipe = parse_recipe(RecipeText(REPORTER.format(strategy=strategy) + more, "r.toml", "r"))
+    return Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "more", "said"),
+    [
+        ("one_shot", "", "searches by itself and writes reports. Give it strategy = 'deep_research'"),
+        ("deep_research", EXTRACTED + "[limits.bot]\nusd = 9", "the price of deep_research's model is unknown"),
+        ("deep_research", EXTRACTED + "price_usd_per_search = 0.01\n[limits.bot]\nusd = 9", "a model that searches by"),
+    ],
+)
+def test_a_model_that_works_in_the_background_is_refused_where_it_cannot_be_held(
+    opened: OpenVenue, strategy: str, more: str, said: str
+) -> None:
+    equipment = reporter(opened, more, strategy=strategy)
+    with pytest.raises(UsageError, match=said):
+        equipment.check(equipment.recipe.bots)
+
+
+def test_the_worst_a_report_can_cost_is_forecast(opened: OpenVenue) -> None:
+    equipment = reporter(opened, EXTRACTED + "price_usd_per_search = 0.5\nmax_searches = 3\n")
+    event = opened.venue.events(opened.now).events[0]
+    cost = run_cost(equipment.recipe, [event], equipment)
+    assert cost.usd is not None
+    # Four times 200,000 tokens and 100,000 of the report at $1 a million, three searches at $0.50.
+    report_usd = 0.8 + 0.1 + 1.5
+    # Four calls that read a report of 100,000 tokens of four bytes, a prompt and the answers before.
+    assert report_usd + 4 * 0.4 < cost.usd < report_usd + 4 * 0.7
+    # Each model at its own price: the report is paid for once, and reading it costs no more than that.
+    assert "1 call of openai/o3-deep-research for at most $2.40 and 4 calls of cheap for" in cost.bots[0].basis
+
+
+def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> None:
+    page = (Path(__file__).parents[3] / "docs/agents.md").read_text("utf-8")
+    event = opened.venue.events(opened.now).events[0]
+    for model, report, whole in (("o4-mini", "$9.40", "$9.90"), ("o3", "$46.20", "$46.70")):
+        text = f'[[bots]]\nstrategy = "deep_research"\nmodel = "openai/{model}-deep-research"\n'
+        recipe = parse_recipe(RecipeText(text + 'extract_model = "openai/gpt-5-mini"\n', "d.toml", "d"))
+        cost = run_cost(recipe, [event], Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW))
+        assert f"1 call of openai/{model}-deep-research for at most {report} and 4 calls of" in cost.bots[0].basis
+        assert cost.usd == pytest.approx(float(whole[1:]), abs=0.05)
+        assert report in page
+        assert whole in page
+
+
+SONAR = """[[bots]]
+strategy = "deep_research"
+model = "perplexity/sonar-deep-research"
+extract_model = "openai/gpt-5-mini"
+"""
+
+
+def test_nothing_bounds_a_model_that_searches_as_often_as_it_likes(opened: OpenVenue) -> None:
+    recipe = parse_recipe(RecipeText(SONAR, "s.toml", "s"))
+    equipment = Equipment(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
+    cost = run_cost(recipe, opened.venue.events(opened.now).events[:1], equipment)
+    assert cost.usd is None
+    assert cost.bots[0].basis == "perplexity/sonar-deep-research searches by itself and cannot be told how often"
+
+
+@pytest.mark.parametrize("level", ["decision", "bot", "run", "day"])
+def test_a_model_that_searches_as_often_as_it_likes_is_refused_under_a_limit_in_dollars(
+    opened: OpenVenue, level: str
+) -> None:
+    recipe = parse_recipe(RecipeText(f"{SONAR}[limits.{level}]\nusd = 9\n", "s.toml", "s"))
+    equipment = Equipment(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
+    with pytest.raises(UsageError, match=r"searches by itself and cannot be told how often, so .* leave the limit out"):
+        equipment.check(recipe.bots)
+
+
+@pytest.mark.parametrize("strategy", ["one_shot", "tool_agent"])
+@pytest.mark.parametrize(
+    "model",
+    ["perplexity/sonar-deep-research", "openrouter/perplexity/sonar", "azure/o3-deep-research",
+     "openai/gpt-4o-search-preview", "groq/compound"],
+)  # fmt: skip
+def test_a_model_that_searches_is_refused_under_a_limit_whatever_the_strategy(
+    opened: OpenVenue, model: str, strategy: str
+) -> None:
+    price = "price_usd_per_million_tokens = 1"
+    text = f'[limits.decision]\nusd = 0.5\n[[bots]]\nstrategy = "{strategy}"\nmodel = "{model}"\n{price}'
+    recipe = parse_recipe(RecipeText(text, "s.toml", "s"))
+    equipment = Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+    with pytest.raises(UsageError, match=rf"{model}' searches by itself and cannot be told how often"):
+        equipment.check(recipe.bots)
+
+
+@pytest.mark.parametrize(
+    ("need", "more"),
+    [
+        (ModelNeed("perplexity/sonar", max_searches=5), ""),
+        (
+            ModelNeed("openai/o3-deep-research", max_searches=5),
+            'client = "litellm"\nbase_url = "http://127.0.0.1:9/v1"\nprice_usd_per_search = 0.01',
+        ),
+    ],
+)
+def test_how_often_it_may_search_bounds_no_model_that_is_not_told(
+    opened: OpenVenue, need: ModelNeed, more: str
+) -> None:
+    more += "\nprice_usd_per_million_tokens = 1"
+    equipment = needing(opened, Needs(models=(need,)), more, limits="[limits.run]\nusd = 0.5")
+    with pytest.raises(UsageError, match="searches by itself and cannot be told how often"):
+        equipment.check(equipment.recipe.bots)
+
+
+def needing(opened: OpenVenue, needs: Needs, more: str = "", *, limits: str = "") -> Equipment:
+    """Return the equipment of a bot whose strategy declares these needs."""
+    recipe = parse_recipe(RecipeText(f'{limits}\n[[bots]]\nstrategy = "random_bet"\n{more}', "n.toml", "n"))
+    (bot,) = recipe.bots
+    recipe = replace(recipe, bots=(replace(bot, strategy=replace(bot.strategy, needs=needs)),))
+    return Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+
+
+def cost_of(equipment: Equipment) -> RunCost:
+    """Return what a run of three equal events costs at the most."""
+    return run_cost(equipment.recipe, equipment.opened.venue.events(equipment.opened.now).events[:1] * 3, equipment)
+
+
+def test_one_price_of_two_leaves_the_other_unknown(opened: OpenVenue) -> None:
+    needs = Needs(models=(ModelNeed("openai/gpt-5-mini", calls=1), ModelNeed("acme/unpriced", calls=1)))
+    cost = cost_of(needing(opened, needs))
+    assert (cost.usd, cost.bots[0].basis) == (None, "the price of acme/unpriced is unknown")
+    limited = needing(opened, needs, limits="[limits.day]\nusd = 0.5")
+    with pytest.raises(UsageError, match="model is unknown: 'acme/unpriced', and its budget has a limit in USD"):
+        limited.check(limited.recipe.bots)
+
+
+def test_a_price_of_nothing_for_several_models_makes_no_known_one_free(opened: OpenVenue) -> None:
+    needs = Needs(models=(ModelNeed("ollama/tiny", calls=1), ModelNeed("openai/gpt-5", calls=1)))
+    cost = cost_of(needing(opened, needs, "price_usd_per_million_tokens = 0"))
+    assert "1 call of ollama/tiny for at most $0.00" in cost.bots[0].basis
+    assert cost.usd is not None
+    assert cost.usd > 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "usd", "basis"),
+    [
+        ("", None, "nothing limits how often it asks acme/judge"),
+        ("[limits.run]\nusd = 0.5", 0.5, "nothing limits how often it asks acme/judge"),
+        ("[limits.decision]\ntokens = 1000", 0.003, "the limit of tokens of each decision"),
+        ("[limits.decision]\nusd = 0.1", 0.3, "the limit of each decision"),
+    ],
+)
+def test_where_a_strategy_sets_no_end_to_its_calls_only_limits_bound_it(
+    opened: OpenVenue, limits: str, usd: float | None, basis: str
+) -> None:
+    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1'
+    cost = cost_of(needing(opened, Needs(models=("acme/judge",)), more, limits=limits))  # type: ignore[arg-type]
+    assert cost.usd == (None if usd is None else pytest.approx(usd))
+    assert cost.bots[0].basis == basis
+
+
+def test_a_limit_in_steps_leaves_the_dearest_calls(opened: OpenVenue) -> None:
+    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1'
+    needs = Needs(models=(ModelNeed("acme/short", calls=5), ModelNeed("acme/long", calls=2, output_tokens=10**6)))
+    free, limited = (
+        cost_of(needing(opened, needs, more, limits=limits)) for limits in ("", "[limits.decision]\nsteps = 3")
+    )
+    assert "5 calls of acme/short" in free.bots[0].basis
+    assert "1 call of acme/short" in limited.bots[0].basis
+    assert "2 calls of acme/long" in limited.bots[0].basis
+
+
+@pytest.mark.parametrize(
+    ("needs", "said"),
+    [
+        (Needs(news=True), "needs news, which game 'dollar_per_event' does not show"),
+        (Needs(tools=("websearch",)), "no tool 'websearch'. Did you mean 'web_search'?"),
+        (Needs(models=(ModelNeed("acme/deep", max_searches=None),)), "has a model that searches by itself"),
+    ],
+)
+def test_what_nobody_can_give_is_refused_before_any_call(opened: OpenVenue, needs: Needs, said: str) -> None:
+    equipment = needing(opened, needs)
+    with pytest.raises(UsageError, match=said):
+        equipment.check(equipment.recipe.bots)
+
+
+def test_a_decision_knows_which_models_it_opened(opened: OpenVenue) -> None:
+    needs = Needs(models=(ModelNeed("sandbox/sharp"), ModelNeed("sandbox/lazy")))
+    equipment = needing(opened, needs)
+    fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
+    assert fitting.opened_models == ()
+    fitting.model("sandbox/lazy")
+    fitting.model("sandbox/lazy")
+    with pytest.raises(PluginError, match="the models it declares are: sandbox/sharp, sandbox/lazy"):
+        fitting.model("sandbox/noisy")
+    with pytest.raises(PluginError, match="opens model 'sandbox/noisy'"):
+        fitting.calls_tools("sandbox/noisy")
+    assert fitting.opened_models == ("sandbox/lazy",)
+    assert (fitting.tools.web_search, fitting.tools.visit_webpage) == (None, None)
+
+
+def test_what_a_searching_model_read_is_booked_whatever_its_strategy_says(opened: OpenVenue) -> None:
+    with chat_server(completion(usage={"prompt_tokens": 300_000, "completion_tokens": 10})) as server:
+        more = f'base_url = "{server.base_url}"\nprice_usd_per_million_tokens = 2'
+        equipment = needing(opened, Needs(models=("sonar",)), more)  # type: ignore[arg-type]
+        fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
+        fitting.model("sonar").chat(HELLO, deadline_seconds=60.0)
+    assert fitting.meter.spent().usd == pytest.approx(0.60002)
+
+
+@pytest.mark.parametrize("searches", [None, 4])
+def test_a_model_that_searches_by_itself_is_told_how_often_in_each_request(
+    opened: OpenVenue, searches: int | None
+) -> None:
+    more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1\nprice_usd_per_search = 1'
+    equipment = needing(opened, Needs(models=(ModelNeed("openai/o3-deep-research", max_searches=3),)), more)
+    fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
+    request = ChatRequest((Message("user", "Rain?"),), max_searches=searches)
+    with pytest.raises(PluginError, match=f"max_searches = 3, and a request says {searches}"):
+        fitting.model("openai/o3-deep-research").chat(request, deadline_seconds=1.0)
+    assert fitting.trace.steps == []
+
+
+def read_a_page(fitting: Fitting, opened: OpenVenue) -> str:
+    """Return the first page a search finds that can be read."""
+    title = opened.venue.events(opened.now).events[0].title
+    assert fitting.tools.web_search is not None
+    assert fitting.tools.visit_webpage is not None
+    for url in re.findall(r"http://\S+", fitting.tools.web_search(title).text):
+        said = fitting.tools.visit_webpage(url, 1, None)
+        if isinstance(said, ToolText):
+            return said.text
+    raise AssertionError("no page could be read")
+
+
+def test_a_page_that_repeats_a_key_is_kept_without_it(opened: OpenVenue, tmp_path: Path) -> None:
+    said = read_a_page(fitted(opened, tmp_path / "open"), opened)
+    word = max(re.findall(r"\w+", said.splitlines()[-1]), key=len)
+    fitting = fitted(opened, tmp_path / "hidden", key=word)
+    read_a_page(fitting, opened)
+    (kept,) = (path for path in (tmp_path / "hidden").rglob("*") if path.is_file())
+    (visited,) = (step for step in fitting.trace.steps if step["kind"] == "page_visited")
+    assert word.encode() not in kept.read_bytes()
+    assert b"***" in kept.read_bytes()
+    assert visited["sha256"] == kept.stem == hashlib.sha256(kept.read_bytes()).hexdigest()
+
+
+LIMITED = RECIPE + "[limits.day]\nsteps = 2\n[limits.run]\nsteps = 5\n"
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_at_midnight_the_budget_of_another_day_begins_and_the_runs_goes_on(
+    opened: OpenVenue, tmp_path: Path, is_stored: bool
+) -> None:
+    recipe = parse_recipe(RecipeText(LIMITED, "sharp.toml", "sharp"))
+    event = opened.venue.events(opened.now).events[0]
+    instants = [datetime(2026, 3, 1, 23, 59, tzinfo=UTC)]
+    with Store.open(f"sqlite:///{tmp_path}/l.db") as store:
+        equipment = Equipment(
+            recipe, opened, ApiKeys(), "run", 600.0, lambda: instants[-1], store=store if is_stored else None
+        )  # fmt: skip
+
+        def spend() -> Fitting:
+            fitting = equipment.fit(recipe.bots[0], event, opened.now)
+            fitting.meter.reserve(Spending(steps=1)).settle(Spending(steps=1))
+            return fitting
+
+        late = [spend(), spend()]
+        with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
+            spend()
+        instants.append(datetime(2026, 3, 2, 0, 1, tzinfo=UTC))
+        # What began before midnight stays in the budget of its day.
+        with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
+            late[0].meter.reserve(Spending(steps=1))
+        spend()
+        spend()
+        instants.append(datetime(2026, 3, 3, tzinfo=UTC))
+        spend()
+        with pytest.raises(BudgetSpent, match="the run's limit of 5 steps"):
+            spend()
+
+
+def test_bots_share_the_accounts_of_their_run_and_wait_for_each_other(opened: OpenVenue) -> None:
+    text = RECIPE + RECIPE.replace('name = "sharp"', 'name = "other"') + "[limits.run]\nsteps = 1\n"
+    recipe = parse_recipe(RecipeText(text, "sharp.toml", "sharp"))
+    equipment = Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+    event = opened.venue.events(opened.now).events[0]
+    here, there = (equipment.fit(bot, event, opened.now).meter for bot in recipe.bots)
+    held = here.reserve(Spending(steps=1))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(there.reserve, Spending(steps=1))
+        held.settle(Spending())
+        waiting.result(timeout=30.0).settle(Spending(steps=1))
+    with pytest.raises(BudgetSpent, match="the run's limit of 1 steps"):
+        here.reserve(Spending(steps=1))
+
+
+SEARCHES = RECIPE.replace("sandbox/sharp", "openai/tiny") + (
+    'price_usd_per_million_tokens = 0\n[search]\nproviders = ["brave", "searxng", "ddgs"]\n'
+    'base_urls = {{brave = "{brave}", searxng = "http://10.0.0.9:8888"}}\n'
+)
+
+
+def searching(opened: OpenVenue, brave: str, keys: ApiKeys) -> Equipment:
+    """Return the equipment of a bot that searches the web."""
+    recipe = parse_recipe(RecipeText(SEARCHES.format(brave=brave), "r.toml", "r"))
+    return Equipment(recipe, replace(opened, loopback=None), keys, "run", 600.0, lambda: NOW)
+
+
+def test_where_searches_go_is_known_beforehand(opened: OpenVenue) -> None:
+    keys = ApiKeys({"BRAVE_API_KEY": "b" * 20, "SEARXNG_API_KEY": "s" * 20})
+    found = searching(opened, "https://api.search.brave.com/", keys).search_destinations()
+    assert {name: (at.host, at.key_name, at.key_is_set) for name, at in found.items()} == {
+        "brave": ("api.search.brave.com", "BRAVE_API_KEY", True),
+        "searxng": ("http://10.0.0.9:8888", None, False),
+        "ddgs": ("many", None, False),
+    }
+
+
+def test_a_search_key_goes_to_its_provider_or_where_the_operator_says(opened: OpenVenue) -> None:
+    values, brave = {"BRAVE_API_KEY": "b" * 20}, "https://brave.corp:9443"
+    with pytest.raises(
+        UsageError, match=r"'brave': BRAVE_API_KEY may not be sent to brave\.corp:9443: it belongs to api"
+    ):
+        searching(opened, brave, ApiKeys(values)).search_usd(("web_search",))
+    bound = ApiKeys(values, {"BRAVE_API_KEY": ("brave.corp:9443",)})
+    assert searching(opened, brave, bound).search_usd(("web_search",)) is None

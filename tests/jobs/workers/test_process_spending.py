@@ -1,0 +1,134 @@
+"""What was under way in a process that is gone: booked at its worst case by the process that started it."""
+
+import signal
+from typing import Any
+
+import psutil
+import pytest
+from sqlalchemy import text
+
+from predibot.ledger.store import Store
+from tests.agents.chat_server import ChatServer, Said, chat_server, completion, error, hang
+from tests.jobs.deciding.test_needs import BY_PROPERTY, GIVEN_UP, HEAD, JUDGED, recipe, served
+from tests.jobs.program import Program, document_of, wait_until
+
+LIMIT = "[limits.run]\nusd = 9"
+KNOWN_USD = 0.025
+"""What an answer costs: 25 tokens at a tenth of a cent."""
+WORST_USD = 0.1 + 0.091
+"""What one may cost that is under way: 100 tokens out and a request of 91 bytes."""
+ONE_PROCESS = ("--executor", "processes:1")
+
+
+@pytest.fixture
+def endless(program: Program) -> Program:
+    """Return the program with a strategy that asks again and again, and one that asks once."""
+    program.strategy("endless", HEAD.replace("{name}", "Endless") + GIVEN_UP.replace("{needs}", BY_PROPERTY))
+    program.strategy("judged", HEAD.replace("{name}", "Judged") + JUDGED.replace("{needs}", BY_PROPERTY))
+    return program
+
+
+def asks(program: Program, server: ChatServer, strategy: str = "endless", more: str = "") -> str:
+    """Write a recipe with one bot, and return its name."""
+    return recipe(program, strategy, served(server, f"price_usd_per_million_tokens = 1000\n{more}"), limits=LIMIT)
+
+
+def workers_of(pid: int) -> list[psutil.Process]:
+    """Return the processes that work for another one."""
+    found = psutil.Process(pid).children(recursive=True)
+    return [each for each in found if any("spawn_main" in word for word in each.cmdline())]
+
+
+def booked(program: Program) -> tuple[float, int, list[tuple[Any, ...]]]:
+    """Return what the run has spent in dollars, how much is still set aside, and how each decision ended."""
+    with Store.open(program.ledger, create=False) as store, store.read() as connection:
+        spent = connection.execute(text("SELECT usd FROM spending WHERE account LIKE 'run/%'")).scalar_one()
+        reserved = connection.execute(text("SELECT count(*) FROM reservations")).scalar_one()
+        rows = connection.execute(text("SELECT status, cost_usd, cost_known_usd FROM decisions"))
+        return spent / 1e12, reserved, [tuple(row) for row in rows]
+
+
+def test_a_process_that_is_killed_by_somebody_else_is_booked_for_and_its_decision_costs_nobody_knows_what(
+    endless: Program,
+) -> None:
+    with chat_server(completion(), Said(act=hang), error(401)) as server:
+        process = endless.decide(asks(endless, server), "--events", "1", *ONE_PROCESS)
+        wait_until(lambda: len(server.asked) == 2)
+        for worker in workers_of(process.pid):
+            worker.kill()
+        document_of(process, code=4)
+        assert len(server.asked) == 3
+    spent_usd, reserved, rows = booked(endless)
+    assert (spent_usd, reserved) == (pytest.approx(KNOWN_USD + WORST_USD), 0)
+    # The second try was refused and cost nothing; of the first one nobody knows.
+    assert rows == [("failed", None, 0.0)]
+
+
+def test_a_process_that_hangs_as_a_whole_is_booked_for_when_it_is_killed(endless: Program) -> None:
+    endless.settings = {"PREDIBOT_DECISION_DEADLINE_SECONDS": "6"}
+    with chat_server(completion(), Said(act=hang)) as server:
+        process = endless.decide(asks(endless, server), "--events", "1", *ONE_PROCESS)
+        wait_until(lambda: len(server.asked) == 2)
+        for worker in workers_of(process.pid):
+            worker.suspend()
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 4, err
+        assert len(server.asked) == 2
+    assert "gave no answer within 6 s" in out
+    spent_usd, reserved, rows = booked(endless)
+    assert (spent_usd, reserved) == (pytest.approx(KNOWN_USD + WORST_USD), 0)
+    assert rows == [("failed", None, 0.0)]
+    assert "$0.191000 booked for them, their worst case" in err
+
+
+@pytest.mark.parametrize("executor", [("--executor", "threads:2"), ("--executor", "processes:2")])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_is_interrupted_books_what_was_under_way(
+    endless: Program, executor: tuple[str, ...], number: signal.Signals
+) -> None:
+    with chat_server(completion(), Said(act=hang), completion()) as server:
+        path = asks(endless, server)
+        process = endless.decide(path, "--events", "1", *executor)
+        wait_until(lambda: len(server.asked) == 2)
+        process.send_signal(number)
+        process.communicate(timeout=60)
+        assert booked(endless) == (pytest.approx(KNOWN_USD + WORST_USD), 0, [])
+
+
+def test_who_is_interrupted_books_what_was_under_way_however_much_it_is(endless: Program) -> None:
+    levels = "".join(f"[limits.{level}]\nusd = 90\n" for level in ("bot", "run", "day"))
+    with chat_server(Said(act=hang)) as server:
+        bot = served(server, "price_usd_per_million_tokens = 1000")
+        bots = "".join(f'[[bots]]\nname = "b{number}"\nstrategy = "judged"\n{bot}\n' for number in range(16))
+        (endless.folder / "r.toml").write_text(levels + bots, encoding="utf-8")
+        process = endless.decide("r.toml", "--events", "3", "--executor", "threads:48")
+        wait_until(lambda: len(server.asked) == 48)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert booked(endless) == (pytest.approx(48 * WORST_USD), 0, [])
+    with Store.open(endless.ledger, create=False) as store, store.read() as connection:
+        of_level = text("SELECT sum(usd) FROM spending WHERE account LIKE :level")
+        sums = [connection.execute(of_level, {"level": f"{level}/%"}).scalar_one() for level in ("bot", "day")]
+        assert [each / 1e12 for each in sums] == [pytest.approx(48 * WORST_USD)] * 2
+
+
+def test_the_cost_of_a_decision_is_the_sum_over_its_tries(endless: Program) -> None:
+    with chat_server(completion(), error(401), completion()) as server:
+        path = asks(endless, server, "judged", 'writer = "acme/writer"')
+        (before,) = document_of(endless.decide(path, "--events", "1"), code=4)["decisions"]
+        (after,) = document_of(endless.decide(path, "--events", "1", "--retry", "failed"))["decisions"]
+    assert (before["status"], before["cost_usd"]) == ("failed", pytest.approx(KNOWN_USD))
+    assert (after["status"], after["cost_usd"]) == ("recorded", pytest.approx(3 * KNOWN_USD))
+    assert booked(endless)[0] == pytest.approx(3 * KNOWN_USD)
+
+
+def test_a_decision_whose_earlier_try_was_broken_off_costs_nobody_knows_what(endless: Program) -> None:
+    with chat_server(Said(act=hang), completion()) as server:
+        path = asks(endless, server, "judged")
+        process = endless.decide(path, "--events", "1")
+        wait_until(lambda: bool(server.asked))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        document = document_of(endless.decide(path, "--events", "1"))
+    assert document["decisions"][0]["cost_usd"] is None
+    assert document["totals"]["cost_known_usd"] == pytest.approx(KNOWN_USD)

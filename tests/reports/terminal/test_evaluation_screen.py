@@ -1,0 +1,131 @@
+"""The summary that an evaluation opens with."""
+
+import io
+from dataclasses import replace
+
+import pytest
+
+from predibot.reports.terminal.evaluation_screen import Shown, print_evaluation, wanted
+from predibot.reports.terminal.terminal import console_for
+from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
+from predibot.scoring.records.edge import EdgeCurve
+from tests.reports.terminal.test_evaluation_grids import everything
+from tests.reports.terminal.test_terminal import screen, shown
+from tests.reports.views.test_leaderboard import LAZY, PRICE, RANDOM, SHARP, evaluated, scored
+
+BASELINES = (PRICE, RANDOM, *(replace(PRICE, bot=name) for name in ("favourite", "underdog")))
+BOTS = (*BASELINES, *(replace(LAZY, bot=f"an_agent_with_a_name_{number}", failed=1) for number in range(5)), SHARP)
+
+
+def board(*cards: object, width: int = 80, **changes: object) -> list[str]:
+    """Return the lines of the summary of ten bots, of which one beats the price, or of others."""
+    found = evaluated(*(cards or BOTS), sharp=410.0, random_bet=-50.0)  # type: ignore[arg-type]
+    console = screen(width)
+    print_evaluation(console, replace(found, **changes))  # type: ignore[arg-type]
+    return [line.rstrip() for line in shown(console).splitlines()]
+
+
+def test_ten_bots_fit_80_columns_and_25_lines_with_everything_that_matters() -> None:
+    lines = board()
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "Leaderboard as of 2026-02-13T19:30Z"
+    assert " ".join(lines[1].split()) == "# bot edge low high verdict Brier price 7d now said cost"
+    assert " ".join(lines[2].split()) == "1 sharp +80 +10 +150 beats price 0.002 0.000 +1.5% -88% 75% $1.50"
+    text = " ".join(lines)
+    assert "sharp beats the price: E = 410. But for those that are worse, nobody else can be told from it;" in text
+    assert "an_agent_with_a_name_0 would need" in text
+    assert "random_bet is worse than the price." in text
+    assert "Missing: 5 decisions failed." in lines
+
+
+def test_baselines_are_marked() -> None:
+    marked = [line.split()[1] for line in board() if line.split()[1:2] and line.split()[1].endswith("*")]
+    assert marked == ["market_price*", "favourite*", "underdog*", "random_bet*"]
+    assert not any("*" in line for line in board(SHARP, LAZY))
+
+
+def test_curves_are_shown_where_there_is_room() -> None:
+    curves = (EdgeCurve("sharp", (0.0, 1.0, 2.0), (0.0, 0.5, 1.0)),)
+    assert "▁▅█" in " ".join(board(width=100, curves=curves))
+    assert "▁▅█" not in " ".join(board(width=99, curves=curves))
+
+
+@pytest.mark.parametrize("width", [160, 100, 80, 60, 40, 25])
+def test_no_line_is_wider_than_the_screen_and_the_best_bot_is_named(width: int) -> None:
+    lines = board(width=width)
+    assert max(map(len, lines)) <= width
+    assert any("sharp beats" in line for line in lines)
+    assert sum("no room for" in line for line in lines) == (width < 80)
+
+
+def test_what_is_missing_is_one_line_as_far_as_there_is_room() -> None:
+    card = replace(SHARP, failed=1, refused=2, abstained=3, contaminated=4, void=5, cost_usd=None)
+    (line,) = (line for line in board(card) if line.startswith("Missing: "))
+    assert line == "Missing: 1 decision failed, 2 answers refused, 3 abstained, and 3 more."
+    (whole,) = (line for line in board(card, width=160) if line.startswith("Missing: "))
+    assert whole.endswith("4 not clean, 5 void forecasts, cost of sharp.")
+    assert "Missing: nothing." in board(SHARP)
+
+
+def test_an_edge_that_single_events_make_is_said() -> None:
+    lines = board(scored("sharp", 0.08, 0.01, 0.15, by_event=-0.02), width=160)
+    assert "Counting every event once, the edge is another: sharp -20." in lines
+    assert not any("Counting every event" in line for line in board(SHARP))
+
+
+def test_what_is_ranked_apart_has_a_board_and_sentences_of_its_own() -> None:
+    lines = board(SHARP, apart=evaluated(scored("unsure", -0.1, -0.2, 0.0)), width=160)
+    assert "Cutoff unknown, ranked apart as of 2026-02-13T19:30Z" in lines
+    assert "Cutoff unknown, ranked apart: Nobody beats the price." in lines
+
+
+def test_a_venue_out_of_reach_is_said_on_the_summary_and_notes_of_the_record_are_not() -> None:
+    lines = board(SHARP, remarks=tuple(f"remark {n}" for n in range(5)), notes=("a detail",))
+    assert [line for line in lines if line.startswith("note: ")] == [
+        "note: remark 0.", "note: remark 1.", "note: remark 2.", "note: 2 more; --json has them all.",
+    ]  # fmt: skip
+
+
+def test_names_of_strangers_cannot_write_on_the_screen() -> None:
+    lines = board(replace(SHARP, bot="\x1b[2Jevil\nbot"), width=160)
+    assert not any("\x1b" in line for line in lines)
+    assert any("[2Jevil bot" in line for line in lines)
+
+
+def test_a_pipe_is_plain() -> None:
+    pipe = io.StringIO()
+    print_evaluation(console_for(pipe), evaluated(SHARP))
+    assert "\x1b" not in pipe.getvalue()
+
+
+@pytest.mark.parametrize("table", [None, "forecasts", "returns", "quote", "pairs", "calibration", "decisions"])
+def test_a_screen_shows_the_same_where_only_what_it_shows_is_computed(table: str | None) -> None:
+    """What is not wanted is empty; a screen that showed it would differ."""
+    how = Shown(table=table)
+    computed = wanted(how)
+    assert set(computed) <= set(WANTED)
+    whole, bare = screen(200), screen(200)
+    print_evaluation(whole, everything(None), how)
+    print_evaluation(bare, _without(everything(None), set(WANTED) - set(computed)), how)
+    assert shown(whole) == shown(bare)
+
+
+def _without(found: Evaluation, names: set[str]) -> Evaluation:
+    """Return an evaluation as it is where some names are not wanted."""
+    cards = found.cards
+    if "intervals" in names:
+        cards = tuple(
+            replace(
+                card,
+                forecast=replace(card.forecast, intervals={}),
+                horizons={label: replace(score, intervals={}) for label, score in card.horizons.items()},
+            )
+            for card in cards
+        )
+    if "adjusted" in names:
+        cards = tuple(replace(card, forecast=replace(card.forecast, adjusted_brier=None)) for card in cards)
+    if "dollars" in names:
+        found = replace(found, evidence=tuple(replace(each, dollars=None) for each in found.evidence))
+    emptied = {name: () for name in names - {"intervals", "adjusted", "dollars"}}
+    return replace(found, cards=cards, **emptied)

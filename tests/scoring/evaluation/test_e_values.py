@@ -1,0 +1,356 @@
+"""E-values: what an account that bets a forecaster's disagreement with the price would be worth, read on any day."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predibot.scoring import BettingEvidence, Evidence, betting_evidence, kelly_fraction, record_evidence
+from predibot.scoring.evaluation.e_values import FRACTIONS
+from tests.scoring.e_values_by_loops import DAY, Prices, Stake, days
+from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
+
+NAN = float("nan")
+MEAN_FRACTION = sum(FRACTIONS) / 7
+ONE_DAY = 1.0 + 2.0 * math.sqrt(2.0)
+"""G where one event moved on one day."""
+
+
+def evidence(
+    stakes: Sequence[Stake],
+    as_of: float,
+    *,
+    paid: Mapping[int, tuple[float, float]] | None = None,
+    seen: Sequence[tuple[int, float, float]] = (),
+) -> BettingEvidence:
+    """Return the evidence of stakes, all times in days."""
+    paid = paid or {}
+    columns = list(zip(*stakes, strict=True)) or [()] * 6
+    usd, price, decision, event, market, at = (np.array(each, dtype=float) for each in columns)
+    markets = 1 + max([one.market for one in stakes] + [m for m, *_ in seen] + list(paid), default=-1)
+    return betting_evidence(
+        usd,
+        price,
+        decision,
+        event,
+        market,
+        at * DAY,
+        payouts_yes=[paid.get(m, (NAN, NAN))[0] for m in range(markets)],
+        settled_at=[paid.get(m, (NAN, NAN))[1] * DAY for m in range(markets)],
+        observation_market=np.array([m for m, *_ in seen], dtype=int),
+        observation_at=np.array([day * DAY for _, day, _ in seen], dtype=float),
+        observation_price_yes=np.array([price for *_, price in seen], dtype=float),
+        as_of=as_of * DAY,
+    )
+
+
+def world(seed: int) -> tuple[list[Stake], Prices, float]:
+    """Return a small world with all that can happen: repeats, midnights, gaps, payouts of a half, late decisions."""
+    rng = np.random.default_rng(seed)
+    markets = int(rng.integers(1, 7))
+    event_of = rng.integers(0, markets // 2 + 1, markets)
+    stakes = []
+    for decision in range(int(rng.integers(1, 8))):
+        event = int(rng.choice(event_of))
+        at = float(rng.choice([rng.integers(0, 6), rng.uniform(0.0, 6.0)]))
+        own = [m for m in range(markets) if event_of[m] == event]
+        for market in own:
+            usd = float(rng.choice([rng.uniform(-1.0, 1.0), rng.choice([-1.0, 0.0, 1.0])])) / len(own)
+            stakes.append(Stake(usd, float(rng.uniform(0.01, 0.99)), decision, event, market, at))
+    seen = [
+        (
+            int(rng.integers(0, markets)),
+            float(rng.choice([rng.integers(0, 9), rng.uniform(0.0, 9.0)])),
+            float(rng.choice([rng.random(), 0.0, 1.0])),
+        )
+        for _ in range(rng.integers(0, 40))
+    ]
+    paid = {
+        m: (float(rng.choice([0.0, 0.5, 1.0])), float(rng.uniform(0.0, 12.0)))
+        for m in range(markets)
+        if rng.random() < 0.6
+    }
+    return stakes, Prices(paid, seen), 6.0 + float(rng.uniform(0.0, 4.0))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_e_values_are_those_of_plain_loops(seed: int) -> None:
+    stakes, prices, as_of = world(seed)
+    expected, found = days(stakes, prices, as_of), evidence(stakes, as_of, paid=prices.paid, seen=prices.seen)
+    for name in ("better", "worse", "book"):
+        path, own = [1.0] + [getattr(one, name) for one in expected], getattr(found, name)
+        assert own.now == pytest.approx(path[-1], rel=1e-9)
+        assert own.largest == pytest.approx(max(path), rel=1e-9)
+        if own.largest > 1.0 + 1e-9:
+            reached = next(one.day for one in expected if getattr(one, name) >= max(path) * (1 - 1e-12))
+            assert own.largest_at == reached * DAY
+    assert found.dependence == (None if expected[-1].dependence is None else pytest.approx(expected[-1].dependence))
+    assert found.events == len({one.event for one in stakes if one.usd})
+
+
+def test_one_bet_by_hand() -> None:
+    # Half the account on YES at .5, which pays 1: W = 1 + .5 lambda, at the midnight after the payout.
+    found = evidence([Stake(0.5, 0.5, 0, 0, 0, 0.2)], 3.9, paid={0: (1.0, 1.4)})
+    assert found.dependence == pytest.approx(ONE_DAY)
+    assert found.better.now == pytest.approx((1.0 + 0.5 * MEAN_FRACTION) ** (1 / ONE_DAY))
+    assert (found.better.largest, found.better.largest_at) == (found.better.now, 2 * DAY)
+    assert found.better.p_value == 1 / found.better.largest
+    assert found.worse.now == pytest.approx(1.25 ** (-1 / ONE_DAY))
+    assert (found.worse.largest, found.worse.largest_at) == (1.0, None)
+    # All that was at stake, .5, was doubled.
+    assert found.book.now == pytest.approx(1.0 + MEAN_FRACTION)
+    assert (found.days, found.events) == (1, 1)
+
+
+def test_a_bet_on_no_by_hand() -> None:
+    # .3 on NO at .75; seen at .5, NO is worth twice what it cost.
+    found = evidence([Stake(-0.3, 0.75, 0, 0, 0, 0.0)], 2.0, seen=[(0, 1.5, 0.5)])
+    assert found.better.now == pytest.approx((1.0 + 0.3 * MEAN_FRACTION) ** (1 / ONE_DAY))
+
+
+def test_a_second_decision_stakes_what_the_first_left_by_hand() -> None:
+    # S = .5 twice on one event: a_1 = lambda, a_2 = lambda (1 - lambda / 2); both at .5, then 1 is paid.
+    two = [Stake(0.5, 0.5, d, 0, 0, float(d)) for d in range(2)]
+    found = evidence(two, 5.0, paid={0: (1.0, 4.0)})
+    e0 = np.mean([1 + 0.5 * share + 0.5 * share * (1 - share / 2) for share in FRACTIONS])
+    assert found.better.now == pytest.approx(e0 ** (1 / ONE_DAY))
+
+
+def test_two_events_that_move_as_one_count_as_one_by_hand() -> None:
+    # Both gain .5 on one day: (sum of g)^2 / sum of g^2 = 1 / .5 = 2, and E0 is the product.
+    found = evidence([Stake(0.5, 0.5, e, e, e, 0.0) for e in range(2)], 2.0, paid={0: (1.0, 1.0), 1: (1.0, 1.0)})
+    assert found.dependence == pytest.approx(2.0 + 2.0 * math.sqrt(2.0))
+    assert found.better.now == pytest.approx(np.mean([(1 + 0.5 * s) ** 2 for s in FRACTIONS]) ** (1 / found.dependence))
+
+
+def test_the_largest_is_kept_when_what_was_gained_is_lost() -> None:
+    found = evidence([Stake(0.9, 0.1, 0, 0, 0, 0.0)], 9.0, seen=[(0, 2.0, 0.9)], paid={0: (0.0, 5.0)})
+    assert found.better.largest > 1.3 > 1.0 > found.better.now
+    assert found.better.largest_at == 2 * DAY
+
+
+def test_before_anything_moves_nothing_is_said() -> None:
+    nothing = BettingEvidence(events=1)
+    assert evidence([Stake(0.5, 0.5, 0, 0, 0, 0.5)], 9.0) == nothing
+    assert evidence([Stake(0.5, 0.5, 0, 0, 0, 0.5)], 9.0, seen=[(0, 0.5, 0.9)]) == nothing
+    assert evidence([Stake(0.5, 0.5, 0, 0, 0, 0.5)], 9.0, seen=[(0, 2.0, 0.5)]) == nothing
+    assert evidence([], 9.0) == BettingEvidence()
+    assert nothing.better == Evidence(1.0, 1.0, None)
+    assert (nothing.better.p_value, nothing.better.convinces) == (1.0, False)
+
+
+def test_stakes_that_cancel_but_for_rounding_are_no_change() -> None:
+    # The two change by .1 in opposite directions; 1 / .3 * .3 - 1 / .3 * .3 is not quite zero in floats.
+    stakes = [Stake(0.1, 0.3, 0, 0, 0, 0.0), Stake(-0.1 * 0.7 / 0.3, 0.3, 0, 0, 1, 0.0)]
+    found = evidence(stakes, 9.0, seen=[(0, 1.5, 0.4), (1, 1.5, 0.4)])
+    assert (found.days, found.better.largest) == (0, 1.0)
+
+
+def test_an_old_price_of_before_the_decision_is_none_and_one_of_long_ago_is() -> None:
+    stakes = [Stake(0.5, 0.5, 0, 0, 0, 2.5)]
+    assert evidence(stakes, 90.0, seen=[(0, 2.4, 0.9)]).days == 0
+    assert evidence(stakes, 90.0, seen=[(0, 2.6, 0.9)]).better.now > 1.0
+
+
+def test_what_was_settled_before_the_decision_proves_nothing() -> None:
+    assert evidence([Stake(0.5, 0.5, 0, 0, 0, 2.5)], 9.0, paid={0: (1.0, 2.5)}).days == 0
+    assert evidence([Stake(0.5, 0.5, 0, 0, 0, 2.5)], 9.0, paid={0: (1.0, 2.6)}).days == 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_nothing_after_the_last_midnight_is_seen(seed: int) -> None:
+    stakes, prices, as_of = world(seed)
+    last = math.floor(as_of)
+    rng = np.random.default_rng(seed)
+    altered = Prices(
+        {m: paid if paid[1] <= last else (float(rng.random()), last + 0.1) for m, paid in prices.paid.items()},
+        [one if one[1] <= last else (one[0], last + 0.2, float(rng.random())) for one in prices.seen],
+    )
+    before = evidence(stakes, as_of, paid=prices.paid, seen=prices.seen)
+    assert evidence(stakes, last, paid=prices.paid, seen=prices.seen) == before
+    assert evidence(stakes, as_of, paid=altered.paid, seen=altered.seen) == before
+    assert evidence(stakes, last + 5, paid=altered.paid, seen=altered.seen).better.largest >= before.better.largest
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_order_of_rows_and_the_names_of_things_change_nothing(seed: int) -> None:
+    stakes, prices, as_of = world(seed)
+    rng = np.random.default_rng(seed)
+    renamed = [one._replace(event=7 * one.event + 3) for one in stakes]
+    shuffled = [renamed[row] for row in rng.permutation(len(stakes))]
+    one, other = (evidence(each, as_of, paid=prices.paid, seen=prices.seen) for each in (stakes, shuffled))
+    for name in ("better", "worse", "book"):
+        assert getattr(other, name).now == pytest.approx(getattr(one, name).now, rel=1e-9)
+    assert other.days == one.days
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.floats(0.01, 0.99), st.booleans()), min_size=1, max_size=300))
+def test_no_account_is_ever_empty_whatever_is_lost(lost: list[tuple[float, bool]]) -> None:
+    # Everything on the losing side, again and again, on one event and on many.
+    for events in (1, len(lost)):
+        stakes = [
+            Stake(1.0 if no else -1.0, price, row, row % events, row, row / 400) for row, (price, no) in enumerate(lost)
+        ]
+        paid = {row: (0.0 if no else 1.0, 2.0) for row, (_, no) in enumerate(lost)}
+        found = evidence(stakes, 4.0, paid=paid)
+        assert 0.0 < found.better.now < 1.0
+        assert found.book.now > 0.0
+        assert 1.0 < found.worse.now < math.inf
+
+
+def test_what_no_float_holds_is_cut_to_what_one_does() -> None:
+    rows = range(4_000)
+    # A day each, so that nothing moves with anything else.
+    stakes = [Stake(1.0, 0.01, row, row, row, float(row)) for row in rows]
+    paid = {row: (1.0, row + 0.5) for row in rows}
+    found = evidence(stakes, 4_001.0, paid=paid)
+    assert found.dependence == pytest.approx(1.0 + 2.0 * math.sqrt(2.0 / 4_000))
+    assert found.better.now == pytest.approx(np.finfo(float).max, rel=1e-9)
+    assert 0.0 < found.worse.now < 1e-300
+    assert 0.0 < found.better.p_value < 1e-300
+
+
+def fair_worlds(worlds: int, *, lean: float, knows: float = 0.0) -> list[BettingEvidence]:
+    """Return the evidence of a forecaster in worlds of 90 events that settle 1 to 10 days after they begin.
+
+    Args:
+        worlds: How many.
+        lean: How far it is from the price, to either side.
+        knows: How much of that is right, from 0, where prices are right, to 1.
+    """
+    found = []
+    for seed in range(worlds):
+        rng = np.random.default_rng(seed)
+        side = rng.choice([-1.0, 1.0], 90) * lean
+        price = rng.uniform(0.2, 0.8, 90)
+        begun = rng.integers(0, 60, 90).astype(float)
+        stakes = kelly_fraction(np.clip(price + side, 0.02, 0.98), price)
+        happened = rng.random(90) < price + knows * side
+        paid = {row: (float(happened[row]), begun[row] + float(rng.integers(1, 11))) for row in range(90)}
+        rows = [Stake(float(stakes[row]), price[row], row, row, row, begun[row]) for row in range(90)]
+        found.append(evidence(rows, 75.0, paid=paid))
+    return found
+
+
+def test_a_fair_price_is_seldom_beaten_on_any_day() -> None:
+    # 5 % at most are promised; the coverage page has thousands of worlds of many kinds.
+    found = fair_worlds(120, lean=0.15)
+    assert sum(each.better.convinces for each in found) <= 5
+    assert sum(each.book.convinces for each in found) <= 5
+
+
+def test_who_knows_more_than_the_price_is_found_and_who_knows_less_too() -> None:
+    knowing, noisy = fair_worlds(60, lean=0.19, knows=1.0), fair_worlds(60, lean=0.19)
+    assert sum(each.better.convinces for each in knowing) >= 45
+    assert not any(each.worse.convinces for each in knowing)
+    assert sum(each.worse.convinces for each in noisy) >= 10
+
+
+def test_who_is_halfway_right_is_seldom_called_worse() -> None:
+    # Its edge is zero: the boundary of what `worse` speaks against.
+    assert sum(each.worse.convinces for each in fair_worlds(120, lean=0.15, knows=0.5)) <= 5
+
+
+def made(bot: str, event: int, *bets: Bet, at: float = 0.0, **more: Any) -> Made:
+    return Made(bot, at=at, bets=bets, event=event, **more)
+
+
+def test_a_record_stakes_forecasts_over_the_markets_asked_and_dollars_as_they_were_bet() -> None:
+    record = record_of(
+        [made("a", 0, Bet(0, 0.4, 0.5, 0.8), Bet(1, -0.2, 0.4, 0.1)), made("b", 0, Bet(0, 2.0, 0.5, 0.2))],
+        as_of=9.0,
+        seen=[Seen(1, 3.0, 0.6), Seen(2, 3.0, 0.6)],
+        paid={0: Paid(2.0, 1.0)},
+    )
+    asked = replace(record, asked_decision=np.array([0, 0, 0, 1, 1]), asked_market=np.array([0, 1, 2, 0, 1]))
+    first, second = record_evidence(asked)
+    both = {"paid": {0: (1.0, 2.0)}, "seen": [(1, 3.0, 0.6)]}
+    # (.8 - .5) / .5 and (.1 - .4) / .4, over three markets asked.
+    said = [Stake(0.6 / 3, 0.5, 0, 0, 0, 0.0), Stake(-0.75 / 3, 0.4, 0, 0, 1, 0.0)]
+    assert first.forecasts.better.now == pytest.approx(evidence(said, 9.0, **both).better.now)  # type: ignore[arg-type]
+    bet = [Stake(0.4, 0.5, 0, 0, 0, 0.0), Stake(-0.2, 0.4, 0, 0, 1, 0.0)]
+    assert first.dollars.better.now == pytest.approx(evidence(bet, 9.0, **both).better.now)  # type: ignore[arg-type]
+    # Two asked; two dollars are all there is.
+    said, bet = [Stake(-0.6 / 2, 0.5, 0, 0, 0, 0.0)], [Stake(1.0, 0.5, 0, 0, 0, 0.0)]
+    assert second.forecasts.better.now == pytest.approx(evidence(said, 9.0, **both).better.now)  # type: ignore[arg-type]
+    assert second.dollars.better.now == pytest.approx(evidence(bet, 9.0, **both).better.now)  # type: ignore[arg-type]
+
+
+def test_only_decisions_that_are_scored_are_evidence() -> None:
+    bets = (Bet(0, 1.0, 0.5, 0.9),)
+    record = record_of(
+        [
+            made("a", 0, *bets),
+            made("a", 1, Bet(1, 1.0, 0.5, 0.9), knowledge="contaminated"),
+            made("a", 2, Bet(2, 1.0, 0.5, 0.9), at=20.0),
+            made("a", 3, status="failed"),
+            made("none", 3, status="abstained"),
+        ],
+        as_of=9.0,
+        paid={0: Paid(2.0, 1.0), 1: Paid(2.0, 1.0), 2: Paid(2.0, 1.0)},
+    )
+    scored, silent = record_evidence(record)
+    assert scored.forecasts == evidence([Stake(0.8, 0.5, 0, 0, 0, 0.0)], 9.0, paid={0: (1.0, 2.0)})
+    assert silent.forecasts == silent.dollars == BettingEvidence()
+
+
+def test_a_record_does_not_see_what_comes_after_its_instant() -> None:
+    decisions = [made("a", event, Bet(event, 1.0, 0.5, 0.9)) for event in range(3)]
+    seen = [Seen(0, 2.0, 0.7), Seen(1, 3.0, 0.6)]
+    record = record_of(decisions, as_of=5.0, seen=seen, paid={2: Paid(4.0, 1.0)})
+    later = record_of(
+        decisions,
+        as_of=5.0,
+        seen=[*seen, Seen(0, 5.5, 0.01), Seen(1, 7.0, 0.01)],
+        paid={0: Paid(5.1, 0.0), 1: Paid(8.0, 0.0), 2: Paid(4.0, 1.0)},
+    )
+    assert record_evidence(later) == record_evidence(record)
+
+
+SOUND: Mapping[str, Any] = {
+    "stakes": [0.5, -0.5],
+    "prices_yes": [0.5, 0.25],
+    "decisions": [0, 0],
+    "events": [0, 0],
+    "markets": [0, 1],
+    "decided_at": [0.0, 0.0],
+    "payouts_yes": [1.0, NAN],
+    "settled_at": [DAY, NAN],
+    "observation_market": [1],
+    "observation_at": [DAY],
+    "observation_price_yes": [0.5],
+    "as_of": 9 * DAY,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "seen"),
+    [
+        ({"stakes": [0.5]}, "lengths differ: stakes 1, prices_yes 2"),
+        ({"stakes": [0.9, -0.5]}, r"stakes\[0\] is 0.9; those of one decision add up to more than 1"),
+        ({"prices_yes": [0.5, 1.0]}, r"prices_yes\[1\] is 1.0; each must be strictly between 0 and 1"),
+        ({"events": [0, 1]}, r"events\[1\] is 1; a decision has one event"),
+        ({"decided_at": [0.0, 1.0]}, r"decided_at\[1\] is 1.0; a decision has one event and one instant"),
+        ({"decided_at": [1e300, 1e300]}, r"decided_at\[0\] is 1e\+300; give seconds since 1970"),
+        ({"markets": [0, 2]}, r"markets\[1\] is 2; there are 2 of them"),
+        ({"settled_at": [NAN, NAN]}, r"settled_at\[0\] is nan; a market has a payout and its instant"),
+        ({"observation_market": [2]}, r"observation_market\[0\] is 2; there are 2"),
+        ({"as_of": NAN}, "as_of is nan; give seconds since 1970"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(changed: Mapping[str, Any], seen: str) -> None:
+    with pytest.raises(ValueError, match=seen):
+        betting_evidence(**{**SOUND, **changed})
+
+
+def test_a_record_must_be_one() -> None:
+    call: Callable[[object], object] = record_evidence  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="record is None; give a TrackRecord"):
+        call(None)

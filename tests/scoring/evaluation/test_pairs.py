@@ -1,0 +1,251 @@
+"""The leaderboard's pairs: whether one bot is better than another on what both did, or only luckier."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from predibot.scoring import (
+    Forecasts,
+    Pair,
+    TrackRecord,
+    Uncertainty,
+    benjamini_hochberg,
+    brier_pairs,
+    paired_difference,
+    ranked,
+    return_pairs,
+    scorecards,
+    settled_forecasts,
+    smallest_detectable,
+)
+from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS
+from predibot.scoring.records.horizon_returns import horizon_returns
+from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
+from tests.scoring.tables import NAN, TABLES, drawn, table_of
+
+FEW = Uncertainty(seed=5, resamples=400)
+
+
+def of_returns(record: TrackRecord, days: float = 1) -> tuple[Pair, ...]:
+    """Return the pairs by returns over one horizon."""
+    return return_pairs(record, horizon_returns(record, (days,))[0], FEW)
+
+
+def test_every_pair_is_what_the_tests_alone_say_of_it() -> None:
+    table = drawn(40, forecasters=4)
+    errors = table.squared_errors().reshape(4, -1)
+    clusters = table.cluster[: errors.shape[1]]
+    pairs = brier_pairs(table, FEW)
+    assert [(pair.first, pair.second) for pair in pairs] == [
+        ("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d"),
+    ]  # fmt: skip
+    adjusted = benjamini_hochberg([pair.p_value for pair in pairs if pair.p_value is not None])
+    for pair, p_adjusted in zip(pairs, adjusted, strict=True):
+        first, second = (errors["abcd".index(name)] for name in (pair.first, pair.second))
+        alone = paired_difference(first, second, clusters, seed=5, resamples=400)
+        assert (pair.difference, pair.low, pair.high, pair.p_value) == (
+            alone.difference, alone.low, alone.high, alone.p_value,
+        )  # fmt: skip
+        assert (pair.n, pair.clusters, pair.metric) == (80, 40, "brier")
+        assert pair.p_adjusted == p_adjusted
+        spread = stats.sem(np.bincount(clusters, first - second) / np.bincount(clusters))
+        assert pair.detectable == pytest.approx(smallest_detectable(float(spread), 40))
+
+
+@settings(max_examples=50)
+@given(TABLES)
+def test_only_what_both_answered_counts(table: Forecasts) -> None:
+    for pair in brier_pairs(table, FEW):
+        both = [_errors(table, name) for name in (pair.first, pair.second)]
+        common = sorted(set(both[0]) & set(both[1]))
+        assert pair.n == len(common)
+        if common:
+            differences = [np.mean(both[0][each]) - np.mean(both[1][each]) for each in common]
+            assert pair.difference == pytest.approx(np.mean(differences), abs=1e-12)
+        else:
+            assert pair == Pair(pair.first, pair.second, "brier", 0, 0, *[None] * 6)
+
+
+def _errors(table: Forecasts, name: str) -> dict[int, list[float]]:
+    """Return the squared errors of a forecaster by question."""
+    found: dict[int, list[float]] = {}
+    for row in np.flatnonzero(table.forecaster == table.forecasters.index(name)):
+        found.setdefault(int(table.question[row]), []).append(float(table.squared_errors()[row]))
+    return found
+
+
+@settings(max_examples=30)
+@given(TABLES)
+def test_in_the_other_order_a_pair_has_the_other_sign_and_nothing_else_changes(table: Forecasts) -> None:
+    turned = replace(table, forecasters=table.forecasters[::-1], forecaster=2 - table.forecaster)
+    other = {(pair.second, pair.first): pair for pair in brier_pairs(turned, FEW)}
+    for pair in brier_pairs(table, FEW):
+        same = other[pair.first, pair.second]
+        assert (pair.n, pair.clusters, pair.p_value, pair.better) == (same.n, same.clusters, same.p_value, same.better)
+        if pair.difference is not None and same.difference is not None:
+            assert pair.difference == pytest.approx(-same.difference)
+        if pair.low is not None and same.high is not None:
+            assert pair.low == pytest.approx(-same.high)
+
+
+@settings(max_examples=30)
+@given(TABLES, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(table: Forecasts, random: Any) -> None:
+    rows = list(range(table.probability.size))
+    random.shuffle(rows)
+    for one, other in zip(brier_pairs(table, FEW), brier_pairs(table.only(np.array(rows)), FEW), strict=True):
+        assert (one.n, one.clusters) == (other.n, other.clusters)
+        assert one.difference == pytest.approx(other.difference)
+        assert one.p_value == pytest.approx(other.p_value)
+
+
+def test_the_better_of_two_is_named_where_there_are_clusters_enough() -> None:
+    enough, few = (brier_pairs(drawn(clusters), FEW)[1] for clusters in (60, 29))
+    assert (enough.first, enough.second, enough.better) == ("a", "c", "a")
+    assert few.p_adjusted is not None and few.p_adjusted <= 0.05
+    assert few.better is None
+
+
+def pair(difference: float | None, p_adjusted: float | None, clusters: int = 50, metric: str = "brier") -> Pair:
+    """Return a pair that differs so much."""
+    return Pair("a", "b", metric, 99, clusters, difference, None, None, p_adjusted, p_adjusted, None)
+
+
+@pytest.mark.parametrize(
+    ("found", "better"),
+    [
+        (pair(-0.1, 0.05), "a"),
+        (pair(0.1, 0.05), "b"),
+        (pair(-0.1, 0.05, metric="return_7"), "b"),
+        (pair(0.1, 0.05, metric="return_settled"), "a"),
+        (pair(0.1, 0.051), None),
+        (pair(0.1, 0.001, clusters=29), None),
+        (pair(0.1, 0.001, clusters=30), "b"),
+        (pair(0.0, 0.001), None),
+        (pair(None, None), None),
+    ],
+)
+def test_who_is_better_is_said_only_of_what_is_no_chance(found: Pair, better: str | None) -> None:
+    assert found.better == better
+
+
+def test_those_who_always_say_the_same_are_never_told_apart() -> None:
+    table = drawn(40, forecasters=2)
+    once = table.only(np.repeat(np.flatnonzero(table.forecaster == 0), 2))
+    twice = replace(once, forecaster=np.tile([0, 1], once.probability.size // 2))
+    (found,) = brier_pairs(twice, FEW)
+    assert (found.difference, found.p_value, found.low, found.detectable, found.better) == (0.0, 1.0, None, None, None)
+
+
+def test_of_one_asked_the_same_twice_the_mean_counts() -> None:
+    answers = [(0, 1, 0.8, NAN, NAN, 1.0), (0, 1, 0.6, NAN, NAN, 1.0), (1, 1, 0.5, NAN, NAN, 1.0)]
+    found = brier_pairs(table_of(answers), FEW)[0]
+    # The mean of 0.04 and 0.16 is 0.1, that of the other 0.25.
+    assert found.n == 1
+    assert found.difference == pytest.approx(-0.15)
+
+
+def test_returns_are_compared_on_the_same_event_at_the_same_slot() -> None:
+    seen = [Seen(0, at, price) for at, price in ((1.1, 0.6), (2.1, 0.9), (3.1, 0.5))]
+    made = [
+        Made("a", at=0.2, slot=0.0, event=3, bets=(Bet(0, 1.0, 0.5),)),
+        Made("b", at=0.4, slot=0.0, event=3, bets=(Bet(0, -1.0, 0.5),)),
+        Made("a", at=1.2, slot=1.0, event=3, bets=(Bet(0, 1.0, 0.6),)),
+        Made("b", at=0.4, slot=0.0, event=4, bets=(Bet(0, 1.0, 0.5),)),
+    ]
+    (found,) = of_returns(record_of(made, seen=seen, as_of=9))
+    # On event 3 at slot 0 alone: 0.6 / 0.5 - 1 of one, 0.4 / 0.5 - 1 of the other.
+    assert (found.metric, found.n, found.clusters) == ("return_1", 1, 1)
+    assert found.difference == pytest.approx(0.2 - -0.2)
+
+
+def test_repeats_of_an_event_at_other_slots_are_one_cluster() -> None:
+    made = [
+        Made(bot, at=at, slot=at, event=event, bets=(Bet(event, usd, 0.5),))
+        for bot, usd in (("a", 1.0), ("b", -1.0))
+        for at in (0.0, 1.0)
+        for event in (0, 1)
+    ]
+    seen = [Seen(market, at, 0.6) for market in (0, 1) for at in (0.9, 1.9)]
+    (found,) = of_returns(record_of(made, seen=seen, as_of=9))
+    assert (found.n, found.clusters) == (4, 2)
+
+
+def test_contaminated_decisions_are_in_no_pair() -> None:
+    bet = Bet(0, 1.0, 0.5, 0.7)
+    made = [Made("a", bets=(bet,), knowledge="contaminated"), Made("b", bets=(bet,))]
+    record = record_of(made, seen=[Seen(0, 1, 0.6)], paid={0: Paid(2, 1.0)}, as_of=9)
+    assert [found.n for found in (*of_returns(record), *brier_pairs(settled_forecasts(record), FEW))] == [0, 0]
+
+
+def test_one_bot_alone_has_no_pair() -> None:
+    record = record_of([Made("a", bets=(Bet(0),))], seen=[Seen(0, 1, 0.6)], as_of=9)
+    assert (of_returns(record), brier_pairs(settled_forecasts(record), FEW)) == ((), ())
+
+
+def test_of_very_many_only_those_with_the_most_answers_are_compared() -> None:
+    answers = [
+        (who, question, 0.5 + who / 1000, NAN, NAN, 1.0) for who in range(100) for question in range(1 + (who < 70))
+    ]
+    found = brier_pairs(table_of(answers, tuple(f"f{who}" for who in range(100))), FEW)
+    # Of the 70 with two answers the last 60, each with each.
+    assert len(found) == MOST_IN_PAIRS * (MOST_IN_PAIRS - 1) // 2
+    assert {pair.first for pair in found} | {pair.second for pair in found} == {f"f{who}" for who in range(10, 70)}
+    assert {pair.n for pair in found} == {2}
+
+
+def settled_record(open_events: int, events: int = 40) -> TrackRecord:
+    """Return two bots that bet against each other at even odds, of which the first always wins what has settled."""
+    made = [
+        Made(bot, event=event, bets=(Bet(event, usd, 0.5),))
+        for bot, usd in (("a", 1.0), ("b", -1.0))
+        for event in range(events)
+    ]
+    return record_of(made, paid={event: Paid(1, 1.0) for event in range(open_events, events)}, as_of=9)
+
+
+@pytest.mark.parametrize(("open_events", "better"), [(0, "a"), (4, "a"), (5, None), (9, None)])
+def test_nobody_is_better_at_settlement_while_more_than_a_tenth_of_the_dollars_is_open(
+    open_events: int, better: str | None
+) -> None:
+    record = settled_record(open_events)
+    (pair,) = return_pairs(record, horizon_returns(record, ())[-1], FEW)
+    assert pair.open_stakes == pytest.approx(open_events / 40)
+    assert pair.p_adjusted is not None and pair.p_adjusted <= 0.05
+    assert pair.better == better
+
+
+def test_pairs_of_returns_know_the_odds_of_what_one_holds_more_than_the_other() -> None:
+    record = settled_record(0)
+    (pair,) = return_pairs(record, horizon_returns(record, ())[-1], FEW)
+    # The first holds two shares of YES and owes two of NO: four in all, at 0.5.
+    assert (pair.difference, pair.price_standard_error) == (2.0, pytest.approx((40 * 16 * 0.25) ** 0.5 / 40))
+    assert (pair.cluster_standard_error, pair.high, pair.without_best) == (0.0, 2.0, 2.0)
+    same = record_of(
+        [Made(bot, event=e, bets=(Bet(e),)) for bot in "ab" for e in range(3)], paid={0: Paid(1, 1.0)}, as_of=9
+    )
+    (alike,) = return_pairs(same, horizon_returns(same, ())[-1], FEW)
+    assert (alike.p_value, alike.difference, alike.price_standard_error) == (1.0, 0.0, None)
+
+
+def test_the_leaderboard_is_ordered_by_the_lower_end_of_the_edge() -> None:
+    def said(bot: str, *probabilities: float) -> list[Made]:
+        return [Made(bot, event=event, bets=(Bet(event, 0.0, 0.5, p),)) for event, p in enumerate(probabilities)]
+
+    made = [
+        *said("one event", 0.9),
+        *said("noise", 0.9, 0.2, 0.6),
+        *said("price", 0.5, 0.5, 0.5),
+        *said("good", 0.6, 0.7, 0.6),
+    ]
+    cards = scorecards(record_of(made, paid={e: Paid(1, 1.0) for e in range(3)}, as_of=9), uncertainty=FEW)
+    lower = {card.bot: card.edge.interval.low for card in cards if card.edge.interval is not None}
+    assert lower["price"] == 0.0 and lower["one event"] is None
+    order = [card.bot for card in ranked(cards)]
+    assert order[-1] == "one event"
+    assert [lower[bot] for bot in order[:-1]] == sorted((lower[bot] for bot in order[:-1]), reverse=True)

@@ -1,0 +1,78 @@
+"""Sizing afterwards: the stored forecasts, bet again under another rule."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predibot.domain.sizing import KELLY_FRACTION, SizingRule, bets_usd
+from predibot.scoring.records.sizing import SIZINGS, resized
+from tests.scoring.made_records import NAN, Bet, Made, record_of
+
+FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.0005, 0.9995)), min_size=1, max_size=5)
+
+
+def bet_again(rule: str, forecasts: list[tuple[float, float]]) -> list[float]:
+    """Return the dollars of one decision under a rule."""
+    bets = tuple(Bet(market, 0.1, price, said) for market, (said, price) in enumerate(forecasts))
+    record, _ = resized(record_of([Made(bets=bets)], as_of=1), rule)
+    return [float(each) for each in record.bet_usd]
+
+
+@settings(max_examples=100)
+@given(FORECASTS, st.sampled_from(get_args(SizingRule)))
+def test_a_rule_bets_what_the_bots_sizing_bets(forecasts: list[tuple[float, float]], rule: SizingRule) -> None:
+    expected = bets_usd(rule, [said for said, _ in forecasts], [price for _, price in forecasts], 1.0)
+    assert bet_again(rule, forecasts) == pytest.approx(list(expected), abs=1e-12)
+
+
+@settings(max_examples=50)
+@given(FORECASTS, st.sampled_from(list(SIZINGS)))
+def test_the_stake_is_never_more_than_the_dollar(forecasts: list[tuple[float, float]], rule: str) -> None:
+    assert sum(map(abs, bet_again(rule, forecasts))) <= 1.0 + 1e-12
+
+
+def test_every_rule_of_the_bots_is_here_and_takes_as_much() -> None:
+    assert set(get_args(SizingRule)) <= set(SIZINGS)
+    assert SIZINGS["fractional_kelly"] == KELLY_FRACTION
+
+
+def test_half_of_kelly_by_hand() -> None:
+    # 0.75 against 0.5: (0.75 - 0.5) / (1 - 0.5) = 0.5 of the dollar; of NO, 0.9 against 0.8: 0.1 / 0.2, as much.
+    assert bet_again("kelly", [(0.75, 0.5)]) == [0.5]
+    assert bet_again("half_kelly", [(0.75, 0.5), (0.1, 0.2)]) == pytest.approx([0.25, -0.25])
+
+
+def test_bets_that_are_too_much_together_are_made_smaller_alike() -> None:
+    # 1 each alone, so half each together.
+    assert bet_again("flat", [(0.6, 0.5), (0.4, 0.5)]) == [0.5, -0.5]
+
+
+def test_without_an_edge_or_on_a_side_too_cheap_nothing_is_bet() -> None:
+    assert bet_again("flat", [(0.5, 0.5), (0.9, 0.0005), (0.1, 0.9995)]) == [0.0, 0.0, 0.0]
+
+
+def test_decisions_that_bet_without_a_forecast_are_left_out() -> None:
+    made = [
+        Made(bets=(Bet(0, 0.5, 0.5, NAN),)),
+        Made(bets=(Bet(0, 0.5, 0.5, 0.75), Bet(1, 0.0, 0.5, NAN))),
+        Made(bets=(Bet(0, 0.5, 0.5, 0.75), Bet(1, 0.1, 0.5, NAN))),
+        Made(status="abstained"),
+    ]
+    record, rows = resized(record_of(made, as_of=1), "kelly")
+    assert rows.tolist() == [1, 3]
+    assert record.bet_usd.tolist() == [0.5, 0.0]
+
+
+def test_all_but_the_dollars_stays() -> None:
+    before = record_of([Made(bets=(Bet(0, 0.5, 0.4, 0.75, bid=0.39, ask=0.41),))], as_of=1)
+    after, _ = resized(before, "kelly")
+    for name in ("bet_price_yes", "bet_probability", "bet_bid_yes", "decided_at"):
+        np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
+
+
+def test_a_rule_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="no sizing 'martingale'; there are flat, kelly, half_kelly, fractional_kelly"):
+        resized(record_of([], as_of=0), "martingale")
