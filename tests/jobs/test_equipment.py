@@ -339,7 +339,7 @@ def test_bots_share_the_accounts_of_their_run_and_wait_for_each_other(opened: Op
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(there.reserve, Spending(steps=1))
         held.settle(Spending())
-        waiting.result(timeout=30.0).settle(Spending(steps=1))
+        waiting.result(timeout=120.0).settle(Spending(steps=1))
     with pytest.raises(BudgetSpent, match="the run's limit of 1 steps"):
         here.reserve(Spending(steps=1))
 

@@ -41,7 +41,7 @@ def test_sigterm_gives_claims_back_as_ctrl_c_does(program: Program, executor: tu
     process = program.decide(*BOTS, *executor)
     wait_until(lambda: claimed(program) >= 2 and outcomes_so_far(program).count("recorded") == 3)
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=120)
     assert process.returncode == 143
     document = json.loads(out)
     assert (document["error"]["kind"], document["exit_code"]) == ("Terminated", 143)
