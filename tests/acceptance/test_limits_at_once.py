@@ -130,6 +130,20 @@ def test_what_a_killed_process_had_set_aside_is_free_for_the_next(
     assert "a process had set aside is free again" in ended.err
 
 
+def test_a_model_that_read_more_than_it_was_sent_is_booked_at_what_it_counts_and_not_asked_again(
+    predibot: Predibot, tmp_path: Path
+) -> None:
+    with forecaster() as server:
+        # It searches by itself, and its name does not tell.
+        server.usage = {"prompt_tokens": 400_000, "completion_tokens": 500}
+        ended = decide(predibot, recipe(tmp_path, server, "[limits.run]\nusd = 0.30", bots=1), "threads:1")
+        assert len(server.asked) == 1
+    assert [each["status"] for each in ended.document["decisions"]] == ["recorded"] + ["abstained"] * (EVENTS - 1)
+    assert booked_usd(tmp_path) == pytest.approx(0.4 + 0.004)
+    used = {row["kind"]: row for row in predibot("trace", "--cost", "--json").document["used"]}
+    assert (used["all"]["cost_usd"], used["all"]["cost_estimated_usd"]) == (None, pytest.approx(0.404))
+
+
 HOSTILE = ({"prompt_tokens": 10**400, "completion_tokens": 2**63}, {"prompt_tokens": 5, "cost": 1e308})
 
 
