@@ -215,7 +215,7 @@ class _Call:
 
     def left_seconds(self) -> float:
         """Return how long the call may still take."""
-        return max(0.001, self._ends - self._monotonic())
+        return max(0.0, self._ends - self._monotonic())
 
     def again(self) -> None:
         """Set the worst case of a try aside, of which the step is counted once."""
