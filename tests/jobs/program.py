@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -41,6 +43,7 @@ class Program:
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
+    _started: "list[subprocess.Popen[str]]" = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Write the archive and make the folder of strategies."""
@@ -64,7 +67,7 @@ class Program:
             "PREDIBOT_STRATEGIES": str(self.folder / "probes"),
             "PREDIBOT_LEASE_SECONDS": "600",
         }
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "predibot", *arguments],
             cwd=self.folder,
             env={**kept, **own, **self.settings},
@@ -72,6 +75,14 @@ class Program:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self._started.append(process)
+        return process
+
+    def close(self) -> None:
+        """Kill what a failed test left running, and close its pipes."""
+        for process in self._started:
+            with process:
+                process.kill()
 
     @property
     def ledger(self) -> str:
@@ -86,6 +97,13 @@ def document_of(process: "subprocess.Popen[str]", *, seconds: float = 60.0, code
     document = json.loads(out)
     assert document["exit_code"] == code
     return document
+
+
+def passes_over(process: "subprocess.Popen[str]", *signals: signal.Signals) -> bool:
+    """Return whether a process has said that these signals are nothing to it, as Linux tells."""
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+    ignored = int(re.findall(r"^SigIgn:\s*(\w+)$", status, re.MULTILINE)[0], 16)
+    return all(ignored & 1 << (number - 1) for number in signals)
 
 
 def wait_until(true: Callable[[], bool], *, seconds: float = 120.0) -> None:
