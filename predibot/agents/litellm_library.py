@@ -16,7 +16,7 @@ from predibot.agents.background import searches_by_itself, works_in_background
 from predibot.agents.dialect import loaded_json
 from predibot.agents.price import Price
 from predibot.domain.chat import Usage
-from predibot.trust import LateTrust
+from predibot.trust import LateTrust, proxy_checked
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
 IMPLAUSIBLE_USD_PER_TOKEN = 0.001
@@ -198,12 +198,13 @@ def _bound(response: httpx.Response) -> None:
 
 def _bounded_client() -> httpx.Client:
     """Return the client of all that litellm sends through OpenAI's library; that is where base URLs go."""
-    return httpx.Client(
-        mounts=dict.fromkeys(_THIS_MACHINE),
-        headers={"accept-encoding": "identity"},
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-        event_hooks={"request": [_require_time], "response": [_bound]},
-        timeout=600.0,
-        follow_redirects=False,
-        verify=LateTrust(),
-    )
+    with proxy_checked():
+        return httpx.Client(
+            mounts=dict.fromkeys(_THIS_MACHINE),
+            headers={"accept-encoding": "identity"},
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
+            event_hooks={"request": [_require_time], "response": [_bound]},
+            timeout=600.0,
+            follow_redirects=False,
+            verify=LateTrust(),
+        )

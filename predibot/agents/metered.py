@@ -15,7 +15,7 @@ from predibot.agents.price import Price, cost_of, next_to_nothing
 from predibot.agents.retry import paid_by
 from predibot.agents.worst_case import Counted, counted, counted_spending, worst_case
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
-from predibot.domain.budget import Spending
+from predibot.domain.budget import LEAST_SHARE, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import BudgetSpent, ModelError
 
@@ -83,8 +83,9 @@ class MeteredModel:
             with paid_by(call):
                 came = self._model.chat(request, deadline_seconds=call.left_seconds())
             believed, doubt = self._believed(came, request)
-            reply = self._priced(believed, request)
-            call.answered(reply, counted_spending(came.usage, self._price))
+            stated = counted_spending(came.usage, self._price)
+            reply = self._priced(believed, request, stated.usd)
+            call.answered(reply, stated)
             self._before = counted(request, reply.usage) or self._before
         except BudgetSpent as error:
             if call.tries:
@@ -128,12 +129,13 @@ class MeteredModel:
         is_reckoned = reply.cost.source != "provider" and reply.cost.usd != 0.0
         return replace(reply, usage=usage, cost=Cost(None, "unknown") if is_reckoned else reply.cost), doubt
 
-    def _priced(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
+    def _priced(self, reply: ChatReply, request: ChatRequest, stated_usd: float) -> ChatReply:
         """Return the reply with a cost where ours is the only price known, or theirs is next to nothing."""
         cost_usd, usage = reply.cost.usd, reply.usage
         if None in (usage.input_tokens, usage.output_tokens):
             usage = least_usage(reply, request)
-        if cost_usd is not None and not next_to_nothing(cost_usd, usage, self._price):
+        is_too_little = cost_usd is None or cost_usd < LEAST_SHARE * stated_usd
+        if cost_usd is not None and not is_too_little and not next_to_nothing(cost_usd, usage, self._price):
             return reply
         return replace(reply, cost=cost_of(reply.usage, price=self._price))
 

@@ -90,7 +90,11 @@ class Program:
         return f"sqlite:///{self.folder}/ledger.db"
 
 
-def document_of(process: "subprocess.Popen[str]", *, seconds: float = 60.0, code: int = 0) -> Any:
+PATIENCE_SECONDS = 240.0
+"""Only what hangs takes longer, however busy the machine is."""
+
+
+def document_of(process: "subprocess.Popen[str]", *, seconds: float = PATIENCE_SECONDS, code: int = 0) -> Any:
     """Wait for a process that ends with an exit code, and return the document it printed."""
     out, err = process.communicate(timeout=seconds)
     assert process.returncode == code, err
@@ -106,7 +110,7 @@ def passes_over(process: "subprocess.Popen[str]", *signals: signal.Signals) -> b
     return all(ignored & 1 << (number - 1) for number in signals)
 
 
-def wait_until(true: Callable[[], bool], *, seconds: float = 120.0) -> None:
+def wait_until(true: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) -> None:
     """Wait until something is true."""
     until = time.monotonic() + seconds
     while not true():
