@@ -306,6 +306,16 @@ def test_a_usage_that_the_request_cannot_have_is_unknown_and_booked_at_the_worst
     assert estimated_usd_of_steps(steps) == pytest.approx(budget.spent().usd)
 
 
+@pytest.mark.parametrize(("cost_usd", "booked_usd"), [(1e-6, 4.0005), (0.003, 4.0005), (0.05, 0.05), (3.0, 3.0)])
+def test_a_charge_that_is_next_to_nothing_beside_the_count_it_comes_with_is_not_believed(
+    cost_usd: float, booked_usd: float
+) -> None:
+    usage = {"prompt_tokens": 400_000, "completion_tokens": 5, "cost": cost_usd}
+    with chat_server(completion(usage=usage)) as server:
+        budget, _ = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    assert budget.spent().usd == pytest.approx(booked_usd)
+
+
 @pytest.mark.parametrize("said", PERHAPS_CHARGED.values(), ids=list(PERHAPS_CHARGED))
 @pytest.mark.parametrize("client", list(CLIENTS))
 def test_an_answer_that_may_have_been_charged_is_booked_at_its_worst_case(client: str, said: Said) -> None:
