@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 
 from predibot.agents.failure import AnswerLost, AnswerUnusable, GivenUp, TryAgain
-from predibot.agents.plausible import least_usage, plausible_usage
+from predibot.agents.plausible import least_usage, plausible_usage, stated_usage
 from predibot.agents.price import Price, cost_of, next_to_nothing
 from predibot.agents.retry import paid_by
 from predibot.agents.worst_case import Counted, counted, counted_spending, worst_case
@@ -83,7 +83,7 @@ class MeteredModel:
             with paid_by(call):
                 came = self._model.chat(request, deadline_seconds=call.left_seconds())
             believed, doubt = self._believed(came, request)
-            stated = counted_spending(came.usage, self._price)
+            stated = counted_spending(stated_usage(came, request), self._price)
             reply = self._priced(believed, request, stated.usd)
             call.answered(reply, stated)
             self._before = counted(request, reply.usage) or self._before

@@ -135,9 +135,14 @@ def test_what_a_killed_process_had_set_aside_is_free_for_the_next(
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells which signals a process ignores")
 @pytest.mark.parametrize(
-    ("first", "second", "code"), [(SIGINT, SIGINT, 130), (SIGTERM, SIGTERM, 143), (SIGTERM, SIGINT, 143)]
+    ("executor", "first", "second", "code"),
+    [
+        ("threads:8", SIGINT, SIGINT, 130),
+        ("threads:8", SIGTERM, SIGTERM, 143),
+        ("threads:8", SIGTERM, SIGINT, 143),
+        ("processes:2", SIGINT, SIGTERM, 130),
+    ],
 )
-@pytest.mark.parametrize("executor", ["threads:8", "processes:2"])
 def test_a_second_signal_while_books_are_made_loses_nothing(
     tmp_path: Path, executor: str, first: signal.Signals, second: signal.Signals, code: int
 ) -> None:

@@ -171,6 +171,12 @@ def test_what_was_read_from_a_cache_beside_the_input_is_counted_with_it() -> Non
     assert budget.spent().usd == pytest.approx(250 * 10e-6 + 400 * 100e-6)
 
 
+def test_what_was_read_from_a_cache_beside_the_input_is_booked_where_it_is_more_than_was_set_aside() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 400, "cache_read_input_tokens": 400_000}
+    budget, _ = asked_of_it("light", usage)
+    assert budget.spent().usd == pytest.approx(400_010 * 10e-6 + 400 * 100e-6)
+
+
 THOUGHT = [
     ({"total_tokens": 1_209, "completion_tokens_details": {"reasoning_tokens": 900}}, 909),
     ({"total_tokens": 1_209}, 909),
