@@ -3,6 +3,8 @@
 import json
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -20,9 +22,11 @@ CROSS = ("--executor", "processes:2")
 
 
 @pytest.fixture
-def one_thread(tmp_path: Path) -> Program:
+def one_thread(tmp_path: Path) -> Iterator[Program]:
     """Return the program with one thread a process, and little patience."""
-    return Program(tmp_path, {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"})
+    settings = {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
+    with closing(Program(tmp_path, settings)) as made:
+        yield made
 
 
 def test_processes_come_to_the_ledger_of_threads(program: Program) -> None:
