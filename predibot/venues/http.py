@@ -18,7 +18,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from predibot.domain.waiting import asked_wait_seconds, wait_seconds
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.trust import LateTrust
+from predibot.trust import LateTrust, proxy_checked
 from predibot.venues import wire
 from predibot.venues.rate import RateLimiter
 
@@ -281,7 +281,7 @@ def _in_time(call: Callable[[], T], seconds: float) -> T:
 
 def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:
     """Return a client that takes the environment's proxies, but not for hosts on this machine."""
-    try:
+    with proxy_checked():
         return httpx.Client(
             transport=transport,
             mounts=dict.fromkeys(_THIS_MACHINE),
@@ -291,8 +291,6 @@ def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:
             follow_redirects=False,
             verify=LateTrust(),
         )
-    except (ImportError, ValueError, httpx.InvalidURL) as error:
-        raise UsageError(f"the proxy named in the environment cannot be used: {error}; mend HTTPS_PROXY") from error
 
 
 def _decoded(text: bytes, asked: str) -> object:
