@@ -16,9 +16,10 @@ from predibot import __version__
 from predibot._folders import folders_from_environment
 from predibot.config import Settings
 from predibot.environment import api_keys_present
-from predibot.errors import PredibotError
+from predibot.errors import PredibotError, UsageError
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
+from predibot.net.tls import proxy_checked
 from predibot.plugins import strategies
 from predibot.tool_plugins import tool_infos
 
@@ -111,7 +112,10 @@ def _trimmed(url: object) -> str:
 
 def _host(name: str, address: str) -> Check:
     try:
-        reply = httpx.get(address, timeout=_SECONDS)
+        with proxy_checked():
+            reply = httpx.get(address, timeout=_SECONDS)
+    except UsageError as error:
+        return Check(f"host {name}", "failed", str(error))
     except httpx.HTTPError as error:
         return Check(f"host {name}", "warning", f"{address} cannot be reached: {error or type(error).__name__}")
     ends = reply.headers.get("sunset") or reply.headers.get("deprecation")

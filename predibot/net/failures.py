@@ -53,6 +53,14 @@ class AnswerLost(TryAgain):
         super().__init__(message, wait_seconds=wait_seconds, tries=tries, ill=ill)
 
 
+class NotSent(TryAgain):
+    """There was no time left to send the request; it says nothing about the provider."""
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("no time was left, so that nothing was sent", tries=1)
+
+
 class GivenUp(ModelUnavailable):
     """No try within the deadline brought an answer."""
 

@@ -14,7 +14,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type
 from predibot.domain.chat import ChatReply
 from predibot.errors import ModelError
 from predibot.net.circuit_breaker import Breaker, Breakers
-from predibot.net.failures import MAX_TRIES, AnswerLost, GivenUp, TryAgain
+from predibot.net.failures import MAX_TRIES, AnswerLost, GivenUp, NotSent, TryAgain
 from predibot.net.retry_after import wait_seconds
 
 LONGEST_WAIT_SECONDS = 16.0
@@ -104,7 +104,10 @@ class Retry:
             self._wait_for(breaker, provider, deadline)
             try:
                 with _watched(breaker):
-                    return once(max(0.001, deadline - self._monotonic()))
+                    left_seconds = deadline - self._monotonic()
+                    if left_seconds <= 0.0:
+                        raise NotSent
+                    return once(left_seconds)
             except TryAgain as failure:
                 failed_tries += 1
                 lost_tries += isinstance(failure, AnswerLost)
@@ -158,6 +161,9 @@ def _watched(breaker: Breaker) -> Iterator[None]:
     """Tell the breaker how a try went."""
     try:
         yield
+    except NotSent:
+        breaker.abandoned()
+        raise
     except TryAgain as failure:
         if failure.ill:
             breaker.failed()

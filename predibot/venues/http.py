@@ -18,7 +18,7 @@ from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.net.deadline import GRACE_SECONDS, in_time
 from predibot.net.rate_limit import RateLimiter
 from predibot.net.retry_after import asked_wait_seconds, wait_seconds
-from predibot.net.tls import LateTrust
+from predibot.net.tls import LateTrust, proxy_checked
 from predibot.venues import fields
 
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
@@ -254,7 +254,7 @@ class JsonClient:
 
 def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:
     """Return a client that takes the environment's proxies, but not for hosts on this machine."""
-    try:
+    with proxy_checked():
         return httpx.Client(
             transport=transport,
             mounts=dict.fromkeys(_THIS_MACHINE),
@@ -264,8 +264,6 @@ def _opened(transport: httpx.BaseTransport | None) -> httpx.Client:
             follow_redirects=False,
             verify=LateTrust(),
         )
-    except (ImportError, ValueError, httpx.InvalidURL) as error:
-        raise UsageError(f"the proxy named in the environment cannot be used: {error}; mend HTTPS_PROXY") from error
 
 
 def _decoded(text: bytes, asked: str) -> object:

@@ -22,7 +22,7 @@ from predibot.net.failures import (
     one_line,
 )
 from predibot.net.retry_after import asked_wait_seconds
-from predibot.net.tls import LateTrust
+from predibot.net.tls import LateTrust, proxy_checked
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
 TRY_SECONDS = 300.0
@@ -220,7 +220,7 @@ def _opened(transport: httpx.BaseTransport | None, key: Key | None) -> httpx.Cli
     headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "predibot"}
     if key is not None:
         headers["authorization"] = f"Bearer {key.value}"
-    try:
+    with proxy_checked():
         return httpx.Client(
             transport=transport,
             mounts=dict.fromkeys(_THIS_MACHINE),
@@ -230,8 +230,6 @@ def _opened(transport: httpx.BaseTransport | None, key: Key | None) -> httpx.Cli
             follow_redirects=False,
             verify=LateTrust(),
         )
-    except (ImportError, ValueError, httpx.InvalidURL) as error:
-        raise UsageError(f"the proxy named in the environment cannot be used: {error}; mend HTTPS_PROXY") from error
 
 
 @contextmanager

@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from predibot.errors import UsageError
 from predibot.net.deadline import in_time
+from predibot.net.tls import proxy_checked
 from predibot.research.search.provider import SearchFailed
 
 DEADLINE_SECONDS = 15.0
@@ -63,6 +65,8 @@ class SearchHttp:
                 status, body = in_time(lambda: exchange(client), self.deadline_seconds)
         except TimeoutError:
             raise self._late(name) from None
+        except UsageError as error:
+            raise SearchFailed(f"{name} was not asked: {error}", was_asked=False) from None
         except httpx.HTTPError as error:
             raise SearchFailed(f"{name} could not be reached ({type(error).__name__})") from error
         except (httpx.InvalidURL, ValueError) as error:
@@ -72,14 +76,15 @@ class SearchHttp:
     def _client(self, url: str) -> httpx.Client:
         """Return a client; without TLS no authorities are loaded, which takes longer than a search on loopback."""
         is_plain = urlsplit(url).scheme == "http"
-        return httpx.Client(
-            transport=self.transport,
-            mounts=dict.fromkeys(_THIS_MACHINE),
-            headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": "predibot"},
-            timeout=self.deadline_seconds,
-            follow_redirects=False,
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
-        )
+        with proxy_checked():
+            return httpx.Client(
+                transport=self.transport,
+                mounts=dict.fromkeys(_THIS_MACHINE),
+                headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": "predibot"},
+                timeout=self.deadline_seconds,
+                follow_redirects=False,
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
+            )
 
     def _read(self, name: str, response: httpx.Response, ends: float) -> bytes:
         """Return the body, as it came and not too long."""
