@@ -113,6 +113,16 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def things(n: int, noun: str) -> str:
+    """Return how many there are of something.
+
+    Examples:
+        >>> things(1, "pair"), things(1200, "pair")
+        ('1 pair', '1,200 pairs')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def signed_percent(value: float | None) -> str:
     """Return a return in percent.
 

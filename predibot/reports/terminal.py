@@ -139,7 +139,7 @@ def _chosen_grid(events: Sequence[ChosenView]) -> Grid:
     )
     markets = sum(event.markets for event in events)
     columns = (Column("event", "key"), Column("title", "text"), Column("markets"), Column("1-week volume"))
-    return Grid(f"Selected: {_things(len(events), 'event')}, {_things(markets, 'market')}", columns, rows)
+    return Grid(f"Selected: {figures.things(len(events), 'event')}, {figures.things(markets, 'market')}", columns, rows)
 
 
 def _passed_over_grid(events: Sequence[PassedOverView], *, every: bool) -> Grid:
@@ -153,7 +153,7 @@ def _passed_over_grid(events: Sequence[PassedOverView], *, every: bool) -> Grid:
         for event in (events if every else events[:_SHOWN_PASSED_OVER])
     )
     columns = (Column("event", "key"), *(Column(header, "text") for header in ("title", "rule", "reason")))
-    return Grid(f"Passed over: {_things(len(events), 'event')}", columns, rows)
+    return Grid(f"Passed over: {figures.things(len(events), 'event')}", columns, rows)
 
 
 def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
@@ -163,11 +163,11 @@ def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
         of[decision.status].append(decision)
     if recorded := of["recorded"]:
         bets = sum(len(decision.bets) for decision in recorded)
-        yield f"{_things(bets, 'bet')} recorded on {_things(len(recorded), 'event')}"
+        yield f"{figures.things(bets, 'bet')} recorded on {figures.things(len(recorded), 'event')}"
     if refused := of["refused"]:
-        yield f"{_things(len(refused), 'answer')} refused ({_messages(refused)})"
+        yield f"{figures.things(len(refused), 'answer')} refused ({_messages(refused)})"
     if failed := of["failed"]:
-        yield f"{_things(len(failed), 'decision')} failed ({_messages(failed)})"
+        yield f"{figures.things(len(failed), 'decision')} failed ({_messages(failed)})"
     if abstained := of["abstained"]:
         yield f"{len(abstained):,} abstained ({_messages(abstained)})"
     skipped = Counter(decision.stored_status == "failed" for decision in of["skipped"])
@@ -183,27 +183,24 @@ def _tried_again(decisions: Sequence[DecisionView]) -> Iterator[str]:
     for_good = sum(decision.failed_for_good for decision in failed)
     due = Counter(decision.next_try_at for decision in failed if not decision.failed_for_good)
     if for_good:
-        yield f"{_things(for_good, 'decision')} failed for good; --retry failed tries once more"
+        yield f"{figures.things(for_good, 'decision')} failed for good; --retry failed tries once more"
     if at_once := due.pop(None, 0):
-        yield f"the next call tries {_things(at_once, 'failed decision')} again"
+        yield f"the next call tries {figures.things(at_once, 'failed decision')} again"
     if due:
         first = format_instant(min(filter(None, due)))
-        waiting = _things(due.total(), "failed decision")
+        waiting = figures.things(due.total(), "failed decision")
         yield f"the next try of {waiting} is due at {first}; --retry failed tries now"
     lacking = Counter(decision.reason_kind for decision in decisions if decision.stored_status == "abstained")
     for kind in REASON_KINDS:
         if lacking[kind] and kind != "bot":
-            yield f"{_things(lacking[kind], 'decision')} abstained for want of {kind}; --retry abstained asks again"
+            abstained = figures.things(lacking[kind], "decision")
+            yield f"{abstained} abstained for want of {kind}; --retry abstained asks again"
 
 
 def _messages(decisions: Sequence[DecisionView]) -> str:
     """Return why, each reason once, the most frequent first."""
     seen = Counter(plain(decision.message, _MESSAGE_CELLS) or "no reason given" for decision in decisions)
     return "; ".join(text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common())
-
-
-def _things(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NOTES) -> None:
