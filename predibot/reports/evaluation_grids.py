@@ -126,7 +126,7 @@ def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
             "E worse: the same of the opposite.",
             "more events: how many more it would take to tell. by event: with every event counting once, "
             "where that is far off.",
-            "settled: the part of markets that paid. without best: without the event that adds most. "
+            "settled: the part of markets that paid. without best: without the event that lifts it most. "
             "said: markets answered.",
         ),
         ("E worse", "said", "asked", "without best", "settled", "by event", "more events"),
