@@ -69,6 +69,10 @@ Address = str | PathLike[str]
 """The URL of a SQLite or PostgreSQL ledger, or the path of a SQLite file."""
 
 _MOST_DAYS = 3650
+_LEAST_RESAMPLES = 100
+"""As `predibot evaluate` asks for; fewer make no interval."""
+_RANKED: tuple[Knowledge, ...] = ("clean", "unknown")
+"""What has a ranking by itself."""
 _LEADERBOARD = ("evidence", "curves")
 """All of an evaluation that the leaderboard shows and that takes time."""
 
@@ -97,7 +101,11 @@ class Scores(Rows[ScoreRow]):
 
         Args:
             knowledge: `clean`, or `unknown` for the ranking apart of models without a known cutoff.
+
+        Raises:
+            UsageError: If `knowledge` is neither.
         """
+        _known("knowledge", [knowledge], _RANKED)
         ranking = self.evaluation.rankings.get(knowledge)
         rows = () if ranking is None else leaderboard(ranking)
         return Rows(rows, _LEADERBOARD_COLUMNS, _leaderboard_cells)
@@ -239,6 +247,7 @@ class Ledger:
         Raises:
             UsageError: As `evaluate`.
         """
+        _known("knowledge", [knowledge], _RANKED)
         question = Question(wanted=_LEADERBOARD)
         return Scores(self._evaluated(recipe, bots, venue, as_of, question)).leaderboard(knowledge)
 
@@ -472,6 +481,8 @@ def _question(
     """
     if by is not None:
         _known("by", [by], PARTINGS)
+    if isinstance(resamples, int) and resamples < _LEAST_RESAMPLES:
+        raise UsageError(f"resamples is {resamples}; give at least {_LEAST_RESAMPLES}")
     _known("sizings", sizings, tuple(SIZINGS))
     for name, days in (("horizons_days", horizons_days), ("delays_days", delays_days)):
         if any(not 0 < day <= _MOST_DAYS for day in days) or len(set(days)) < len(days):

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from predibot.reports import figures
+
 _GAPS = (2, 1)
 _NARROWEST = {"text": 12, "name": 14}
 
@@ -34,7 +36,10 @@ class Grid:
     below: tuple[str, ...] = ()
     """What has to be said for it to be read, a line each."""
     dropped_first: tuple[str, ...] = ()
-    """Headers of columns in the order in which they go where there is no room; then the others from the right."""
+    """Headers of columns in the order in which they go where there is no room; then the others from the right.
+
+    Before all of them go those that have a value nowhere.
+    """
     kept: tuple[str, ...] = ()
     """Headers of columns that never go, as the first column: what the table is asked for."""
 
@@ -95,8 +100,10 @@ def shortened(name: str, cells: int) -> str:
 
 def _next_to_go(grid: Grid) -> str | None:
     """Return the header of the column that goes next; None where all others are kept."""
-    headers = [column.header for column in grid.columns[1:] if column.header not in grid.kept]
-    return next((header for header in (*grid.dropped_first, *reversed(headers)) if header in headers), None)
+    headers = [column.header for column in grid.columns]
+    loose = [header for header in headers[1:] if header not in grid.kept]
+    empty = [header for header in loose if all(row[headers.index(header)] == figures.MISSING for row in grid.rows)]
+    return next((header for header in (*empty, *grid.dropped_first, *reversed(loose)) if header in loose), None)
 
 
 def _fit(grid: Grid, room: int) -> tuple[int, bool] | None:

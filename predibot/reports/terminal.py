@@ -1,8 +1,9 @@
 """The terminal: how views look on a screen, in a pipe, and where there is little room."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 from rich.text import Text
@@ -23,6 +24,7 @@ from predibot.reports.views import (
 )
 
 PIPE_WIDTH = 100
+_BLANKS = re.compile(r" +$", re.MULTILINE)
 _SHOWN_NOTES = 12
 _SHOWN_PASSED_OVER = 10
 _TITLE_CELLS = 80
@@ -39,11 +41,26 @@ def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
             plain, whatever terminal the program was started from.
         columns: Another width.
     """
-    if columns is None and not stream.isatty():
-        columns = PIPE_WIDTH
+    if not stream.isatty():
+        columns, stream = columns or PIPE_WIDTH, cast(TextIO, _WithoutBlanks(stream))
     options: dict[str, Any] = {"file": stream, "width": columns, "markup": False, "highlight": False, "emoji": False}
     console = Console(**options)
     return Console(**options, color_system=None) if console.no_color else console
+
+
+class _WithoutBlanks:
+    """A stream whose lines end in no blanks: a screen does not show them, but files and programs keep them."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write whole lines, as a console does."""
+        return self._stream.write(_BLANKS.sub("", text))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return whatever else a stream has."""
+        return getattr(self._stream, name)
 
 
 def print_decisions(console: Console, view: DecideView) -> None:
@@ -110,12 +127,13 @@ def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
         Column("as of", "key"),
         Column("venue", "text"),
         *(Column(header) for header in ("bots", "events", "recorded")),
-        Column("", "text"),
+        Column("remarks", "text"),
     )
     # Nothing to remark on is no column.
     width = len(columns) if any(row[-1] for row in cells) else len(columns) - 1
     shown = tuple(row[:width] for row in cells)
-    print_grid(console, Grid(f"Runs: {len(rows)}", columns[:width], shown))
+    dropped_first = ("as of", "events", "bots", "venue")
+    print_grid(console, Grid(f"Runs: {len(rows)}", columns[:width], shown, (), dropped_first, ("remarks",)))
 
 
 def _remarks_on(row: RunRow) -> Iterator[str]:

@@ -6,8 +6,6 @@ They are formulas, without draws; docs/coverage.md has how often they hold the t
 import math
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.clusters import ClusterSums
 from predibot.scoring.comparison import Comparison

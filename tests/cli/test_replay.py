@@ -104,5 +104,5 @@ def test_a_slot_that_was_decided_otherwise_names_a_way_that_replay_has(replays: 
     assert replays("replay", *DAYS, *ARCHIVE).code == 0
     said = replays("replay", *DAYS, *ARCHIVE, "--events", "2")
     assert said.code == 1
-    assert said.err.splitlines()[-1].endswith("or name another --ledger to make another beside it.")
+    assert said.err.splitlines()[-1].endswith("or name another ledger to make another beside it.")
     assert replays("replay", *DAYS, *ARCHIVE, "--events", "2", "--ledger", "sqlite:///other.db").code == 0
