@@ -117,7 +117,7 @@ def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
         *("edge", "95% interval", "events", "verdict", "E", "E worse", "more events", "by event", "settled"),
         *("without best", "asked", "said"),
     )
-    return Grid(
+    grid = Grid(
         "Edge over the price, on every market asked, in thousandths of squared error",
         (_BOT, *(Column(each, "key" if each == "verdict" else "number") for each in headers)),
         tuple(rows),
@@ -132,6 +132,7 @@ def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
         ("said", "asked", "settled", "by event", "without best", "more events", "events", "E worse", "E"),
         ("edge", "95% interval", "verdict"),
     )
+    return grid if any(row.edge_by_event is not None for row in board) else grid.without("by event")
 
 
 def _curve_grid(board: Sequence[LeaderboardRow]) -> Grid:
@@ -193,10 +194,21 @@ def _more_grid(cards: Sequence[Scorecard]) -> Grid:
         )
         for card in cards
     )
-    headers = ("forecasts", "settled", "void", "right", "log score", "by event", "adjusted", "sure~error", "open")
+    headers = (
+        "forecasts",
+        "settled",
+        "void",
+        "right",
+        "log score",
+        "by event",
+        "adjusted",
+        "sure~error",
+        "open",
+        "n open",
+    )
     grid = Grid(
         "All forecasts",
-        (_BOT, *(Column(header) for header in (*headers, "n open"))),
+        (_BOT, *(Column(header) for header in headers)),
         rows,
         (
             "void: on markets that paid neither 0 nor 1. right: called rightly. adjusted: Brier had all answered the "
@@ -204,6 +216,8 @@ def _more_grid(cards: Sequence[Scorecard]) -> Grid:
         ),
         ("sure~error", "adjusted", "n open", "open", "void", "settled"),
     )
+    if not any(card.n_brier_open for card in cards):
+        grid = grid.without("open").without("n open")
     return grid if any(each is not None for each in by_event.values()) else grid.without("by event")
 
 
