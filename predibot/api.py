@@ -422,6 +422,8 @@ def replay(
         VenueError: If the past cannot be read.
         LedgerError: If the ledger fails; what is recorded stays.
     """
+    if every is not None and not (isinstance(every, timedelta) and every > timedelta(0)):
+        raise UsageError(f"every is {every!r}; give a timedelta above 0")
     asked = _recipe(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets)
     settings = load_settings()
     plan = plan_replay(
@@ -481,9 +483,9 @@ def _question(
     """
     if by is not None:
         _known("by", [by], PARTINGS)
-    if isinstance(resamples, int) and resamples < _LEAST_RESAMPLES:
-        raise UsageError(f"resamples is {resamples}; give at least {_LEAST_RESAMPLES}")
-    _known("sizings", sizings, tuple(SIZINGS))
+    if not isinstance(resamples, int) or resamples < _LEAST_RESAMPLES:
+        raise UsageError(f"resamples is {resamples!r}; give a whole number of at least {_LEAST_RESAMPLES}")
+    _known("sizings", _names("sizings", sizings), tuple(SIZINGS))
     for name, days in (("horizons_days", horizons_days), ("delays_days", delays_days)):
         if any(not 0 < day <= _MOST_DAYS for day in days) or len(set(days)) < len(days):
             raise UsageError(
@@ -503,7 +505,9 @@ def _question(
 
 
 def _retries(asked: Collection[Retry]) -> frozenset[Retry]:
-    _known("retry", _names("retry", tuple(asked)), RETRIES)
+    if isinstance(asked, str):
+        raise UsageError(f"retry is the text {asked!r}; give a list: [{asked!r}]")
+    _known("retry", tuple(asked), RETRIES)
     return frozenset(asked)
 
 
@@ -525,6 +529,8 @@ def _aware(argument: str, instant: datetime | None) -> datetime | None:
     """Return an instant in UTC; one without a time zone could be any of several."""
     if instant is None:
         return None
+    if not isinstance(instant, datetime):
+        raise UsageError(f"{argument} is {instant!r}; give a datetime with a time zone")
     if instant.tzinfo is None:
         raise UsageError(f"{argument} is {instant}, without a time zone; give it one, such as datetime.UTC")
     return instant.astimezone(UTC)

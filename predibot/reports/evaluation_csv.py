@@ -15,6 +15,7 @@ from predibot.scoring.evaluation import Evaluation
 from predibot.scoring.forecast_score import ForecastScore
 from predibot.scoring.knowledge import KNOWLEDGE, Knowledge
 from predibot.scoring.scorecard import HorizonScore, Scorecard
+from predibot.scoring.verdict import pair_verdict
 
 _COUNTS = ("decisions", "refused", "failed", "abstained", *KNOWLEDGE, "forecasts", "void")
 _FORECAST = (
@@ -216,8 +217,9 @@ def _returns(evaluation: Evaluation) -> Iterator[Document]:
 
 def _pairs(evaluation: Evaluation) -> Iterator[Document]:
     for pair in evaluation.pairs:
-        row = pair_document(pair)
-        yield {**row, "verdict": row["verdict"]["finding"], "events_needed": row["verdict"]["events_needed"]}
+        found = pair_verdict(pair)
+        needed = None if found.needed is None else found.needed.events
+        yield {**pair_document(pair), "verdict": found.finding.value, "events_needed": needed}
 
 
 def _calibration(evaluation: Evaluation) -> Iterator[Document]:
