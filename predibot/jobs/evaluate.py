@@ -167,6 +167,6 @@ def spec_of_ledger(store: Store, spec: str | None) -> str:
     if len(names) > 1:
         raise UsageError(
             f"the ledger {store.address} has runs of {' and '.join(sorted(names))}, which must not be mixed. "
-            "Say which with --venue"
+            "Say which venue is meant"
         )
     return live[-1].venue

@@ -40,7 +40,7 @@ class Estimate:
     price_standard_error: float | None = None
     """How far it would vary by the prices that were paid, which know the odds that did not come in."""
     without_best: float | None = None
-    """The mean without the cluster that adds most to it; None where it is not of gains, or there is one cluster."""
+    """The mean without the cluster that lifts it most; None where it is not of gains, or there is one cluster."""
 
     @property
     def standard_error(self) -> float | None:

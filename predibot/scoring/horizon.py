@@ -215,7 +215,12 @@ def _returns_of(
 
 
 def _at_quote(record: TrackRecord, later: _Later) -> Floats:
-    """Return what each decision returned against the book, (n_d,), NaN where one of its markets had none."""
+    """Return what each decision returned against the book, (n_d,), NaN where a bet had none.
+
+    A market without money on it needs none. Of a decision without any money at
+    least one market must have one, or a bot would be judged on the few
+    decisions it had no money on.
+    """
     if record.bet_bid_yes is None or record.bet_ask_yes is None:
         return np.full(record.decided_at.shape, np.nan)
     unknown = np.full(record.bet_usd.shape, np.nan)
@@ -228,9 +233,10 @@ def _at_quote(record: TrackRecord, later: _Later) -> Floats:
         fee_rates=unknown if record.bet_fee_rate is None else record.bet_fee_rate,
         fee_exponents=unknown if record.bet_fee_exponent is None else record.bet_fee_exponent,
     )
-    # Also where nothing was bet: or a bot would be judged on the few decisions it had no money on.
-    gains = np.where(np.isnan(record.bet_bid_yes + record.bet_ask_yes), np.nan, gains)
-    told = np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0
+    booked = ~np.isnan(record.bet_bid_yes + record.bet_ask_yes)
+    # One side is not enough for a bet: until it is settled it is worth what the other side says.
+    gains = np.where(booked | (record.bet_usd == 0.0), gains, np.nan)
+    told = np.bincount(record.bet_decision, booked, record.decided_at.size) > 0
     return np.where(told, _sum_by_decision(record, gains), np.nan)
 
 

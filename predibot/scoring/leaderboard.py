@@ -153,8 +153,8 @@ def edge_pairs(
 def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
     """Return scorecards in the order of the leaderboard: by the lower end of the edge's interval, highest first.
 
-    Those without an interval come last, in the order they are in, and so do
-    equals: nothing tells them apart.
+    Those without an interval come last, and those that answered nothing: their
+    edge of 0 says nothing of them. Equals stay in the order they are in.
 
     Args:
         cards: Those of an evaluation.
@@ -170,7 +170,9 @@ def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
 
 def _lower_end(card: Scorecard) -> float:
     interval = card.edge.interval
-    return -math.inf if interval is None or interval.low is None else interval.low
+    if interval is None or interval.low is None or not card.edge.answered:
+        return -math.inf
+    return interval.low
 
 
 @dataclass(frozen=True, slots=True, eq=False)
