@@ -53,16 +53,22 @@ class Decided:
 
 def decided_in(connection: Connection, run_ids: Sequence[int]) -> Iterator[Decided]:
     """Yield what was decided in each of some runs: of their packs, or of the rows where there is none or an old one."""
-    wanted, found = set(run_ids), dict[int, Decided]()
-    seal = seal_of(connection)
-    for row, change, blob in connection.execute(_current(run_packs.c.content)) if seal is not None else ():
-        content = seal.opened(_name(row, change), blob) if seal is not None and row in wanted else None
-        if content is not None and (decided := _unpacked(content)) is not None:
-            found[row] = decided
+    found = dict(_packed_before(connection, run_ids))
     missing = [row for row in run_ids if row not in found]
     for start in range(0, len(missing), RUNS_AT_ONCE):
         found |= _of_rows(connection, missing[start : start + RUNS_AT_ONCE])
     return (found[row] for row in run_ids)
+
+
+def _packed_before(connection: Connection, run_ids: Sequence[int]) -> Iterator[tuple[int, Decided]]:
+    """Yield what this user packed of some runs that have not changed since."""
+    wanted, seal = set(run_ids), seal_of(connection)
+    if seal is None:
+        return
+    for row, change, blob in connection.execute(_current(run_packs.c.content)):
+        content = seal.opened(_name(row, change), blob) if row in wanted else None
+        if content is not None and (decided := _unpacked(content)) is not None:
+            yield row, decided
 
 
 def runs_to_pack(connection: Connection, venue: str) -> tuple[int, ...]:
@@ -224,7 +230,13 @@ def numbers_of(connection: Connection, statement: Select[Any], width: int) -> Fl
     Raw rows skip the conversion of instants, so they arrive as microseconds,
     which a float64 holds exactly for the next two centuries. They are taken one
     by one: millions at once would fill the memory, and the collector with work.
+
+    Raises:
+        ValueError: If something is no finite number: a database may hold anything in a column.
     """
     cursor = connection.execute(statement).cursor
     rows: Any = () if cursor is None else cursor
-    return np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, width)
+    found = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, width)
+    if not np.isfinite(found).all():
+        raise ValueError("a number of a row is none")
+    return found
