@@ -23,7 +23,6 @@ from predibot.ledger.store import Store
 
 MAX_LINE_BYTES = 32 * 2**20
 """Of one row, in which a character may take four times as much in memory, twice; the longest is that of an event."""
-MAX_PARQUET_BYTES = 2**30
 MAX_UNPACKED_BYTES = 8 * 2**30
 _TOO_MANY = f"it holds more than {MAX_ROW_VALUES:,} values"
 _NO_TEXTS = "its texts are single lines: line breaks and characters that cannot be seen do not come back from CSV"
@@ -237,11 +236,7 @@ def _long_cells() -> Iterator[None]:
 def _parquet(path: Path) -> Iterator[Placed]:
     from predibot.jobs.parquet_rows import ParquetTable  # heavy
 
-    with path.open("rb") as file:
-        content = file.read(MAX_PARQUET_BYTES + 1)
-    if len(content) > MAX_PARQUET_BYTES:
-        raise RowRefused(path.name, f"it is larger than {MAX_PARQUET_BYTES // 2**20} MiB; export as jsonl")
-    table = ParquetTable(path.name, content, max_unpacked_bytes=MAX_UNPACKED_BYTES)
+    table = ParquetTable(path.name, path, max_unpacked_bytes=MAX_UNPACKED_BYTES, remedy="Export it as jsonl")
     number = 0
     for batch in table.batches(table.names):
         for cells in zip(*batch, strict=True):

@@ -10,7 +10,16 @@ from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.event import Event, Market, MarketRef, Tag
@@ -394,7 +403,9 @@ class _EventAnswerWire(_Wire):
     """An answer on one event."""
 
     event_id: wire.VenueId
-    markets: Annotated[list[_MarketAnswerWire], FailFast(), Field(max_length=5_000)] = Field(alias="market_investment_decisions")
+    markets: Annotated[list[_MarketAnswerWire], FailFast(), Field(max_length=5_000)] = Field(
+        alias="market_investment_decisions"
+    )
     unallocated_usd: Annotated[float | None, BeforeValidator(wire.optional_number)] = Field(
         default=None, alias="unallocated_capital"
     )
@@ -458,7 +469,9 @@ class _AnswersWire(_Wire):
     model_id: wire.StatedText
     model_info: _ModelWire | None = None
     target_on: Annotated[date, AfterValidator(_stated_date)] = Field(alias="target_date")
-    events: Annotated[list[_EventAnswerWire], FailFast(), Field(max_length=10_000)] = Field(alias="event_investment_decisions")
+    events: Annotated[list[_EventAnswerWire], FailFast(), Field(max_length=10_000)] = Field(
+        alias="event_investment_decisions"
+    )
 
     @property
     def bot(self) -> str:

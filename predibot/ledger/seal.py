@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from predibot.environment import state_folder
 from predibot.ledger.url import sqlite_file
 
 _log = logging.getLogger(__name__)
@@ -85,8 +86,7 @@ def secret_file() -> Path:
     Raises:
         RuntimeError: If the user has no home.
     """
-    named = Path(os.environ.get("XDG_STATE_HOME", ""))
-    return (named if named.is_absolute() else Path.home() / ".local" / "state") / "predibot" / "ledger.key"
+    return state_folder() / "predibot" / "ledger.key"
 
 
 def _secret() -> bytes | None:

@@ -102,6 +102,19 @@ def test_a_small_parquet_file_does_not_fill_the_memory(
     one_sentence(score(file), said)
 
 
+@pytest.mark.parametrize("mark", ["", "\N{BYTE ORDER MARK}"], ids=["plain", "marked"])
+def test_the_largest_file_that_is_scored_is_in_memory_once(
+    tmp_path: Path, score: Callable[..., Ended], mark: str
+) -> None:
+    file = tmp_path / "wide.csv"
+    passed_over = "x" * 100_000
+    rows = (f"ann,q{n},0.5,1,{passed_over}\n" for n in range(2_600))
+    file.write_text(mark + HEADER.replace("\n", ",more\n") + "".join(rows))
+    ended = score(file)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.resident_bytes < 450_000_000
+
+
 @pytest.mark.parametrize(
     ("name", "header", "row", "options"),
     [

@@ -340,9 +340,7 @@ UNCHECKED = {
 
 
 @pytest.mark.parametrize(("statement", "said"), UNCHECKED.values(), ids=UNCHECKED.keys())
-def test_a_file_whose_maker_left_out_our_constraints_is_one_sentence(
-    tmp_path: Path, statement: str, said: str
-) -> None:
+def test_a_file_whose_maker_left_out_our_constraints_is_one_sentence(tmp_path: Path, statement: str, said: str) -> None:
     address = f"sqlite:///{tmp_path}/ledger.db"
     with Store.open(address) as store:
         filled(store)
