@@ -198,8 +198,8 @@ def test_a_line_of_an_export_does_not_fill_the_memory(predibot: Predibot, conten
         (b'"' + (b"x" * 1_000_000 + b"\n") * 40, "runs.csv, line 34: a row is longer than 32 MiB"),
     ],
 )
-def test_a_row_of_csv_does_not_fill_the_memory(tracked: Predibot, content: bytes, said: str) -> None:
-    tracked("export", "out", "--format", "csv")
+def test_a_row_of_csv_does_not_fill_the_memory(decided: Predibot, content: bytes, said: str) -> None:
+    decided("export", "out", "--format", "csv")
     Path("out/runs.csv").write_bytes(content)
     alone("ledger", "out", *NEW, said=said)
 
@@ -234,9 +234,9 @@ def cells(**changes: Any) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_an_export_with_a_row_that_cannot_be_is_one_sentence(
-    tracked: Predibot, table: str, change: Callable[[dict[str, Any]], None], said: str
+    decided: Predibot, table: str, change: Callable[[dict[str, Any]], None], said: str
 ) -> None:
-    tracked("export", "out", "--format", "jsonl")
+    decided("export", "out", "--format", "jsonl")
     file = Path(f"out/{table}.jsonl")
     first, *others = file.read_text(encoding="utf-8").splitlines(keepends=True)
     row = json.loads(first)
