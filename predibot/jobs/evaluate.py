@@ -10,7 +10,7 @@ from pathlib import Path
 
 import predibot
 from predibot.domain.clock import format_instant
-from predibot.errors import LedgerUnusable, UsageError
+from predibot.errors import LedgerUnusable, UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
 from predibot.jobs.recipes import asked_about
 from predibot.jobs.venues import Clock, check_spec, look_back_at
@@ -45,7 +45,10 @@ def evaluate(
         key = memo_key(connection, asked)
         if key is not None and (known := _known(stored_memo(connection, key))) is not None:
             return known
-        record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+        try:
+            record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
+            raise _not_ours(store, error) from error
         imported = imported_decisions(connection, venue_name, as_of)
     found = evaluation_of(record, as_of, question)
     if imported:
@@ -76,6 +79,14 @@ def _known(memo: str | None) -> Evaluation | None:
         return None
 
 
+def _not_ours(store: Store, error: Exception) -> LedgerUnusable:
+    said = " ".join(words_of(error).split())[:200]
+    return LedgerUnusable(
+        f"the ledger {store.address} holds what predibot does not write: {said}. Put a copy in its place, or name "
+        "another --ledger"
+    )
+
+
 def _pack(store: Store, venue_name: str) -> None:
     """Pack the runs that were decided on since."""
     rows = store.run_read(lambda connection: runs_to_pack(connection, venue_name))
@@ -87,7 +98,7 @@ def _store(store: Store, work: Callable[[], object]) -> None:
     """Do what makes the next evaluation faster and changes no number, where the ledger can be written."""
     try:
         work()
-    except LedgerUnusable as error:
+    except (LedgerUnusable, ValueError, TypeError, LookupError, ArithmeticError) as error:
         _log.info("nothing is kept for the next evaluation of %s: %s", store.address, error)
 
 
