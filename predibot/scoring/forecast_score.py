@@ -152,7 +152,8 @@ def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
     sums = cluster_sums(errors, np.ones_like(errors), codes)
     market = own.question if own.market is None else own.market
     slot = np.zeros(said.shape) if own.slot is None else own.slot
-    order = np.lexsort((slot, market, codes))
+    # Of forecasts made at once the less certain counts as the later: the order of rows leaves no trace.
+    order = np.lexsort((said, said * (1.0 - said), slot, market, codes))
     # A squared error moves by 1 - 2 p with the outcome.
     held = Holdings(
         cell=codes[order],
