@@ -135,13 +135,13 @@ def _intervals(parts: Sequence[Forecasts], uncertainty: Uncertainty | None) -> l
     if uncertainty is None:
         return drawn
     return [
-        {**_of_brier(own, uncertainty.confidence), **named} if named else named
+        {**brier_intervals(own, uncertainty.confidence), **named} if named else named
         for own, named in zip(parts, drawn, strict=True)
     ]
 
 
-def _of_brier(own: Forecasts, confidence: float) -> Mapping[str, Estimate]:
-    """Return the interval of the Brier score, and of the market's, each by its own probabilities."""
+def brier_intervals(own: Forecasts, confidence: float) -> Mapping[str, Estimate]:
+    """Return the interval of one forecaster's Brier score, and of the market's, each by its own probabilities."""
     priced = own.only(~np.isnan(own.market_probability))
     said = {"brier": (own, own.probability), "market_brier": (priced, priced.market_probability)}
     return {name: _brier(*each, confidence) for name, each in said.items() if each[1].size}
