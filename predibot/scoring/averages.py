@@ -139,6 +139,18 @@ class Later:
             return book.ends_of_runs
         return first_after(book.start, book.start + self.held_seconds, book.ends_of_runs)
 
+    @cached_property
+    def starts_of_one_end(self) -> Ints:
+        """Return where those begin, and the last ones end, of a bot and market that come to the same end.
+
+        A market may stand at 0 when what was bought first comes to its end, and at 1 when the next does.
+        """
+        book, record = self.book, self.book.record
+        if self.held_seconds is None:
+            return book.starts_of_runs
+        bot = record.decision_bot[record.bet_decision]
+        return np.concatenate([[0], distinct(run_ends(record.bet_market, bot, book.start))])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Average:
@@ -185,7 +197,7 @@ class Average:
         )
         exclusion = None if self.later.held_seconds is not None else book.exclusion(slice(None))
         variance = _sums_between(variances(held, cells, ends=self.later.ends, exclusion=exclusion), book.ends_of_cells)
-        starts = book.starts_of_runs
+        starts = self.later.starts_of_one_end
         if_no, if_yes = (
             _sums_between(np.where(counted, each, 0.0), starts) for each in (self.held.if_no, self.held.if_yes)
         )
@@ -299,13 +311,14 @@ class Compared:
         market = book.record.bet_market[row]
         # Not by the subject: a bet without a unit has a price here, and points to another's.
         cell = book.event[book.record.bet_decision[row]]
-        ends = run_ends(market, cell)
-        starts = np.concatenate([[0], distinct(ends)])
-        bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
-        lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
+        ends = of_one_end = run_ends(market, cell)
         if later.held_seconds is not None:
             start = book.start[row]
+            of_one_end = run_ends(market, cell, start)
             ends = first_after(start, start + later.held_seconds, ends)
+        starts = np.concatenate([[0], distinct(of_one_end)])
+        bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
+        lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
         price = book.record.bet_price_yes[row]
         held = Holdings(cell, market, shares, price, later.price_yes[row], later.paid[row])
         exclusion = book.exclusion(row) if later.held_seconds is None else None

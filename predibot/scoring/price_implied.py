@@ -189,7 +189,7 @@ def _of_markets(held: Holdings, ends: Ints) -> Floats:
     return added
 
 
-def run_ends(*labels: Ints) -> Ints:
+def run_ends(*labels: Ints | Floats) -> Ints:
     """Return where the run of equal labels ends in which each row is, (k,)."""
     size = labels[0].size
     if not size:

@@ -222,11 +222,11 @@ def _found(
 
 
 def _possible(held: Sequence[Position], n: int) -> tuple[float, float]:
-    """Return the least and the most the mean could have been: each market pays 0 or 1."""
-    of_market: dict[int, list[Position]] = defaultdict(list)
+    """Return the least and the most the mean could have been: each market is worth 0 or 1 at each end."""
+    of_end: dict[tuple[int, float], list[Position]] = defaultdict(list)
     for each in held:
-        of_market[each.market].append(each)
-    ends = [[sum(one.shares * (y - one.price) for one in many) for y in (0.0, 1.0)] for many in of_market.values()]
+        of_end[each.market, each.end].append(each)
+    ends = [[sum(one.shares * (y - one.price) for one in many) for y in (0.0, 1.0)] for many in of_end.values()]
     return sum(min(pair) for pair in ends) / n, sum(max(pair) for pair in ends) / n
 
 

@@ -154,15 +154,15 @@ def _see(seen: _Seen, world: World, played: Mapping[str, Played], fair: Mapping[
         day = RUNNING if running else 1_000
         record = record_of(world, played, day=day)
         book, returns = Book.of(record), horizon_returns(record, () if running else (1, 2, 7))
-        for each in returns:
-            if each.label not in _labels(running=running):
+        for horizon in returns:
+            if horizon.label not in _labels(running=running):
                 continue
-            average = horizon_averages(each, book, ("mean_return",))["mean_return"]
+            average = horizon_averages(horizon, book, ("mean_return",))["mean_return"]
             for row, found in enumerate(average.of_each(0.95)):
                 simulation, bot = divmod(row, len(played))
                 if (name := tuple(played)[bot]) in fair:
                     own = (world.only(simulation), played[name].only(simulation), day)
-                    seen.add(each.label, name, found, possible_returns(*own))
+                    seen.add(horizon.label, name, found, possible_returns(*own, at_once=horizon.days is None))
         for row, found in enumerate(edge_average(edges(record), book).of_each(0.95)):
             if (name := tuple(played)[row % len(played)]) not in PRICE_SAYERS:
                 seen.add(_edge_name(running=running), name, found, (-1.0, 1.0))
@@ -201,12 +201,16 @@ def _see_pairs(seen: _Seen, world: World, played: Mapping[str, Played], *, runni
                 seen.called.setdefault((returns.label, f"{first} - {second}"), []).append(called)
 
 
-def possible_returns(world: World, played: Played, day: float) -> tuple[float, float]:
-    """Return the least and the most the mean return of one simulation could have been: each market pays 0 or 1."""
+def possible_returns(world: World, played: Played, day: float, *, at_once: bool) -> tuple[float, float]:
+    """Return the least and the most the mean return of one simulation could have been: each market is worth 0 or 1.
+
+    Either in the end, for all that was bought, or else some days after each decision.
+    """
     made = _made(world, day)
     usd, entry = np.where(made[:, :, None, :], played.usd, 0.0), world.entry()
     shares = usd / np.where(usd > 0.0, entry, 1.0 - np.where(usd < 0.0, entry, 0.0))
-    ends = [(shares * (y - entry)).sum(axis=3) for y in (0.0, 1.0)]
+    ends = [shares * (y - entry) for y in (0.0, 1.0)]
+    ends = [each.sum(axis=3) for each in ends] if at_once else ends
     n = (world.asked().any(axis=2) & made).sum()
     return float(np.minimum(*ends).sum() / n), float(np.maximum(*ends).sum() / n)
 

@@ -95,6 +95,20 @@ def test_intervals_are_those_of_the_definitions(record: TrackRecord) -> None:
     check_record(record)
 
 
+def test_who_gains_on_both_sides_of_a_market_one_after_the_other_has_an_interval_above_the_mean_too() -> None:
+    made = [
+        Made("a", 0.5, (Bet(0, 1.0, 0.25),)),
+        Made("a", 1.5, (Bet(0, -1.0, 0.75),)),
+        Made("a", 0.5, (Bet(1, 1.0, 0.5),), event=1),
+    ]
+    seen = [Seen(0, 1.5, 0.75), Seen(0, 2.5, 0.25), Seen(1, 1.5, 0.4)]
+    (card,) = scorecards(record_of(made, seen=seen, as_of=9), horizons_days=(1,), uncertainty=FEW)
+    found = card.horizons["1"].intervals["mean_return"]
+    # Held to one end the four shares of YES and of NO bring 2 at most, and the other market 1.
+    assert found.estimate == pytest.approx((2.0 + 2.0 - 0.2) / 3)
+    assert found.high == pytest.approx((3.0 + 3.0 + 1.0) / 3)
+
+
 @pytest.mark.parametrize("day", [15, 1_000])
 @pytest.mark.parametrize("name", WORLDS)
 def test_intervals_in_fair_worlds_are_those_of_the_definitions(name: str, day: int) -> None:
