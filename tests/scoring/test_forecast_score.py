@@ -137,6 +137,26 @@ def test_prices_as_good_as_certain_make_skills_of_any_size_and_nothing_infinite(
         assert estimate.interval is None or all(map(math.isfinite, estimate.interval))
 
 
+def test_no_end_lies_outside_what_is_possible() -> None:
+    limits = {"log_score": (-math.log1p(-0.01), -math.log(0.01)), "accuracy": (0, 1), "skill_vs_market": (-math.inf, 1)}
+    cut = set()
+    for seed, (n, every) in enumerate([(14, 7), (14, 7), (8, 2), (11, 3), (8, 2)]):
+        rng = np.random.default_rng(seed)
+        # Far from it now and then, and else about right.
+        off = np.where(np.arange(n) % every == 1, 0.95, rng.uniform(0.001, 0.02, n))
+        priced = rng.uniform(0.3, 0.9, n)
+        table = table_of(
+            [(0, q, abs(q % 2 - float(off[q])), abs(q % 2 - float(priced[q])), NAN, 1.0) for q in range(n)]
+        )
+        (score, *_) = forecast_scores(_own_events(table), uncertainty=FEW)
+        for name, (least, most) in limits.items():
+            estimate = score.intervals[name]
+            if estimate.low is not None and estimate.high is not None:
+                assert least <= estimate.low <= estimate.estimate <= estimate.high <= most
+                cut |= {name} if estimate.high == most or estimate.low == least else set()
+    assert {"log_score", "accuracy"} <= cut
+
+
 def _own_events(table: Forecasts) -> Forecasts:
     return dataclasses.replace(table, cluster=table.question)
 
