@@ -68,7 +68,9 @@ def test_leaving_out_questions_of_no_expected_edge_moves_its_expectation_by_noth
 
 
 def test_a_cell_fails_only_where_chance_does_not_explain_it() -> None:
-    assert not Cell(("by hand",), 93, 100, at_least=0.97).fails
+    by_chance = Cell(("by hand",), 93, 100, at_least=0.97)
+    assert by_chance.misses and not by_chance.fails
+    assert not Cell(("by hand",), 97, 100, at_least=0.97).misses
     assert Cell(("by hand",), 91, 100, at_least=0.97).fails
     assert Cell(("by hand",), 91, 100).interval == pytest.approx((0.8087, 0.9603), abs=5e-5)
     assert Cell(("by hand",), 1, 10_000, at_most=0.0).fails
