@@ -207,6 +207,7 @@ class BotEvidence:
     """Of the bets it made; None where it was not asked for."""
 
 
+@within_floats
 def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEvidence, ...]:
     """Return the e-values of each bot, in the record's order, of decisions that are scored.
 

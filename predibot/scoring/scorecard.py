@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
-from predibot.scoring.arguments import Floats, instance_of
+from predibot.scoring.arguments import Floats, instance_of, within_floats
 from predibot.scoring.averages import Book
 from predibot.scoring.bootstrap import Estimate
 from predibot.scoring.conventions import CONVENTIONS, Convention
@@ -178,6 +178,7 @@ class Scorecard:
         return self.forecast.skill_vs_market
 
 
+@within_floats
 def scorecards(
     record: TrackRecord,
     *,
