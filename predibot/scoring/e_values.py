@@ -41,7 +41,7 @@ _MOST_LOG = math.log(np.finfo(np.float64).max)
 _LEAST = float(np.finfo(np.float64).tiny)
 _NOTHING = 1e-9
 """Sums of rounded numbers are not quite zero: no change, and no capital, is so small."""
-_CELLS_AT_ONCE = 16_384
+_CELLS_AT_ONCE = 4_096
 """So many at a time need no memory to speak of."""
 _MOST_STAKED = 1.0 + 1e-9
 """Shares of one dollar that were rounded may add up to a little more."""
@@ -415,7 +415,7 @@ def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingE
     """Return all e-values of some positions."""
     events = int(np.unique(positions.event[positions.stake != 0.0]).size)
     shares_bought = positions.shares()
-    gained = moves.gains(shares_bought[:, np.newaxis])[:, 0]
+    gained = moves.gains(shares_bought[np.newaxis])[0]
     gained = np.where(np.abs(gained) > _NOTHING, gained, 0.0)
     total, squares = moves.of_days(gained), moves.of_days(gained**2)
     moved = squares > 0.0
@@ -471,21 +471,21 @@ class _Moves:
     """The midnights, in days since 1970, rising."""
 
     def gains(self, shares_bought: Floats) -> Floats:
-        """Return what each cell gained, (cells, w), with each of w ways to hold shares of the positions, (n, w)."""
-        bought = shares_bought[self.row]
-        ways = bought.shape[1]
-        total = np.concatenate([np.zeros((1, ways)), np.cumsum(bought, axis=0)])
-        held = total[1:] - total[self.run_start]
-        found = np.zeros((self.cell_day.size, ways))
+        """Return what each cell gained, (w, cells), with each of w ways to hold shares of the positions, (w, n)."""
+        bought = shares_bought[:, self.row]
+        total = np.concatenate([np.zeros((len(bought), 1)), np.cumsum(bought, axis=1)], axis=1)
+        held = total[:, 1:] - total[:, self.run_start]
+        found = np.zeros((len(bought), self.cell_day.size))
         ends = np.append(self.held_starts, self.held_last.size)
         for first in range(0, self.held_cell.size, _CELLS_AT_ONCE):
             cells = slice(first, first + _CELLS_AT_ONCE)
             starts = self.held_starts[cells]
             rows = slice(starts[0], ends[first + starts.size])
-            gained = held[self.held_last[rows]] * self.held_change[rows, np.newaxis]
-            found[self.held_cell[cells]] = np.add.reduceat(gained, starts - starts[0], axis=0)
-        for way in range(ways):
-            found[:, way] += np.bincount(self.cell, bought[:, way] * self.change, self.cell_day.size)
+            last, change = self.held_last[rows], self.held_change[rows]
+            for shares_held, gained in zip(held, found, strict=True):
+                gained[self.held_cell[cells]] = np.add.reduceat(shares_held[last] * change, starts - starts[0])
+        for each, gained in zip(bought, found, strict=True):
+            gained += np.bincount(self.cell, each * self.change, self.cell_day.size)
         return found
 
     def of_days(self, values: Floats) -> Floats:
@@ -628,10 +628,10 @@ class _Accounts:
         # With one decision an event, nothing was staked before.
         if before.any():
             weights = np.hstack([shares_bet * np.exp(before), of_first])
-            gained = moves.gains(self.shares[:, np.newaxis] * weights[self.of_position])
+            gained = moves.gains(self.shares * weights.T[:, self.of_position])
         else:
-            gained = self.gained[:, np.newaxis] * np.append(shares_bet, HALFWAY)
-        return (self._log_product(moves, *each) for each in zip(gained.T, kept.T, strict=True))
+            gained = self.gained * np.append(shares_bet, HALFWAY)[:, np.newaxis]
+        return (self._log_product(moves, *each) for each in zip(gained, kept.T, strict=True))
 
     def _log_product(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
         """Return the logarithm of the product of accounts that gained so much in each cell, and always keep some."""
