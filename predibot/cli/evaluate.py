@@ -82,8 +82,10 @@ def evaluate(
         output.say(f"ledger: {store.address}")
         specs = specs_of_ledger(store, venue)
         spec = specs[-1]
-        with store.read() as connection:
-            name = asked_about(recipe, bot_names, list_runs(connection))
+        name = None
+        if recipe is not None or bot_names:
+            with store.read() as connection:
+                name = asked_about(recipe, bot_names, list_runs(connection))
         if name is not None:
             output.say(f"recipe: {name}")
         at = look_back_at(spec, as_of, options.wall_clock)
