@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from predibot.config import Settings
@@ -15,7 +16,7 @@ from predibot.contracts import ProgressListener
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
-from predibot.errors import LedgerError
+from predibot.errors import LedgerError, LedgerUnusable
 from predibot.jobs.bench import Processes, Workplace, make_bench
 from predibot.jobs.crew import Crew, ThreadCrew
 from predibot.jobs.executor import DaemonThreadExecutor
@@ -27,6 +28,7 @@ from predibot.jobs.watch import Watch, unwatched
 from predibot.jobs.work import Bench, DecideJob, seed_parts
 from predibot.ledger.claims import release
 from predibot.ledger.decisions import StoredDecision, stored_decisions
+from predibot.ledger.packs import pack_runs
 from predibot.ledger.runs import BotPlan, RunPlan, StoredRun, add_bots
 from predibot.ledger.store import Store
 from predibot.ledger.traces import TraceFolder
@@ -141,6 +143,8 @@ def decide(
     stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
     reports = _reports(stored, made, bots, run.events)
     undecided = len(jobs) - len(reports)
+    if not undecided and any(made.values()):
+        _pack(store, run.stored.id)
     taken_over = f"{undecided} decisions are under way in another process; run the same command again"
     notes = (*run.notes, *_remarks(reports), *([taken_over] if undecided else []))
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
@@ -223,6 +227,12 @@ def equipped(
     )
     equipment.check(recipe.bots)
     return equipment
+
+
+def _pack(store: Store, run_id: int) -> None:
+    """Pack a run that came to its end, so that no evaluation waits for it; without a pack one reads the rows."""
+    with suppress(LedgerUnusable):
+        store.run_write(partial(pack_runs, run_ids=(run_id,)))
 
 
 def _give_back(bench: Bench, owners: Sequence[str], equipment: "Equipment | None") -> None:

@@ -18,7 +18,7 @@ from predibot.jobs.venues import venue_name as name_of_venue
 from predibot.ledger.memos import keep_memo, memo_key, stored_memo
 from predibot.ledger.packs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.queries import track_record
-from predibot.ledger.runs import RunSummary, imported_decisions, list_runs
+from predibot.ledger.runs import RunSummary, StoredRun, imported_decisions, list_runs, stored_runs
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation import Evaluation, Question, evaluation_of
 
@@ -152,12 +152,10 @@ def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:
     Raises:
         UsageError: As `spec_of_ledger`.
     """
-    last = spec_of_ledger(store, spec)
     if spec is not None:
-        return (last,)
-    with store.read() as connection:
-        made_on = [each.run.venue for each in list_runs(connection) if each.run.voided_at is None]
-    return tuple(dict.fromkeys(made_on))
+        check_spec(spec)
+        return (spec,)
+    return tuple(dict.fromkeys(run.venue for run in _runs_of_one_world(store)))
 
 
 def spec_of_ledger(store: Store, spec: str | None) -> str:
@@ -170,8 +168,17 @@ def spec_of_ledger(store: Store, spec: str | None) -> str:
     if spec is not None:
         check_spec(spec)
         return spec
+    return _runs_of_one_world(store)[-1].venue
+
+
+def _runs_of_one_world(store: Store) -> list[StoredRun]:
+    """Return the runs that count, of which there are some, and all of one world.
+
+    Raises:
+        UsageError: As `spec_of_ledger`.
+    """
     with store.read() as connection:
-        live = [summary.run for summary in list_runs(connection) if summary.run.voided_at is None]
+        live = [run for run in stored_runs(connection) if run.voided_at is None]
     names = {run.venue_name for run in live}
     if not live:
         raise UsageError(f"the ledger {store.address} has no run that counts. Run `predibot decide` first")
@@ -180,4 +187,4 @@ def spec_of_ledger(store: Store, spec: str | None) -> str:
             f"the ledger {store.address} has runs of {' and '.join(sorted(names))}, which must not be mixed. "
             "Say which venue is meant"
         )
-    return live[-1].venue
+    return live

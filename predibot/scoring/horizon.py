@@ -67,7 +67,7 @@ def horizon_returns(
     instance_of("record", record, TrackRecord)
     _check_horizons(horizons_days)
     payout = payouts_as_of(record)
-    scored = record.scored()
+    scored, baseline = record.scored(), market_bets_usd(record)
     # Whole seconds more leave the fraction of an instant as it was rounded, so equal instants stay equal.
     ends = [record.decided_at + days * _DAY_SECONDS for days in horizons_days]
     now = np.full(record.decided_at.shape, record.as_of)
@@ -77,11 +77,12 @@ def horizon_returns(
         passed = scored & (end <= record.as_of)
         # As of the evaluation: what settles later has not paid by then.
         paid = record.settled_at[record.bet_market] <= end[record.bet_decision]
-        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, _Later(prices, paid)))
+        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, _Later(prices, paid), baseline))
     settled = ~np.isnan(payout[record.bet_market])
-    returns.append(_returns_of(record, NOW, None, scored, scored, _Later(prices_now, settled)))
+    returns.append(_returns_of(record, NOW, None, scored, scored, _Later(prices_now, settled), baseline))
     later = _Later(payout[record.bet_market], np.ones(record.bet_usd.shape, dtype=np.bool_))
-    returns.append(_returns_of(record, SETTLED, None, scored, scored & _has_settled(record, later.prices), later))
+    may_have_value = scored & _has_settled(record, later.prices)
+    returns.append(_returns_of(record, SETTLED, None, scored, may_have_value, later, baseline))
     return tuple(returns)
 
 
@@ -194,12 +195,13 @@ def _returns_of(
     passed: NDArray[np.bool_],
     may_have_value: NDArray[np.bool_],
     later: _Later,
+    baseline_usd: Floats,
 ) -> HorizonReturns:
     decided = np.isin(record.decision_status, (_RECORDED, _ABSTAINED))
     # Without money on it a market needs no price.
     needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, later.prices)
     value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
-    baseline = _sum_by_decision(record, horizon_gains(market_bets_usd(record), record.bet_price_yes, later.prices))
+    baseline = _sum_by_decision(record, horizon_gains(baseline_usd, record.bet_price_yes, later.prices))
     # What abstained without saying at which prices has no baseline; nor has anything without rows.
     priced = decided & (np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0)
     return HorizonReturns(

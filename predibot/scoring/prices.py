@@ -102,6 +102,8 @@ def _from_zero(market: Ints, asked: Ints) -> tuple[Ints, Ints]:
     if market.size == 0 or asked.size == 0:
         return np.zeros_like(market), np.zeros_like(asked)
     low, high = min(int(market.min()), int(asked.min())), max(int(market.max()), int(asked.max()))
+    if low >= 0 and high < 4 * (market.size + asked.size):
+        return market, asked
     if high - low < 4 * (market.size + asked.size):
         return market - low, asked - low
     codes = np.unique(np.concatenate([market, asked]), return_inverse=True)[1].astype(np.int64)
