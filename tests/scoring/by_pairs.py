@@ -49,8 +49,8 @@ class Found:
     price_error: float
     low: float | None
     high: float | None
-    without_best: Sequence[float | None]
-    """The mean without the event that brings most; of events that bring equally much, without each of them."""
+    without_best: float | None
+    """The least mean of those without one event."""
 
     @property
     def error(self) -> float:
@@ -211,17 +211,17 @@ def _found(
         held += positions
     mean, k = sum(gains.values()) / n, len(gains)
     price_error = math.sqrt(sum(_event_variances(record, [*held, *quoted], horizon).values())) / n
-    without = [
-        (sum(gains.values()) - gains[best]) / (n - counts[best]) if n > counts[best] else None
-        for best in gains
-        if gains[best] > max(gains.values()) - 1e-9
-    ]
+    rests = [(sum(gains.values()) - gains[one]) / (n - counts[one]) for one in gains if n > counts[one]]
+    without = min(rests, default=None)
     if k < 2:
         return Found(mean, n, k, None, price_error, None, None, without)
     spread = sum((gains[event] - mean * counts[event]) ** 2 for event in gains)
     cluster_error = math.sqrt(k / (k - 1) * spread) / n
     half = student.ppf(0.975, k - 1) * max(cluster_error, price_error)
     least, most = limits or _possible(held, n)
+    if half == 0.0 and limits is None and least < most:
+        # Nothing tells how far it could have come out otherwise.
+        return Found(mean, n, k, cluster_error, price_error, None, None, without)
     low, high = max(mean - half, least), min(mean + half, most)
     return Found(mean, n, k, cluster_error, price_error, low, high, without)
 
