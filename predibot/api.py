@@ -69,6 +69,10 @@ Address = str | PathLike[str]
 """The URL of a SQLite or PostgreSQL ledger, or the path of a SQLite file."""
 
 _MOST_DAYS = 3650
+_LEAST_RESAMPLES = 100
+"""As `predibot evaluate` asks for; fewer make no interval."""
+_RANKED: tuple[Knowledge, ...] = ("clean", "unknown")
+"""What has a ranking by itself."""
 _LEADERBOARD = ("evidence", "curves")
 """All of an evaluation that the leaderboard shows and that takes time."""
 
@@ -97,7 +101,11 @@ class Scores(Rows[ScoreRow]):
 
         Args:
             knowledge: `clean`, or `unknown` for the ranking apart of models without a known cutoff.
+
+        Raises:
+            UsageError: If `knowledge` is neither.
         """
+        _known("knowledge", [knowledge], _RANKED)
         ranking = self.evaluation.rankings.get(knowledge)
         rows = () if ranking is None else leaderboard(ranking)
         return Rows(rows, _LEADERBOARD_COLUMNS, _leaderboard_cells)
@@ -239,6 +247,7 @@ class Ledger:
         Raises:
             UsageError: As `evaluate`.
         """
+        _known("knowledge", [knowledge], _RANKED)
         question = Question(wanted=_LEADERBOARD)
         return Scores(self._evaluated(recipe, bots, venue, as_of, question)).leaderboard(knowledge)
 
@@ -413,6 +422,8 @@ def replay(
         VenueError: If the past cannot be read.
         LedgerError: If the ledger fails; what is recorded stays.
     """
+    if every is not None and not (isinstance(every, timedelta) and every > timedelta(0)):
+        raise UsageError(f"every is {every!r}; give a timedelta above 0")
     asked = _recipe(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets)
     settings = load_settings()
     plan = plan_replay(
@@ -472,7 +483,9 @@ def _question(
     """
     if by is not None:
         _known("by", [by], PARTINGS)
-    _known("sizings", sizings, tuple(SIZINGS))
+    if not isinstance(resamples, int) or resamples < _LEAST_RESAMPLES:
+        raise UsageError(f"resamples is {resamples!r}; give a whole number of at least {_LEAST_RESAMPLES}")
+    _known("sizings", _names("sizings", sizings), tuple(SIZINGS))
     for name, days in (("horizons_days", horizons_days), ("delays_days", delays_days)):
         if any(not 0 < day <= _MOST_DAYS for day in days) or len(set(days)) < len(days):
             raise UsageError(
@@ -492,7 +505,9 @@ def _question(
 
 
 def _retries(asked: Collection[Retry]) -> frozenset[Retry]:
-    _known("retry", _names("retry", tuple(asked)), RETRIES)
+    if isinstance(asked, str):
+        raise UsageError(f"retry is the text {asked!r}; give a list: [{asked!r}]")
+    _known("retry", tuple(asked), RETRIES)
     return frozenset(asked)
 
 
@@ -514,6 +529,8 @@ def _aware(argument: str, instant: datetime | None) -> datetime | None:
     """Return an instant in UTC; one without a time zone could be any of several."""
     if instant is None:
         return None
+    if not isinstance(instant, datetime):
+        raise UsageError(f"{argument} is {instant!r}; give a datetime with a time zone")
     if instant.tzinfo is None:
         raise UsageError(f"{argument} is {instant}, without a time zone; give it one, such as datetime.UTC")
     return instant.astimezone(UTC)

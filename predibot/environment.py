@@ -1,8 +1,9 @@
-"""What the environment holds besides settings: keys, other secrets, and addresses of providers."""
+"""What the environment holds besides settings: keys, other secrets, addresses of providers, and the state folder."""
 
 import os
 import re
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from urllib.parse import unquote
 
 from predibot.domain.terms import KEY_NAME
@@ -39,3 +40,13 @@ def _passwords_of(proxy: str) -> Collection[str]:
 def api_bases() -> Mapping[str, str]:
     """Return the addresses of providers that the operator set for litellm, such as `OPENAI_API_BASE`."""
     return {name: value for name, value in os.environ.items() if value and _API_BASE.fullmatch(name)}
+
+
+def state_folder() -> Path:
+    """Return the folder in which this user's programs keep their state; it may not be there.
+
+    Raises:
+        RuntimeError: If the user has no home.
+    """
+    named = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return named if named.is_absolute() else Path.home() / ".local" / "state"

@@ -19,6 +19,7 @@ Kind = Any
 
 _PANDAS = {str: "string", int: "Int64", float: "float64", bool: "boolean", datetime: "datetime64[us, UTC]"}
 """What columns are there; of other kinds they hold objects. Whole numbers are those that may be missing."""
+_SHOWN_COLUMNS = 12
 _INSTALL = "to_{library} needs {library}, which is not installed; install it with `pip install {library}`"
 
 
@@ -118,8 +119,10 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
         return self._rows[index]
 
     def __repr__(self) -> str:
-        """Return how many there are, and their columns."""
-        return f"<{len(self)} row{'' if len(self) == 1 else 's'}: {', '.join(self._columns)}>"
+        """Return how many there are, and their columns, the first of many: scores have a hundred."""
+        more = len(self._columns) - _SHOWN_COLUMNS
+        shown = [*self.columns[:_SHOWN_COLUMNS], *([f"and {more} more"] if more > 0 else [])]
+        return f"<{len(self)} row{'' if len(self) == 1 else 's'}: {', '.join(shown)}>"
 
 
 def rows_of(kind: type[RowT], rows: Iterable[RowT]) -> Rows[RowT]:

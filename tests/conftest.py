@@ -1,6 +1,9 @@
 """What every test may ask for."""
 
+import os
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # A slow machine is no failure, so laws have no deadline.
 settings.register_profile("predibot", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("predibot")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_state() -> Iterator[None]:
+    """Let no test read or write what the user's own predibot keeps outside of ledgers."""
+    with tempfile.TemporaryDirectory(prefix="predibot-state-") as folder:
+        os.environ["XDG_STATE_HOME"] = folder
+        yield
+        del os.environ["XDG_STATE_HOME"]
 
 
 WITHOUT_POSTGRES = "skipped without PostgreSQL"

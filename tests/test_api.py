@@ -302,9 +302,17 @@ def test_mistakes_are_told_in_our_own_errors(ledger: predibot.Ledger, folder: Pa
         ("horizons_days", lambda: ledger.evaluate(horizons_days=[1, 0])),
         ("delays_days", lambda: ledger.evaluate(delays_days=[1, 1])),
         ("no convention", lambda: ledger.evaluate(convention="mine")),
-        ("resamples", lambda: ledger.evaluate(resamples=1)),
+        ("resamples is 99; give a whole number of at least 100", lambda: ledger.evaluate(resamples=99)),
+        ("knowledge has no 'ahead'", lambda: ledger.leaderboard(knowledge="ahead")),
+        ("Valid are: clean, unknown", lambda: ledger.evaluate().leaderboard("zzz")),  # type: ignore[arg-type]
+        ("A ledger is named by", lambda: predibot.open_ledger("mysql://host/x")),
         ("without a time zone", lambda: ledger.leaderboard(as_of=datetime(2026, 1, 6))),  # noqa: DTZ001
         ("give a list", lambda: ledger.leaderboard(bots="random_bet")),
+        ("give a datetime with a time zone", lambda: ledger.leaderboard(as_of="2026-01-06")),  # type: ignore[arg-type]
+        ("sizings is the text 'flat'", lambda: ledger.evaluate(sizings="flat")),
+        ("retry is the text 'failed'", lambda: predibot.decide("mine.toml", retry="failed")),  # type: ignore[arg-type]
+        ("every is datetime.timedelta.0.; give", lambda: predibot.replay("mine.toml", every=timedelta(0))),
+        ("every is '1d'; give", lambda: predibot.replay("mine.toml", every="1d")),  # type: ignore[arg-type]
         ("retry has no", lambda: predibot.decide("mine.toml", retry=["refused"])),  # type: ignore[list-item]
         ("is live", lambda: predibot.replay("mine.toml", venue="polymarket")),
     ]
@@ -316,7 +324,7 @@ def test_mistakes_are_told_in_our_own_errors(ledger: predibot.Ledger, folder: Pa
 
 
 def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(LedgerUnusable, match="there is no ledger"):
+    with pytest.raises(LedgerUnusable, match=r"there is no ledger.* or name the ledger that is meant"):
         predibot.open_ledger(tmp_path / "none.db")
     assert list(tmp_path.iterdir()) == []
 

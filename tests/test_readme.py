@@ -50,6 +50,9 @@ def test_the_first_block_is_what_the_demo_prints(tmp_path: Path) -> None:
         # What is left out is marked; what is shown is whole and in its order.
         assert piece.strip() in rest
         rest = rest[rest.index(piece.strip()) :]
+    # Who looks again sees the same.
+    board = run(tmp_path, "report", "--ledger", "sqlite:///runs/out/demo.db")
+    assert lines(board)[: printed.index("")] == printed[: printed.index("")]
     runs = json.loads(run(tmp_path, "runs", "--ledger", "sqlite:///runs/out/demo.db", "--json"))["runs"]
     assert (len(runs), {each["bots"] for each in runs}) == (40, {5, 6})
 

@@ -42,6 +42,8 @@ def test_rows_are_a_sequence_that_cannot_be_changed(rows: Rows[Cells]) -> None:
     assert isinstance(rows[1:], Rows)
     assert rows[1:].to_dicts() == rows.to_dicts()[1:]
     assert repr(rows) == "<2 rows: name, kind, count, share, good, at, on, words>"
+    wide = Rows([1], dict.fromkeys((f"c{number}" for number in range(14)), int), lambda row: {})
+    assert repr(wide).endswith(", c11, and 2 more>")
     with pytest.raises(TypeError):
         rows[0] = rows[1]  # type: ignore[index]
 

@@ -61,7 +61,6 @@ def evaluate(
     verbose: options.Verbose = False,
 ) -> None:
     """Track first, then score what was known as of the instant."""
-    from predibot.config import load_settings
     from predibot.jobs.evaluate import evaluate as evaluate_all
     from predibot.jobs.evaluate import specs_of_ledger
     from predibot.jobs.open_venue import look_back_at, venue_name
@@ -74,7 +73,7 @@ def evaluate(
     output.one_format(json=json, csv=csv)
     if csv and worst is not None:
         raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
-    settings = load_settings()
+    settings = None if no_track else _settings()
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
@@ -83,13 +82,15 @@ def evaluate(
         output.say(f"ledger: {store.address}")
         specs = specs_of_ledger(store, venue)
         spec = specs[-1]
-        with store.read() as connection:
-            name = asked_about(recipe, bot_names, list_runs(connection))
+        name = None
+        if recipe is not None or bot_names:
+            with store.read() as connection:
+                name = asked_about(recipe, bot_names, list_runs(connection))
         if name is not None:
             output.say(f"recipe: {name}")
         at = look_back_at(spec, as_of, options.wall_clock)
         remarks: tuple[str, ...] = ()
-        if not no_track:
+        if settings is not None:
             remarks = tuple(
                 note for each in specs for note in _track(store, each, at, settings, listener, own_runs=venue is None)
             )
@@ -124,6 +125,12 @@ def _question(
         delays_days=() if delay is None else _days("--delay", delay),
         sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in rules),
     )
+
+
+def _settings() -> "Settings":
+    from predibot.config import load_settings
+
+    return load_settings()
 
 
 def _track(

@@ -87,7 +87,7 @@ Worst = Annotated[
     typer.Option("--worst", metavar="N", min=1, max=1000, help="list the N decisions that cost most, and why"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document on stdout")]
-Csv = Annotated[bool, typer.Option("--csv", help="print one table as CSV on stdout")]
+Csv = Annotated[bool, typer.Option("--csv", help="print the scores, or the --table, as CSV on stdout")]
 Convention = Annotated[
     str,
     typer.Option(

@@ -123,7 +123,7 @@ def print_evaluation(
     elif csv:
         from predibot.reports.views.evaluation_csv import evaluation_csv
 
-        typer.echo(evaluation_csv(evaluation), nl=False)
+        typer.echo(evaluation_csv(evaluation, None if shown is None else shown.table), nl=False)
     else:
         from predibot.reports.terminal import evaluation_screen
 

@@ -156,8 +156,11 @@ def _teller(of: int) -> "Callable[[Played], None]":
 
 def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None", *, code: int | None) -> None:
     """Print what a replay came to; with a code as the document of a program that ends so."""
+    from predibot.domain.clock import format_instant
     from predibot.reports.terminal.look_ahead import look_ahead_document, print_look_ahead
     from predibot.reports.terminal.replay import print_replay
+    from predibot.reports.terminal.terminal import print_line
+    from predibot.reports.terminal.text import plain
     from predibot.reports.views.evaluation_json import evaluation_document
 
     if code is not None:
@@ -166,6 +169,11 @@ def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None
         output.print_document(document, exit_code=code)
         return
     output.print_evaluation(evaluation, json=False)
-    print_replay(output.report_console(), view)
+    console = output.report_console()
+    print_replay(console, view)
+    if evaluation.as_of is not None:
+        # Left out, `report` looks back from now on a recording, where its last prices are too old to count.
+        command = f"predibot report {plain(view.recipe)} --as-of {format_instant(evaluation.as_of)}"
+        print_line(console, f"{command} shows these scores again, from this ledger")
     if found is not None:
         print_look_ahead(output.report_console(), found)

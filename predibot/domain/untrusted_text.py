@@ -1,10 +1,12 @@
-"""Untrusted text: titles, messages and answers of others, made harmless for a screen or a spreadsheet."""
+"""Untrusted text: titles, messages and answers of others, made harmless for a screen, a spreadsheet or a parser."""
 
 import unicodedata
 
 _JOINERS = "\u200c\u200d"
 """Invisible, but some scripts and symbols cannot be written without them."""
 _REPLACEMENT = "\ufffd"
+MAX_JSON_VALUES = 3_000_000
+"""By its commas, colons and brackets; recorded files have one in twenty bytes, and one takes up to 75 in memory."""
 FORMULA = ("=", "+", "-", "@")
 """With which a cell begins that a spreadsheet would run, also where they are as wide as ideographs."""
 
@@ -46,3 +48,15 @@ def _harmless(character: str) -> str:
     if category == "Cf" and character not in _JOINERS:
         return ""
     return character
+
+
+def has_too_many_values(text: str | bytes, most: int = MAX_JSON_VALUES) -> bool:
+    """Return whether a text of JSON may hold more values than are read; told before it is parsed.
+
+    Examples:
+        >>> has_too_many_values("{}," * 1_600_000), has_too_many_values(b'{"a": "x"}')
+        (True, False)
+    """
+    if isinstance(text, str):
+        return sum(map(text.count, ",:[{")) > most
+    return sum(map(text.count, (b",", b":", b"[", b"{"))) > most

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from predibot.config import Settings
 from predibot.contracts import ProgressListener
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
-from predibot.errors import LedgerError
+from predibot.errors import LedgerError, LedgerUnusable
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import Bench, DecideJob, seed_parts
@@ -25,6 +26,7 @@ from predibot.jobs.workers.dispatch import Shift
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import Crew, ThreadCrew
 from predibot.ledger.files.traces import TraceFolder
+from predibot.ledger.read.packed_runs import pack_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
@@ -139,6 +141,8 @@ def decide(
     stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
     reports = _reports(stored, made, bots, run.events)
     undecided = len(jobs) - len(reports)
+    if not undecided and any(made.values()):
+        _pack(store, run.stored.id)
     taken_over = f"{undecided} decisions are under way in another process; run the same command again"
     notes = (*run.notes, *_remarks(reports), *([taken_over] if undecided else []))
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
@@ -193,6 +197,12 @@ def bot_plan(bot: BotSpec) -> BotPlan:
         knowledge_cutoff=bot.terms.knowledge_cutoff,
         members=bot.members,
     )
+
+
+def _pack(store: Store, run_id: int) -> None:
+    """Pack a run that came to its end, so that no evaluation waits for it; without a pack one reads the rows."""
+    with suppress(LedgerUnusable):
+        store.run_write(partial(pack_runs, run_ids=(run_id,)))
 
 
 def _give_back(bench: Bench, owners: Sequence[str], equipment: "Equipment | None") -> None:

@@ -17,8 +17,6 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 DAYS = 30
 """How many days are played."""
-LOOK_BACK = timedelta(days=68)
-"""How long after the first run all are evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,10 @@ def demonstrate(
     for report in play(_turns(recipes), past, store=store, settings=settings, clock=clock, listener=listener):
         told(report)
         reports.append(report)
-    end = SANDBOX_OPENS_AT + LOOK_BACK
-    evaluation = look_back(past, end, store=store, settings=settings, listener=listener, question=question)
+    # As `report` and `evaluate` do where nobody names an instant, so that they show the same.
+    evaluation = look_back(
+        past, past.known_until(), store=store, settings=settings, listener=listener, question=question
+    )
     return Demo(tuple(reports), evaluation)
 
 

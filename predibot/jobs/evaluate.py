@@ -10,7 +10,7 @@ from pathlib import Path
 
 import predibot
 from predibot.domain.clock import format_instant
-from predibot.errors import LedgerUnusable, UsageError
+from predibot.errors import LedgerUnusable, UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
 from predibot.jobs.open_venue import Clock, check_spec, look_back_at
 from predibot.jobs.open_venue import venue_name as name_of_venue
@@ -19,7 +19,7 @@ from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_me
 from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import RunSummary, imported_decisions, list_runs
+from predibot.ledger.write.runs import RunSummary, StoredRun, imported_decisions, list_runs, stored_runs
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 
 _log = logging.getLogger(__name__)
@@ -45,7 +45,10 @@ def evaluate(
         key = memo_key(connection, asked)
         if key is not None and (known := _known(stored_memo(connection, key))) is not None:
             return known
-        record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+        try:
+            record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
+            raise _not_ours(store, error) from error
         imported = imported_decisions(connection, venue_name, as_of)
     found = evaluation_of(record, as_of, question)
     if imported:
@@ -76,6 +79,14 @@ def _known(memo: str | None) -> Evaluation | None:
         return None
 
 
+def _not_ours(store: Store, error: Exception) -> LedgerUnusable:
+    said = " ".join(words_of(error).split())[:200]
+    return LedgerUnusable(
+        f"the ledger {store.address} holds what predibot does not write: {said}. Put a copy in its place, or name "
+        "another --ledger"
+    )
+
+
 def _pack(store: Store, venue_name: str) -> None:
     """Pack the runs that were decided on since."""
     rows = store.run_read(lambda connection: runs_to_pack(connection, venue_name))
@@ -87,7 +98,7 @@ def _store(store: Store, work: Callable[[], object]) -> None:
     """Do what makes the next evaluation faster and changes no number, where the ledger can be written."""
     try:
         work()
-    except LedgerUnusable as error:
+    except (LedgerUnusable, ValueError, TypeError, LookupError, ArithmeticError) as error:
         _log.info("nothing is kept for the next evaluation of %s: %s", store.address, error)
 
 
@@ -141,12 +152,10 @@ def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:
     Raises:
         UsageError: As `spec_of_ledger`.
     """
-    last = spec_of_ledger(store, spec)
     if spec is not None:
-        return (last,)
-    with store.read() as connection:
-        made_on = [each.run.venue for each in list_runs(connection) if each.run.voided_at is None]
-    return tuple(dict.fromkeys(made_on))
+        check_spec(spec)
+        return (spec,)
+    return tuple(dict.fromkeys(run.venue for run in _runs_of_one_world(store)))
 
 
 def spec_of_ledger(store: Store, spec: str | None) -> str:
@@ -159,14 +168,23 @@ def spec_of_ledger(store: Store, spec: str | None) -> str:
     if spec is not None:
         check_spec(spec)
         return spec
+    return _runs_of_one_world(store)[-1].venue
+
+
+def _runs_of_one_world(store: Store) -> list[StoredRun]:
+    """Return the runs that count, of which there are some, and all of one world.
+
+    Raises:
+        UsageError: As `spec_of_ledger`.
+    """
     with store.read() as connection:
-        live = [summary.run for summary in list_runs(connection) if summary.run.voided_at is None]
+        live = [run for run in stored_runs(connection) if run.voided_at is None]
     names = {run.venue_name for run in live}
     if not live:
         raise UsageError(f"the ledger {store.address} has no run that counts. Run `predibot decide` first")
     if len(names) > 1:
         raise UsageError(
             f"the ledger {store.address} has runs of {' and '.join(sorted(names))}, which must not be mixed. "
-            "Say which with --venue"
+            "Say which venue is meant"
         )
-    return live[-1].venue
+    return live

@@ -13,6 +13,7 @@ from predibot.scoring.evaluation.evaluation import Evaluation
 
 _KIND = "kind"
 _OURS = "predibot.scoring."
+_ARRAYS = tuple(np.dtype(each).str for each in (np.float64, np.int64, np.int8, np.bool_))
 
 
 def evaluation_to_text(evaluation: Evaluation) -> str:
@@ -61,7 +62,9 @@ def _object(value: Any) -> Any:
         case "mapping":
             return {_object(key): _object(each) for key, each in held["items"]}
         case "array":
-            return np.array(held["values"], dtype=np.dtype(held["type"]))
+            if held["type"] not in _ARRAYS:
+                raise ValueError(f"{str(held['type'])[:40]!r} is no type of numbers that evaluations have")
+            return np.array(held["values"], dtype=held["type"])
         case "instant":
             return datetime.fromisoformat(held["at"])
         case kind:

@@ -7,14 +7,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from predibot.config import Settings
-from predibot.contracts import Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 
 if TYPE_CHECKING:
+    from predibot.config import Settings
+    from predibot.contracts import Venue
     from predibot.sandbox.server.options import SandboxOptions
     from predibot.sandbox.world.world import World
 
@@ -41,7 +41,7 @@ class OpenVenue(AbstractContextManager["OpenVenue"]):
     """A venue, the words it was asked for with, and the instant it is looked at."""
 
     spec: str
-    venue: Venue
+    venue: "Venue"
     now: datetime
     """The run's instant when deciding, the evaluation's when looking back."""
     closing: ExitStack = field(repr=False)
@@ -62,7 +62,7 @@ class OpenVenue(AbstractContextManager["OpenVenue"]):
         self.closing.close()
 
 
-def open_venue(spec: str, settings: Settings, *, as_of: datetime | None, purpose: Purpose, clock: Clock) -> OpenVenue:
+def open_venue(spec: str, settings: "Settings", *, as_of: datetime | None, purpose: Purpose, clock: Clock) -> OpenVenue:
     """Open `polymarket`, `archive:<folder>` or `sandbox[:options]` as of an instant.
 
     Without an instant a live venue is looked at now. An archive is decided on at
@@ -110,7 +110,7 @@ def look_back_at(spec: str, as_of: datetime | None, clock: Clock) -> datetime:
 
 
 def _open_polymarket(
-    spec: str, settings: Settings, *, as_of: datetime | None, purpose: Purpose, clock: Clock
+    spec: str, settings: "Settings", *, as_of: datetime | None, purpose: Purpose, clock: Clock
 ) -> OpenVenue:
     from predibot.venues.polymarket.client import Polymarket
 
@@ -197,7 +197,7 @@ def sandbox_world(spec: str, *, altered_after: datetime | None = None) -> "World
         )
 
 
-def open_sandbox_venue(spec: str, settings: Settings, *, now: datetime, world: "World | None" = None) -> OpenVenue:
+def open_sandbox_venue(spec: str, settings: "Settings", *, now: datetime, world: "World | None" = None) -> OpenVenue:
     """Open `sandbox[:options]` at an instant of its world.
 
     Args:

@@ -3,20 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.ledger.write.runs import RunSummary
-from predibot.recipe.find import load_recipe
-from predibot.recipe.recipe import Recipe
+
+if TYPE_CHECKING:
+    from predibot.recipe.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)
 class AskedRecipe:
     """A recipe as it is to be run."""
 
-    recipe: Recipe
+    recipe: "Recipe"
     """With the overrides."""
     digest: str
     """Of the recipe without them."""
@@ -32,6 +33,8 @@ def asked_recipe(argument: str | None, *, overrides: Mapping[str, Any], bots: Se
         RecipeError: If there is no such recipe, or it has a mistake.
         UsageError: If an override is out of its range, or a bot is unknown.
     """
+    from predibot.recipe.find import load_recipe
+
     recipe = load_recipe(argument, Path())
     given = {name: value for name, value in overrides.items() if value is not None}
     return AskedRecipe(
@@ -55,6 +58,9 @@ def asked_about(recipe: str | None, bots: Sequence[str], runs: Sequence[RunSumma
     """
     name = recipe
     if recipe is not None and all(summary.run.recipe != recipe for summary in runs):
+        # Not before it is asked for: what the ledger has is asked about by more commands than read a recipe.
+        from predibot.recipe.find import load_recipe
+
         name = load_recipe(recipe, Path()).name
     asked = [summary for summary in runs if name in (None, summary.run.recipe)]
     if not asked and runs:

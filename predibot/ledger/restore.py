@@ -10,20 +10,21 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
-from itertools import groupby, islice
-from typing import Any, NamedTuple, TypeVar
+from itertools import groupby
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import FailFast, TypeAdapter, ValidationError
 from sqlalchemy import BigInteger, Connection, Float, Integer, insert, select
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlmodel import SQLModel
 
-from predibot.domain.clock import parse_instant
+from predibot.domain.clock import EPOCH, parse_instant
 from predibot.domain.event import MarketRef
 from predibot.domain.price import Instrument, PricePoint, Quote
 from predibot.domain.resolution import Resolution
+from predibot.domain.untrusted_text import has_too_many_values
 from predibot.errors import RunConflict
 from predibot.ledger.read.export import export_types
 from predibot.ledger.schema.instant import Instant
@@ -53,17 +54,28 @@ from predibot.ledger.write.runs import bots, runs
 
 _ROWS_AT_ONCE = 500
 _POINTS_AT_ONCE = 5_000
+_CHARACTERS_AT_ONCE = 2**20
 _MONEY_TOLERANCE_USD = 1e-5
+MAX_ROW_VALUES = 1_000_000
+"""Of JSON in a row, or cells of CSV; the payload of an event has two for each field of each of its markets."""
+MAX_EVENT_VALUES = 250_000
+"""Of a frozen event, which has some fifty a market; of each that is wrong a complaint is made."""
+LARGEST_NUMBER = 1e9
+"""Of dollars, shares and seconds."""
+_ANY_SIZE = ("asked_usd", "stated_unallocated_usd")
+"""What a bot said: it is kept, and books no more than the dollar."""
+FIRST_INSTANT, LAST_INSTANT = EPOCH, datetime(3000, 1, 1, tzinfo=UTC)
 _SOURCES: tuple[ObservationSource, ...] = ("history", "quote")
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
-_TEXTS, _OBJECT = TypeAdapter(list[str]), TypeAdapter(dict[str, Any])
+# A list ends at its first mistake: of a million, each would take more than what it is about.
+_TEXTS, _OBJECT = TypeAdapter(Annotated[list[str], FailFast()]), TypeAdapter(dict[str, Any])
 _JSON: Mapping[str, TypeAdapter[Any]] = {
     "arguments_json": _OBJECT,
     "members_json": _TEXTS,
     "models_json": _TEXTS,
     "notes_json": _TEXTS,
     "overrides_json": _OBJECT,
-    "passed_over_json": TypeAdapter(list[dict[str, str]]),
+    "passed_over_json": TypeAdapter(Annotated[list[dict[str, str]], FailFast()]),
     "recipe_json": _OBJECT,
     "token_ids_json": _TEXTS,
 }
@@ -122,7 +134,26 @@ class _Money:
 
     place: str
     unallocated_usd: float
+    scale: float
     staked_usd: float = 0.0
+    spent_usd: float = 0.0
+    """By its fills, without fees."""
+
+    def add_bet(self, place: str, values: Values) -> None:
+        """Count a bet, which is what was asked for, scaled."""
+        booked_usd = values["booked_usd"]
+        if abs(values["asked_usd"] * self.scale - booked_usd) > _MONEY_TOLERANCE_USD:
+            asked = f"{values['asked_usd']:.6g} times the scale {self.scale:.6g}"
+            raise RowRefused(place, f"booked_usd is {booked_usd:.6g}, not asked_usd {asked}")
+        self.staked_usd += abs(booked_usd)
+
+    def add_fill(self, place: str, values: Values) -> None:
+        """Count a fill, whose shares cost what was paid."""
+        spent_usd = values["shares"] * values["price"]
+        if abs(spent_usd + values["fee_usd"] + values["cash_usd"]) > _MONEY_TOLERANCE_USD:
+            paid = f"{values['shares']:.6g} shares at {values['price']:.6g} with a fee of {values['fee_usd']:.6g}"
+            raise RowRefused(place, f"cash_usd is {values['cash_usd']:.6g}, not what is paid for {paid}")
+        self.spent_usd += spent_usd
 
 
 @dataclass(slots=True)
@@ -176,7 +207,7 @@ class Restorer:
         return sum(put(some) for some in _batches(checked))
 
     def finish(self) -> None:
-        """Check that of each new decision the bets and what is left add up to its dollar.
+        """Check that of each new decision the bets and what is left add up to its dollar, and its fills to its bets.
 
         Raises:
             RowRefused: If they do not.
@@ -187,6 +218,11 @@ class Restorer:
                 raise RowRefused(
                     money.place,
                     f"its bets add up to {money.staked_usd:.6g} and {money.unallocated_usd:.6g} is left of 1 dollar",
+                )
+            if abs(money.spent_usd - money.staked_usd) > _MONEY_TOLERANCE_USD:
+                raise RowRefused(
+                    money.place,
+                    f"its bets add up to {money.staked_usd:.6g} dollars and its fills to {money.spent_usd:.6g}",
                 )
 
     def _put_runs(self, rows: Sequence[Checked]) -> int:
@@ -334,7 +370,7 @@ class Restorer:
             decision_id = stored[row.values["task_id"]]
             self._new[key] = decision_id
             if row.values["unallocated_usd"] is not None:
-                self._money[decision_id] = _Money(row.place, row.values["unallocated_usd"])
+                self._money[decision_id] = _Money(row.place, row.values["unallocated_usd"], row.values["scale"])
 
     def _put_parts(self, table: str, rows: Sequence[Checked]) -> int:
         """Put back what belongs to decisions: forecasts, bets, fills and sources."""
@@ -353,8 +389,11 @@ class Restorer:
                 values["market_row"] = self._market(row.place, venue, values.pop("market_id"))
                 values.pop("title")
                 values.pop("question")
-            if table == "bets" and decision_id in self._money:
-                self._money[decision_id].staked_usd += abs(values["booked_usd"])
+            if table in ("bets", "fills"):
+                if decision_id not in self._money:
+                    raise RowRefused(row.place, "its decision is not recorded, so it has no bets and no fills")
+                money = self._money[decision_id]
+                (money.add_bet if table == "bets" else money.add_fill)(row.place, values)
             found.append(Checked(row.place, {**values, "decision_id": decision_id}))
         return self._insert(_MODELS[table], found)
 
@@ -483,8 +522,15 @@ def _total(counts: list[int]) -> int:
 
 
 def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
-    left = iter(rows)
-    while some := list(islice(left, size)):
+    some: list[Checked] = []
+    characters = 0
+    for row in rows:
+        some.append(row)
+        characters += sum([len(value) for value in row.values.values() if isinstance(value, str)])
+        if len(some) == size or characters > _CHARACTERS_AT_ONCE:
+            yield some
+            some, characters = [], 0
+    if some:
         yield some
 
 
@@ -563,13 +609,23 @@ def _value(column: _Column, cell: Any) -> Any:
     if column.kind is int:
         return _whole(cell)
     if column.kind is float:
-        return _number(cell)
+        number = _number(cell)
+        if column.name not in _ANY_SIZE and abs(number) > LARGEST_NUMBER:
+            raise ValueError(f"it must be at most {LARGEST_NUMBER:,.0f}")
+        return number
     if not isinstance(cell, str):
         raise ValueError("it must be a text")
     if column.kind is Instant:
-        return parse_instant(cell)
+        instant = parse_instant(cell)
+        # A page may be older than computers.
+        if column.name != "published_at" and not FIRST_INSTANT <= instant < LAST_INSTANT:
+            raise ValueError("it must be in the years 1970 to 2999")
+        return instant
     if not column.prose and UNSTORABLE.search(cell):
         raise ValueError("it holds a character that cannot be stored")
+    most = MAX_EVENT_VALUES if column.name == "event_json" else MAX_ROW_VALUES
+    if column.name.endswith("_json") and has_too_many_values(cell, most):
+        raise ValueError(f"it holds more than {most:,} values")
     if column.name in _JSON:
         _JSON[column.name].validate_json(cell)
     if column.name == "knowledge_cutoff":

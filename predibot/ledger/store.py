@@ -227,7 +227,7 @@ class Store:
         if version != HEAD:
             raise LedgerUnusable(
                 f"the ledger {self.address} is of version {version}, and is read at version {HEAD}. "
-                "`predibot track` with this --ledger upgrades it, and keeps a copy of a file"
+                "`predibot track` on this ledger upgrades it, and keeps a copy of a file"
             )
 
     def _make_current(self) -> None:
@@ -321,7 +321,7 @@ def _prepare(file: Path, *, create: bool) -> None:
         raise LedgerUnusable(
             f"the ledger {file} cannot be reached: {error.strerror}. Look at the path and its permissions"
         ) from error
-    raise LedgerUnusable(f"there is no ledger at {file}. Run `predibot decide` first, or name one with --ledger")
+    raise LedgerUnusable(f"there is no ledger at {file}. Run `predibot decide` first, or name the ledger that is meant")
 
 
 def _write_ahead(file: Path) -> None:
@@ -373,9 +373,9 @@ def _cause(error: Exception) -> str:
     remedies = {
         "locked": "Another program holds it; try again when that has ended",
         "full": "Make room and run the same command again; nothing half-written was kept",
-        "readonly": "Make the file and its folder writable, or name another --ledger",
-        "not a database": "Name another --ledger",
-        "malformed": "Put a copy in its place, or name another --ledger",
+        "readonly": "Make the file and its folder writable, or name another ledger",
+        "not a database": "Name another ledger",
+        "malformed": "Put a copy in its place, or name another ledger",
         "I/O error": "Look at the disk and its room, and run the same command again",
         "unable to open": "Look at the path and its permissions",
         "connection": "Is the server up, and the URL right?",

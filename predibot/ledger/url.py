@@ -8,7 +8,7 @@ from sqlalchemy.exc import ArgumentError
 from predibot.errors import UsageError
 
 DEFAULT_LEDGER = "sqlite:///runs/out/predibot.db"
-TAKEN = "--ledger takes sqlite and postgresql URLs"
+TAKEN = "A ledger is named by a sqlite or postgresql URL"
 _SECRET_WORDS = ("password", "passwd", "pwd", "secret", "token", "key")
 
 

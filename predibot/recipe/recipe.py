@@ -97,7 +97,11 @@ class Recipe:
 
     def differences(self, stored: "Recipe") -> tuple[str, ...]:
         """Return what differs from a stored recipe, bots aside, each as `key is new, was old`."""
-        new, old = dict(_leaves(self._without_bots())), dict(_leaves(stored._without_bots()))
+        # What an older predibot did not know, and what nobody set, are the same.
+        new, old = (
+            {key: value for key, value in _leaves(recipe._without_bots()) if value != "null"}
+            for recipe in (self, stored)
+        )
         return tuple(
             f"{key} is {new.get(key, 'absent')}, was {old.get(key, 'absent')}"
             for key in sorted({*new, *old})

@@ -113,6 +113,16 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def things(n: int, noun: str) -> str:
+    """Return how many there are of something.
+
+    Examples:
+        >>> things(1, "pair"), things(1200, "pair")
+        ('1 pair', '1,200 pairs')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def signed_percent(value: float | None) -> str:
     """Return a return in percent.
 
@@ -151,9 +161,9 @@ def gain_usd(value: float | None) -> str:
 
     Examples:
         >>> gain_usd(0.1234), gain_usd(-1500)
-        ('$+0.123', '$-1,500.000')
+        ('+$0.123', '-$1,500.000')
     """
-    return MISSING if value is None else _no_negative_zero(f"${value:+,.3f}")
+    return MISSING if value is None else _no_negative_zero(f"{value:+,.3f}".replace("+", "+$").replace("-", "-$"))
 
 
 def cost_usd(value: float | None) -> str:
@@ -257,4 +267,4 @@ def _no_negative_zero(written: str) -> str:
     """Return the text without a minus where rounding left nothing below zero."""
     if any(digit in written for digit in "123456789"):
         return written
-    return written.replace("-", "+") if written.startswith("$") or written.endswith("%") else written.replace("-", "")
+    return written.replace("-", "+") if "$" in written or written.endswith("%") else written.replace("-", "")

@@ -3,7 +3,7 @@
 import itertools
 import multiprocessing
 import tracemalloc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from time import perf_counter, process_time
@@ -38,15 +38,25 @@ CLUSTERS = [30, 100]
 MANY_CLUSTERS = [300, 1_000]
 
 
-def _measured(tasks: Iterable[Callable[[], list[Cell]]]) -> list[list[Cell]]:
-    """Return what tasks measure, two at a time."""
+def _measured(tasks: Iterable[Callable[[], list[Cell]]]) -> Iterator[list[Cell]]:
+    """Yield what tasks measure, two at a time."""
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return [each.result() for each in [pool.submit(task) for task in tasks]]
+        for each in [pool.submit(task) for task in tasks]:
+            yield each.result()
 
 
 def _fails(cells: Iterable[Cell | Mean]) -> str:
-    failing = [" ".join(each.name) for each in cells if each.fails]
-    return "\nFAILS: " + "; ".join(failing) if failing else ""
+    """Return what lies under, or over, its aim by itself, and whether chance explains it."""
+    named = [f"\n{'FAILS' if each.fails else 'by chance'}: {_named(each)}" for each in cells if each.misses]
+    return "".join(named)
+
+
+def _named(each: Cell | Mean) -> str:
+    if isinstance(each, Mean):
+        return " ".join(each.name)
+    low, high = each.interval
+    aim = f"at least {100 * each.at_least:g}" if each.at_least else f"at most {100 * each.at_most:g}"
+    return f"{', '.join(each.name)}: {100 * each.share:.1f} ({100 * low:.1f} to {100 * high:.1f}), {aim}"
 
 
 def _row_of_world(cells: list[Cell]) -> str:
@@ -67,8 +77,8 @@ def test_coverage_in_fair_worlds() -> None:
         for ((name, make), events), part in itertools.product(asked, parts)
     ]
     found = _measured(tasks)
-    for start in range(0, len(found), len(parts)):
-        cells = coverage.joined(found[start : start + len(parts)])
+    for _ in asked:
+        cells = coverage.joined(itertools.islice(found, len(parts)))
         print(f"\n{_row_of_world(cells)}{_fails(cells)}", end="", flush=True)
 
 

@@ -1,14 +1,19 @@
 """`predibot import`: decisions that were made elsewhere, and our own export, into a ledger."""
 
 import json
+from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.acceptance.conftest import Predibot
+from tests.cli.alone import predibot_alone
 from tests.jobs.imports.predibench_day import FED, FIRST_ANSWER, answer, answers, events, said, write_day, write_json
 
 NEW = ("--ledger", "sqlite:///new.db")
+MOST_RESIDENT_BYTES = 450_000_000
 
 
 def test_a_day_of_predibench_is_summed_up_and_evaluated(predibot: Predibot) -> None:
@@ -143,3 +148,128 @@ def test_an_export_that_is_not_whole_or_was_changed_is_named_and_nothing_is_impo
     tracked("export", "canonical", "--canonical", "--format", "jsonl")
     assert "canonical has no events.jsonl, markets.jsonl" in tracked("import", "ledger", "canonical", *NEW).err
     assert "nowhere cannot be read" in tracked("import", "ledger", "nowhere", *NEW).err
+
+
+def alone(*arguments: str, said: str) -> None:
+    """Check that an import is refused in a sentence, in bounded memory."""
+    ended = predibot_alone(Path.cwd(), "import", *arguments)
+    *_, last = ended.err.splitlines()
+    assert (ended.code, ended.out) == (1, "")
+    assert last.startswith("error: nothing is imported") and said in last
+    assert "Traceback" not in ended.err
+    assert ended.resident_bytes < MOST_RESIDENT_BYTES
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[" + b"{}," * 20_000_000 + b"{}]", "events.json is larger than 16 MiB"),
+        (b"[" + b"{}," * 5_000_000 + b"{}]", "events.json holds more than 3,000,000 values"),
+        (b"[" + b'{"":0},' * 990_000 + b"{}]", "events.json, event 1: id: Field required"),
+        (('["' + "x" * 16_000_000 + '\N{GRINNING FACE}"]').encode(), "events.json, event 1: Input should be a valid"),
+        (b'[{"id":1,"title":"t","markets":[' + b"{}," * 4_999 + b"{}]}]", "event 1: markets.0.id: Field required"),
+    ],
+)
+def test_a_file_of_predibench_does_not_fill_the_memory(predibot: Predibot, content: bytes, said: str) -> None:
+    Path("day").mkdir()
+    Path("day/events.json").write_bytes(content)
+    alone("predibench", "day", said=said)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"table":"runs","x":[' + b"{}," * 20_000_000 + b"{}]}", "line 1: it is longer than 32 MiB"),
+        (b'{"table":"runs","x":[' + b"{}," * 10_000_000 + b"{}]}", "line 1: it holds more than 1,000,000 values"),
+        (b'{"table":"runs"' + b"".join(b',"%x":0' % n for n in range(499_000)) + b"}", "line 1: it has no run"),
+        (('{"table":"runs","x":"' + "x" * 33_000_000 + '\N{GRINNING FACE}"}').encode(), "line 1: it has no run"),
+    ],
+)
+def test_a_line_of_an_export_does_not_fill_the_memory(predibot: Predibot, content: bytes, said: str) -> None:
+    Path("all.jsonl").write_bytes(content)
+    alone("ledger", "all.jsonl", said=said)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"," * 60_000_000, "runs.csv, line 1: it is longer than 32 MiB"),
+        (b"," * 2_000_000, "runs.csv, line 1: it holds more than 1,000,000 values"),
+        (b'"' + (b"x" * 1_000_000 + b"\n") * 40, "runs.csv, line 34: a row is longer than 32 MiB"),
+    ],
+)
+def test_a_row_of_csv_does_not_fill_the_memory(decided: Predibot, content: bytes, said: str) -> None:
+    decided("export", "out", "--format", "csv")
+    Path("out/runs.csv").write_bytes(content)
+    alone("ledger", "out", *NEW, said=said)
+
+
+def frozen(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    """Return a change of the event that a run froze."""
+
+    def change(row: dict[str, Any]) -> None:
+        row["event_json"] = json.dumps({**json.loads(row["event_json"]), **changes})
+
+    return change
+
+
+def cells(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    """Return a change of cells."""
+    return lambda row: row.update(changes)
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "said"),
+    [
+        ("runs", cells(passed_over_json="[" + "1," * 499_000 + "1]"), "passed_over_json: Input should be an object"),
+        ("run_events", frozen(markets=[{}] * 480_000), "it holds more than 250,000 values"),
+        ("run_events", frozen(markets=[{}] * 120_000), "event_json is no event: "),
+        ("runs", cells(slot_at="9999-12-31T23:59:59Z"), "slot_at is '9999-12-31T23:59:59Z': it must be in the years"),
+        ("decisions", cells(decided_at="0001-01-01T00:00:00Z"), "it must be in the years 1970 to 2999"),
+        ("decisions", cells(cost_usd=1e300), "cost_usd is 1e+300: it must be at most 1,000,000,000"),
+        ("fills", cells(cash_usd=-1e300, shares=1e300), "shares is 1e+300: it must be at most 1,000,000,000"),
+        ("fills", cells(cash_usd=-7.0), "cash_usd is -7, not what is paid for "),
+        ("fills", cells(cash_usd=0.0, shares=1e-9), "dollars and its fills to "),
+        ("bets", cells(asked_usd=1e300), "not asked_usd 1e+300 times the scale 1"),
+    ],
+)
+def test_an_export_with_a_row_that_cannot_be_is_one_sentence(
+    decided: Predibot, table: str, change: Callable[[dict[str, Any]], None], said: str
+) -> None:
+    decided("export", "out", "--format", "jsonl")
+    file = Path(f"out/{table}.jsonl")
+    first, *others = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    row = json.loads(first)
+    change(row)
+    file.write_text("".join([json.dumps(row) + "\n", *others]), encoding="utf-8")
+    alone("ledger", "out", *NEW, said=said)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"target_date": "9999-12-31"}, "9999-12-31 is not in the years 2000 to 2999"),
+        ({"target_date": "0001-01-01"}, "0001-01-01 is not in the years 2000 to 2999"),
+    ],
+)
+def test_a_date_that_no_file_has_is_one_sentence(predibot: Predibot, changes: dict[str, Any], said: str) -> None:
+    write_json(Path("day/events.json"), events())
+    write_json(Path("day/a_run_0/a.json"), {**answers("a", 0, 60), **changes})
+    shown = predibot("import", "predibench", "day")
+    assert (shown.code, shown.out, shown.err.count("\n")) == (1, "", 1)
+    assert said in shown.err
+
+
+def test_prices_of_another_age_are_one_sentence_and_an_end_of_another_age_is_not_known(predibot: Predibot) -> None:
+    for year in ("0001", "9999"):
+        listed = deepcopy(events())
+        listed[1]["end_datetime"] = f"{year}-12-31T23:59:59"
+        write_json(Path(f"end{year}/events.json"), listed)
+        listed[1]["markets"][0]["prices"]["index"][-1 if year == "9999" else 0] = f"{year}-12-31T23:59:59+00:00"
+        write_json(Path(f"price{year}/events.json"), listed)
+        for kind in ("end", "price"):
+            write_json(Path(f"{kind}{year}/a_run_0/a.json"), answers("a", 0, 60))
+        assert predibot("import", "predibench", f"end{year}", "--ledger", f"sqlite:///{year}.db").code == 0
+        shown = predibot("import", "predibench", f"price{year}")
+        assert (shown.code, shown.out, shown.err.count("\n")) == (1, "", 1)
+        assert f"{year}-12-31 is not in the years 2000 to 2999" in shown.err

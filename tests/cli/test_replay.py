@@ -27,7 +27,9 @@ def test_it_prints_what_evaluate_prints_and_then_over_what_it_went(replays: Pred
     assert said.out.startswith(evaluated.rstrip("\n"))
     assert said.out[len(evaluated) :] == (
         "\nreplayed daily, 2026-02-13T19:30Z to 2026-02-15T19:30Z every 1d, 3 instants: 18 recorded\n"
+        "predibot report daily --as-of 2026-02-23T19:30Z shows these scores again, from this ledger\n"
     )
+    assert replays("report", "daily", "--as-of", "2026-02-23T19:30Z").out.startswith(evaluated.rstrip("\n"))
     lines = said.err.splitlines()
     assert lines[:2] == ["recipe: the packaged recipe 'daily'", "ledger: sqlite:///runs/out/predibot.db"]
     assert [line.partition(", about ")[0] for line in lines[2:]] == [
@@ -104,5 +106,5 @@ def test_a_slot_that_was_decided_otherwise_names_a_way_that_replay_has(replays: 
     assert replays("replay", *DAYS, *ARCHIVE).code == 0
     said = replays("replay", *DAYS, *ARCHIVE, "--events", "2")
     assert said.code == 1
-    assert said.err.splitlines()[-1].endswith("or name another --ledger to make another beside it.")
+    assert said.err.splitlines()[-1].endswith("or name another ledger to make another beside it.")
     assert replays("replay", *DAYS, *ARCHIVE, "--events", "2", "--ledger", "sqlite:///other.db").code == 0

@@ -31,3 +31,16 @@ def test_csv_is_that_of_an_evaluation_without_the_runs(decided: Predibot) -> Non
     assert printed.out == decided("evaluate", "--no-track", "--csv").out
     assert printed.out.startswith("bot,decisions,")
     assert (printed.code, decided("report", "--csv", "--json").code) == (0, 2)
+
+
+def test_csv_of_a_table_is_that_table(decided: Predibot) -> None:
+    decided("track")
+    header, *rows = decided("report", "--csv", "--table", "pairs").out.splitlines()
+    assert header.startswith("first,second,metric,n,") and rows
+    assert decided("evaluate", "--no-track", "--csv", "--table", "decisions").out.startswith("bot,decisions,refused,")
+
+
+def test_no_line_of_a_pipe_ends_in_a_blank(decided: Predibot) -> None:
+    decided("track")
+    for command in (["report"], ["report", "--full"], ["report", "--worst", "2"], ["runs"], ["bots"]):
+        assert not [line for line in decided(*command).out.splitlines() if line.endswith(" ")]

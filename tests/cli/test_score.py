@@ -176,7 +176,7 @@ def test_a_screen_shows_fifty_rows_of_a_table_and_says_how_to_see_all(predibot: 
     said = predibot(*asked).out
     shown = [line for line in said.splitlines() if re.match("f0(49|50) +(?!f)", line)]
     assert len(shown) == 2 and all(line.startswith("f049") for line in shown)
-    assert said.count("\n20 more rows; --all shows them, --csv and --json have them all\n") == 2
+    assert said.count("\n20 more rows; all of them: --all or --json\n") == 2
     assert "note: Forecasts open: 70 (f000 1, " in said and "f009 1 and 60 more)" in said
     every = predibot(*asked, "--all").out
     assert "\nf069 " in every and "more rows" not in every

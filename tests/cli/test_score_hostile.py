@@ -4,11 +4,7 @@ What could fill the memory is scored by a process of its own, whose resident mem
 """
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,47 +13,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.acceptance.conftest import said_here
+from tests.cli.alone import Ended, predibot_alone
 
-ROOT = Path(__file__).resolve().parents[2]
 MOST_RESIDENT_BYTES = 600_000_000
 HEADER = "forecaster,question,probability,outcome\n"
 GOOD = "ann,q,0.5,1\n"
 TEXTS = {"forecaster": pa.string(), "question": pa.string(), "probability": pa.float64(), "outcome": pa.int64()}
 
 
-@dataclass(frozen=True)
-class Ended:
-    """What became of a process."""
-
-    code: int
-    out: str
-    err: str
-    resident_bytes: int
-
-
-LAUNCH = """
-import os, sys
-pid = os.posix_spawn(sys.executable, [sys.executable, "-m", "predibot", "score", *sys.argv[2:]], os.environ)
-_, status, used = os.wait4(pid, 0)
-open(sys.argv[1], "w").write(str(used.ru_maxrss))
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-
-
 @pytest.fixture
 def score(tmp_path: Path) -> Callable[..., Ended]:
-    """Return the program, which scores a file in a process of its own.
-
-    It is started by one that is small, because it begins with the figure of who starts it.
-    """
+    """Return the program, which scores a file in a process of its own."""
 
     def run(file: Path, *options: str) -> Ended:
-        resident = tmp_path / "resident"
-        command = [sys.executable, "-S", "-c", LAUNCH, str(resident), str(file), "--resamples", "100", *options]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-        unit = 1 if sys.platform == "darwin" else 1024
-        return Ended(done.returncode, done.stdout, done.stderr, int(resident.read_text()) * unit)
+        return predibot_alone(tmp_path, "score", str(file), "--resamples", "100", *options)
 
     return run
 
@@ -131,6 +100,19 @@ def test_a_small_parquet_file_does_not_fill_the_memory(
     file = tmp_path / "bomb.parquet"
     pq.write_table(made(), file, write_statistics=False, **options)
     one_sentence(score(file), said)
+
+
+@pytest.mark.parametrize("mark", ["", "\N{BYTE ORDER MARK}"], ids=["plain", "marked"])
+def test_the_largest_file_that_is_scored_is_in_memory_once(
+    tmp_path: Path, score: Callable[..., Ended], mark: str
+) -> None:
+    file = tmp_path / "wide.csv"
+    passed_over = "x" * 100_000
+    rows = (f"ann,q{n},0.5,1,{passed_over}\n" for n in range(2_600))
+    file.write_text(mark + HEADER.replace("\n", ",more\n") + "".join(rows))
+    ended = score(file)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.resident_bytes < 450_000_000
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_the_worst_decisions_are_listed_with_what_was_asked_and_why(played: Pred
     assert [each["gain_usd"] for each in worst] == sorted(each["gain_usd"] for each in worst)
     for place, each in enumerate(worst, start=1):
         assert each["bot"] == "random_bet" and each["gain_usd"] < 0.0
-        assert f"{place}. random_bet $" in said.out and each["question"] in said.out
+        assert f"{place}. random_bet -$" in said.out and each["question"] in said.out
         assert f"price {each['price_yes']:.2f}, forecast {each['probability']:.2f}" in said.out
 
 

@@ -13,4 +13,4 @@ def test_a_second_call_brings_nothing_new(decided: Predibot) -> None:
 
 def test_an_empty_ledger_says_what_to_do(predibot: Predibot) -> None:
     said = predibot("track", "--json")
-    assert said.document["error"]["message"].endswith("Run `predibot decide` first, or name one with --ledger.")
+    assert said.document["error"]["message"].endswith("Run `predibot decide` first, or name the ledger that is meant.")

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import Evaluation, evaluate, spec_of_ledger
+from predibot.ledger.read.packed_runs import runs_to_pack
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run
 from predibot.scoring.evaluation.scorecard import Scorecard
@@ -55,6 +57,21 @@ def test_what_was_tracked_later_changes_nothing_as_of_an_earlier_instant(tmp_pat
             track_on(store, archive, as_of=NOW + days * DAY)
         decide_on(late, archive, as_of=NOW + 7 * DAY)
         assert evaluation_of(early, days=6) == evaluation_of(late, days=6)
+
+
+def test_a_run_is_packed_when_it_ends_and_read_row_by_row_once_it_is_altered(store: Store, archive: Path) -> None:
+    assert decide_on(store, archive).undecided == 0
+    with store.write() as connection:
+        assert runs_to_pack(connection, "polymarket") == ()
+        packed = connection.execute(text("SELECT content FROM run_packs")).scalar_one()
+        connection.execute(text("UPDATE bets SET booked_usd = booked_usd / 2"))
+    with store.read() as connection:
+        assert len(runs_to_pack(connection, "polymarket")) == 1
+    track_on(store, archive)
+    gains = [0.54 / 0.59 - 1, 0.5 * (0.81 / 0.80 - 1) + 0.5 * (0.72 / 0.70 - 1), 0.56 / 0.55 - 1]
+    assert card_of(store).horizons["1"].mean_return == pytest.approx(sum(gains) / 3 / 2)
+    with store.read() as connection:
+        assert connection.execute(text("SELECT content FROM run_packs")).scalar_one() != packed
 
 
 def test_a_decision_made_later_is_not_seen(store: Store, archive: Path) -> None:

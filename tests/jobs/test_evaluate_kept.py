@@ -1,16 +1,26 @@
 """What evaluations keep in the ledger for the next one: never used after a change, and never needed."""
 
+import hashlib
+import json
+import os
+import shutil
 import sqlite3
-from contextlib import closing
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from zlib import crc32
 
+import numpy as np
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from predibot.domain.event import Tag
+from predibot.errors import LedgerUnusable
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text
+from predibot.ledger.seal import HEAD_BYTES
 from predibot.ledger.store import Store
 from predibot.reports.views.decide import Document
 from predibot.reports.views.evaluation_json import evaluation_document
@@ -192,3 +202,149 @@ def test_an_evaluation_is_read_back_to_the_last_digit(ledger: Store) -> None:
 def test_only_objects_of_scoring_are_read_back(kind: str) -> None:
     with pytest.raises(ValueError, match="is no kind of object that evaluations are made of"):
         evaluation_from_text(f'{{"kind": "{kind}"}}')
+
+
+def kept(store: Store) -> tuple[list[tuple[int, int, bytes]], list[tuple[str, str]]]:
+    """Return the packs and the memos of a ledger, as they are stored."""
+    with store.read() as connection:
+        packs = connection.execute(text("SELECT run_id, change, content FROM run_packs ORDER BY run_id")).all()
+        memos = connection.execute(text("SELECT key, content FROM memos ORDER BY id")).all()
+    return [(row, change, bytes(blob)) for row, change, blob in packs], [(key, said) for key, said in memos]
+
+
+def put(store: Store, statement: str, **values: object) -> None:
+    """Change what is kept, past predibot."""
+    with store.write() as connection:
+        connection.execute(text(statement), values)
+
+
+@contextmanager
+def somebody_else(folder: Path) -> Iterator[None]:
+    """Be a user with another home for a while."""
+    own = os.environ["XDG_STATE_HOME"]
+    os.environ["XDG_STATE_HOME"] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ["XDG_STATE_HOME"] = own
+
+
+def test_a_pack_or_memo_that_was_forged_is_not_believed(ledger: Store) -> None:
+    before = document(ledger)
+    [(_, _, blob)], [(_, memo)] = kept(ledger)
+    body, words = bytearray(blob[HEAD_BYTES:]), memo[2 * HEAD_BYTES :]
+    # The cost of the first decision, with the checksum that the pack has of itself.
+    body[-8:] = struct.pack("<d", 0.25)
+    body[9:13] = crc32(bytes(body[13:])).to_bytes(4, "little")
+    forged_words = words.replace('"decisions": 2', '"decisions": 9', 1)
+    assert forged_words != words
+    for head in (blob[:HEAD_BYTES], hashlib.sha256(body).digest() + blob[HEAD_BYTES // 2 : HEAD_BYTES], b""):
+        put(ledger, "UPDATE run_packs SET content = :content", content=head + bytes(body))
+        put(ledger, "UPDATE memos SET content = :content", content=head.hex() + forged_words)
+        assert document(ledger) == before
+
+
+def test_what_somebody_else_kept_is_not_believed_and_is_made_again(ledger: Store, tmp_path: Path) -> None:
+    before = document(ledger)
+    theirs = kept(ledger)
+    with somebody_else(tmp_path / "other"):
+        assert document(ledger) == before
+        mine = kept(ledger)
+        assert document(ledger) == before
+        assert kept(ledger) == mine
+    assert mine[0] != theirs[0] and mine[1] != theirs[1]
+    secret = tmp_path / "other" / "predibot" / "ledger.key"
+    assert (secret.stat().st_mode & 0o777, len(secret.read_bytes())) == (0o600, 32)
+
+
+def test_a_copy_of_a_ledger_is_evaluated_from_its_rows(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
+        before = document(filled(store))
+        packs, memos = kept(store)
+    shutil.copy(tmp_path / "ledger.db", tmp_path / "copy.db")
+    with Store.open(f"sqlite:///{tmp_path}/copy.db") as store:
+        assert document(store) == before
+        assert kept(store)[0] != packs and kept(store)[1] != memos
+
+
+@pytest.mark.parametrize("state", ["read-only", "open to all", "cut", "a file"])
+def test_where_no_secret_can_be_kept_nothing_is_and_the_rows_are_evaluated(
+    ledger: Store, tmp_path: Path, state: str
+) -> None:
+    before = document(ledger)
+    for table in KEPT:
+        put(ledger, f"DELETE FROM {table}")
+    home = tmp_path / "home"
+    if state == "a file":
+        home.write_text("no folder")
+    elif state == "read-only":
+        # Also root cannot write there.
+        home = Path("/proc/predibot-has-no-home-here")
+    else:
+        (home / "predibot").mkdir(parents=True)
+        secret = home / "predibot" / "ledger.key"
+        secret.write_bytes(b"x" * (32 if state == "open to all" else 5))
+        secret.chmod(0o644 if state == "open to all" else 0o600)
+    with somebody_else(home):
+        assert document(ledger) == before
+    assert count(ledger, "run_packs") == count(ledger, "memos") == 0
+
+
+HOSTILE_PACKS = {
+    "NaN for a bot": lambda decisions, bets: decisions.__setitem__((0, 1), np.nan),
+    "status 99": lambda decisions, bets: decisions.__setitem__((0, 2), 99.0),
+    "a market that is not there": lambda decisions, bets: bets.__setitem__((0, 1), 1e6),
+    "a decision that is not there": lambda decisions, bets: bets.__setitem__((0, 0), 99.0),
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE_PACKS.values(), ids=HOSTILE_PACKS.keys())
+def test_a_pack_that_another_program_made_is_not_read(ledger: Store, change: Callable[..., None]) -> None:
+    before = document(ledger)
+    [(_, _, blob)], _ = kept(ledger)
+    body = blob[HEAD_BYTES:]
+    _, made, bought, _ = struct.unpack_from("<BIII", body)
+    numbers = np.frombuffer(body[13:], "<f8").copy()
+    change(numbers[: 8 * made].reshape(-1, 8), numbers[8 * made :].reshape(-1, 8))
+    content = numbers.tobytes()
+    for forged in (content, content[:-64], b""):
+        head = struct.pack("<BIII", 1, made, bought, crc32(forged))
+        put(ledger, "UPDATE run_packs SET content = :content", content=head + forged)
+        put(ledger, "DELETE FROM memos")
+        assert document(ledger) == before
+
+
+@pytest.mark.parametrize("kind", ["<U1900000000", "S1900000000", "O", "V8", 7, None])
+def test_an_array_of_no_numbers_is_not_made(kind: object) -> None:
+    with pytest.raises(ValueError, match="is no type of numbers that evaluations have"):
+        evaluation_from_text(json.dumps({"kind": "array", "type": kind, "values": [""]}))
+
+
+UNCHECKED = {
+    "a cutoff": ("UPDATE bots SET knowledge_cutoff = 'soon', model = 'm'", "'soon' is not an instant"),
+    "members": ("UPDATE bots SET members_json = '['", "JSONDecodeError"),
+    "a status": ("UPDATE decisions SET status = 'x', unallocated_usd = NULL", "a number of a row is none"),
+    "an instant": ("UPDATE decisions SET decided_at = -9223372036854775808", "the instant of a decision is not from"),
+    "a word": ("UPDATE bets SET booked_usd = 'much'", "could not convert string to float"),
+    "a bet": ("UPDATE bets SET booked_usd = 1e300", "a bet in dollars is not from"),
+    "a market": ("UPDATE bets SET market_row = market_row + 1000", "a bet is on a market that is not there"),
+    "a payout": ("UPDATE resolutions SET payout_yes = 7", "a payout is not from 0 to 1"),
+    "a probability": ("UPDATE forecasts SET probability = 7", "a probability is not from -1 to 1"),
+    "an event": ("UPDATE run_events SET event_json = '[]'", "holds what predibot does not write"),
+    "prices": ("UPDATE price_paths SET points = CAST(x'01' || points AS BLOB)", "cut, or of another version"),
+    "an old price": (
+        "UPDATE price_paths SET points = CAST(x'01' || x'0000000000000080' || x'00' || x'000000000000E03F' AS BLOB)",
+        "one is of before 1970 or after 2999",
+    ),
+}
+
+
+@pytest.mark.parametrize(("statement", "said"), UNCHECKED.values(), ids=UNCHECKED.keys())
+def test_a_file_whose_maker_left_out_our_constraints_is_one_sentence(tmp_path: Path, statement: str, said: str) -> None:
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    with Store.open(address) as store:
+        filled(store)
+        document(store)
+        run_sql(address, "PRAGMA ignore_check_constraints = ON", statement)
+        with pytest.raises(LedgerUnusable, match=said):
+            document(store)

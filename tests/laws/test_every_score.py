@@ -1,10 +1,11 @@
 """Every public function of scoring: whatever it is handed, it answers with a number or with a ValueError."""
 
 import inspect
+import math
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -16,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot import scoring
-from predibot.scoring import BettingEvidence, Pair, Question, Uncertainty, scorecards, settled_forecasts
+from predibot.scoring import BettingEvidence, Pair, Question, TrackRecord, Uncertainty, scorecards, settled_forecasts
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.records.horizon_returns import horizon_returns
-from tests.scoring.made_records import Bet, Made, Paid, record_of
+from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 
 MASKED = np.ma.masked_array([0.5, 0.25], mask=[True, False])
 RECORD = record_of([Made("a", bets=(Bet(0, probability=0.6),)), Made("b")], as_of=9, paid={0: Paid(2, 1.0)})
@@ -242,3 +243,52 @@ def test_whatever_all_arguments_are_the_answer_is_a_number_or_a_value_error(name
 def test_what_is_refused_is_said_with_what_was_seen(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def exotic_record(seed: int, prices: list[float]) -> TrackRecord:
+    """Return what three bots did at such prices, with forecasts and stakes as far from one as they may be."""
+    rng = np.random.default_rng(seed)
+    events = [1, 2, 3, 31][seed % 4]
+    said, staked = [0.0, 1.0, 1e-300, 1.0 - 1e-16, 0.5, math.nan], [0.0, 1.0, -1.0, 1e-12, -1e-300, 0.5]
+
+    def bets(event: int) -> tuple[Bet, ...]:
+        return tuple(
+            Bet(3 * event + int(m), float(rng.choice(staked)), float(rng.choice(prices)), float(rng.choice(said)))
+            for m in rng.permutation(3)[: rng.integers(1, 4)]
+        )
+
+    made = [
+        Made(bot, day + 0.5, bets(event), event=event) for bot in "abc" for event in range(events) for day in (0, 1)
+    ]
+    seen = [Seen(m, at, float(rng.choice([*prices, 0.0, 1.0]))) for m in range(3 * events) for at in (1.5, 2.5, 5.0)]
+    paid = {m: Paid(4, float(rng.integers(0, 2))) for m in range(3 * events) if rng.random() < 0.6}
+    record = record_of(made, seen=seen, paid=paid, as_of=6)
+    exclusive = np.arange(record.payout_yes.size) // 3 if seed % 2 else None
+    return replace(record, market_exclusive=exclusive)
+
+
+def scores_of(record: TrackRecord) -> Iterator[Callable[[], object]]:
+    """Yield all that is made of a record."""
+    yield lambda: scoring.scorecards(record, uncertainty=FEW)
+    yield lambda: scoring.edge_pairs(record, FEW)
+    yield lambda: scoring.brier_pairs(settled_forecasts(record), FEW)
+    yield lambda: scoring.record_evidence(record)
+    yield lambda: [scoring.return_pairs(record, each, FEW) for each in horizon_returns(record, (1, 2))]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_exotic_records_have_finite_scores_and_intervals_within_the_possible(seed: int) -> None:
+    record = exotic_record(seed, [1e-12, 1e-6, 0.5, 1.0 - 1e-16])
+    found = [each for make in scores_of(record) for each in numbers_of(make())]
+    assert not [each for each in found if isinstance(each, float) and math.isinf(each)]
+    for card in scorecards(record, uncertainty=FEW):
+        shares = [card.forecast.intervals.get(name) for name in ("brier", "market_brier", "accuracy")]
+        for least, estimate in [(-1.0, card.edge.interval), *((0.0, each) for each in shares)]:
+            if estimate is not None and estimate.low is not None and estimate.high is not None:
+                assert least <= estimate.low <= estimate.estimate <= estimate.high <= 1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_records_at_prices_beyond_all_reason_are_scored_or_refused_in_words(seed: int) -> None:
+    for make in scores_of(exotic_record(seed, [5e-324, 1e-300, 1e-160, 0.5])):
+        answers(make, {})

@@ -60,7 +60,7 @@ def test_the_file_of_another_program_is_refused_and_left_as_it_was(tmp_path: Pat
     with closing(sqlite3.connect(file)) as other:
         other.execute("CREATE TABLE songs (title)")
     before = file.read_bytes()
-    with pytest.raises(LedgerUnusable, match=r"holds tables of something else \(songs\).*Name another --ledger"):
+    with pytest.raises(LedgerUnusable, match=r"holds tables of something else \(songs\).*Name another ledger"):
         Store.open(f"sqlite:///{file}")
     assert file.read_bytes() == before
 
@@ -77,7 +77,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(tmp_path: Path
     file = tmp_path / "notes.txt"
     file.write_text("not a database, but long enough to look like one " * 100)
     before = file.read_bytes()
-    with pytest.raises(LedgerUnusable, match="Name another --ledger"):
+    with pytest.raises(LedgerUnusable, match="Name another ledger"):
         Store.open(f"sqlite:///{file}")
     assert file.read_bytes() == before
 

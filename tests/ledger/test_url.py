@@ -12,7 +12,7 @@ from predibot.ledger.url import masked, parse_ledger_url
     ["mysql://root:hunter2@db/x", "redis://:hunter2@host", "ledger.db", "", "://", "postgresql://u:p@h:port/x"],
 )
 def test_other_addresses_end_with_what_is_taken(text: str) -> None:
-    with pytest.raises(UsageError, match=r"--ledger takes sqlite and postgresql URLs$"):
+    with pytest.raises(UsageError, match=r"A ledger is named by a sqlite or postgresql URL$"):
         parse_ledger_url(text)
 
 

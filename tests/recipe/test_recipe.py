@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from predibot.domain.budget import Limits
 from predibot.errors import UsageError
 from predibot.recipe.parse import RecipeText, parse_recipe
 from predibot.recipe.recipe import Recipe
@@ -66,6 +67,9 @@ def test_differences_name_the_key_and_both_values() -> None:
     other = replace(RECIPE.with_overrides(events=3), venue="sandbox")
     assert other.differences(RECIPE) == ("selection.events is 3, was 10", 'venue is "sandbox", was "polymarket"')
     assert RECIPE.differences(replace(RECIPE, bots=())) == ()
+    limited = replace(RECIPE, limits={"run": Limits(steps=3)})
+    assert limited.differences(RECIPE) == ("limits.run.steps is 3, was absent",)
+    assert RECIPE.differences(limited) == ("limits.run.steps is absent, was 3",)
 
 
 def test_the_command_line_changes_what_it_names_and_nothing_else() -> None:

@@ -29,8 +29,8 @@ def test_a_missing_number_is_a_dash_and_never_zero(write: Callable[[None], str])
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        (figures.gain_usd(0.1234), "$+0.123"),
-        (figures.gain_usd(-0.0001), "$+0.000"),
+        (figures.gain_usd(0.1234), "+$0.123"),
+        (figures.gain_usd(-0.0001), "+$0.000"),
         (figures.probability(0.37), "0.37"),
         (figures.signed_percent(0.0123), "+1.23%"),
         (figures.signed_percent(-0.000001), "+0.00%"),

@@ -34,6 +34,8 @@ class Position:
     later: float
     slot: float = 0.0
     settled_by_end: bool = False
+    gains_from: float | None = None
+    """The price at which it neither gains nor loses, where that is not the one it was bought at."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Found:
     low: float | None
     high: float | None
     without_best: float | None
+    """The least mean of those without one event."""
 
     @property
     def error(self) -> float:
@@ -90,7 +93,7 @@ def mean_return(record: TrackRecord, bot: int, horizon: float | str) -> Found | 
     """Return the mean return of a bot by a horizon, a float of days, `now` or `settled`."""
     of_subject = returns_of(record, bot, horizon)
     made = [(event, one) for (event, _), many in of_subject.items() for one in many]
-    return _found(record, made, horizon, limits=None)
+    return _found(record, made, horizon, limits=None, quoted=_quotes(record, bot))
 
 
 def return_difference(record: TrackRecord, first: int, second: int, horizon: float | str) -> Found | None:
@@ -106,7 +109,8 @@ def return_difference(record: TrackRecord, first: int, second: int, horizon: flo
 
 def edge(record: TrackRecord, bot: int) -> Found | None:
     """Return the mean edge of a bot over its event-slots."""
-    return _found(record, [(event, one) for (event, _), one in _edges(record, bot).items()], "now", limits=(-1.0, 1.0))
+    made = [(event, one) for (event, _), one in _edges(record, bot).items()]
+    return _found(record, made, "now", limits=(-1.0, 1.0), quoted=_quotes(record, bot))
 
 
 def edge_difference(record: TrackRecord, first: int, second: int) -> Found | None:
@@ -116,7 +120,7 @@ def edge_difference(record: TrackRecord, first: int, second: int) -> Found | Non
     for subject in ours.keys() & theirs.keys():
         (value, held), (other, sold) = ours[subject], theirs[subject]
         made.append((subject[0], (value - other, held + [replace(each, shares=-each.shares) for each in sold])))
-    return _found(record, made, "now", limits=(-1.0, 1.0))
+    return _found(record, made, "now", limits=None)
 
 
 def _edges(record: TrackRecord, bot: int) -> dict[Subject, Made]:
@@ -136,7 +140,8 @@ def _edges(record: TrackRecord, bot: int) -> dict[Subject, Made]:
         away = 0.0 if math.isnan(said) else 2.0 * (said - price)
         gained = 0.0 if math.isnan(said) else (price - later) ** 2 - (said - later) ** 2
         paid = _settled(record, market, record.as_of)
-        held = Position(market, subject[0], away, start, price, record.as_of, later, subject[1], paid)
+        middle = price + away / 4.0
+        held = Position(market, subject[0], away, start, price, record.as_of, later, subject[1], paid, middle)
         asked[subject].append((gained, held))
     return {
         subject: (
@@ -157,10 +162,10 @@ def brier(record: TrackRecord, bot: int) -> Found | None:
             continue
         paid = float(record.payout_yes[market])
         if _settled(record, market, record.as_of) and paid in (0.0, 1.0):
-            held = Position(market, event, 1.0 - 2.0 * said, at, said, record.as_of, paid, settled_by_end=True)
+            slot = float(record.slots()[decision])
+            held = Position(market, event, 1.0 - 2.0 * said, at, said, record.as_of, paid, slot, settled_by_end=True)
             made.append((event, ((said - paid) ** 2, [held])))
-    # A price that excludes others is no matter here: the forecasts of outcomes need not add up to one.
-    return brier_ends(_found(replace(record, market_exclusive=None), made, "settled", limits=(0.0, 1.0)))
+    return brier_ends(_found(record, made, "forecasts", limits=(0.0, 1.0)))
 
 
 def brier_ends(found: Found | None) -> Found | None:
@@ -176,28 +181,25 @@ def brier_ends(found: Found | None) -> Found | None:
     return replace(found, low=low, high=min(1.0, max(min(high, theta + 2.0 * t * s), theta + t * s)))
 
 
-def sharpe_error(series: Sequence[float], horizon_days: float, gap_days: float) -> tuple[float, float, float]:
-    """Return Sharpe ratio a period, its standard error and the degrees of freedom, by the delta method."""
-    n = len(series)
-    mean = math.fsum(series) / n
-    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in series) / (n - 1))
-    ratio = mean / deviation
-    z = [(x - mean) / deviation for x in series]
-    raw = [each - ratio / 2.0 * (each**2 - 1.0) for each in z]
-    centre = math.fsum(raw) / n
-    u = [each - centre for each in raw]
-    h = horizon_days / gap_days
-    lags = math.ceil(1.3 * h) if h > 1.0 else 0
-    variance = math.fsum(each**2 for each in u) / n
-    for lag in range(1, min(lags, n - 1) + 1):
-        together = math.fsum(a * b for a, b in zip(u[lag:], u, strict=False)) / n
-        variance += 2.0 * (1.0 - lag / (lags + 1)) * together
-    freedom = n - 1.0 if h <= 1.0 else max(1.0, n / h - 1.0)
-    return ratio, math.sqrt(max(variance, 0.0) / (n - 1)), freedom
+def _quotes(record: TrackRecord, bot: int) -> list[Position]:
+    """Return nothing held at the price of every bet of a bot: of what excludes others these prices count too."""
+    found = []
+    for row, decision in enumerate(record.bet_decision.tolist()):
+        if record.decision_bot[decision] == bot:
+            market, event = int(record.bet_market[row]), int(record.decision_event[decision])
+            start, slot = float(record.decided_at[decision]), float(record.slots()[decision])
+            price = float(record.bet_price_yes[row])
+            found.append(Position(market, event, 0.0, start, price, record.as_of, 0.0, slot))
+    return found
 
 
 def _found(
-    record: TrackRecord, made: Sequence[tuple[int, Made]], horizon: float | str, limits: tuple[float, float] | None
+    record: TrackRecord,
+    made: Sequence[tuple[int, Made]],
+    horizon: float | str,
+    limits: tuple[float, float] | None,
+    *,
+    quoted: Sequence[Position] = (),
 ) -> Found | None:
     if not made:
         return None
@@ -208,26 +210,33 @@ def _found(
         counts[event] += 1
         held += positions
     mean, k = sum(gains.values()) / n, len(gains)
-    price_error = math.sqrt(sum(_event_variances(record, held, horizon).values())) / n
-    best = max(gains, key=lambda event: gains[event] - mean * counts[event])
-    without = (sum(gains.values()) - gains[best]) / (n - counts[best]) if n > counts[best] else None
+    price_error = math.sqrt(sum(_event_variances(record, [*held, *quoted], horizon).values())) / n
+    rests = [(sum(gains.values()) - gains[one]) / (n - counts[one]) for one in gains if n > counts[one]]
+    without = min(rests, default=None)
     if k < 2:
         return Found(mean, n, k, None, price_error, None, None, without)
     spread = sum((gains[event] - mean * counts[event]) ** 2 for event in gains)
     cluster_error = math.sqrt(k / (k - 1) * spread) / n
     half = student.ppf(0.975, k - 1) * max(cluster_error, price_error)
     least, most = limits or _possible(held, n)
+    if half == 0.0 and limits is None and least < most:
+        # Nothing tells how far it could have come out otherwise.
+        return Found(mean, n, k, cluster_error, price_error, None, None, without)
     low, high = max(mean - half, least), min(mean + half, most)
     return Found(mean, n, k, cluster_error, price_error, low, high, without)
 
 
 def _possible(held: Sequence[Position], n: int) -> tuple[float, float]:
-    """Return the least and the most the mean could have been: each market pays 0 or 1."""
-    of_market: dict[int, list[Position]] = defaultdict(list)
+    """Return the least and the most the mean could have been: each market is worth 0 or 1 at each end."""
+    of_end: dict[tuple[int, float], list[Position]] = defaultdict(list)
     for each in held:
-        of_market[each.market].append(each)
-    ends = [[sum(one.shares * (y - one.price) for one in many) for y in (0.0, 1.0)] for many in of_market.values()]
+        of_end[each.market, each.end].append(each)
+    ends = [[sum(_gain(one, y) for one in many) for y in (0.0, 1.0)] for many in of_end.values()]
     return sum(min(pair) for pair in ends) / n, sum(max(pair) for pair in ends) / n
+
+
+def _gain(held: Position, later: float) -> float:
+    return held.shares * (later - (held.price if held.gains_from is None else held.gains_from))
 
 
 def _event_variances(record: TrackRecord, held: Sequence[Position], horizon: float | str) -> dict[int, float]:
@@ -260,25 +269,43 @@ def _group_variance(record: TrackRecord, held: Sequence[Position], horizon: floa
     net, total = dict.fromkeys((each.market for each in held), 0.0), 0.0
     for slot in sorted({each.slot for each in held}):
         known = [each for each in held if each.slot <= slot]
-        prices = _scaled({market: _price_then(record, market, known) for market in net})
+        of_forecasts = horizon == "forecasts"
+        prices = _scaled({market: _price_then(record, market, known, slot, of_forecasts) for market in net})
         before = dict(net)
         for each in held:
             if each.slot == slot:
                 net[each.market] += each.shares
         total += _spread(net, prices) - _spread(before, prices)
     if horizon == "now":
-        last = {each.market: 0.0 if each.settled_by_end else each.later for each in held if each.shares != 0.0}
-        paid = {each.market: each.later for each in held if each.settled_by_end and each.shares != 0.0}
-        total -= _spread(net, _scaled({**dict.fromkeys(net, 0.0), **last, **paid}))
+        last = {market: _last_price(record, market, held, record.as_of) for market in net}
+        total -= _spread(net, _scaled(last))
     return total
 
 
-def _price_then(record: TrackRecord, market: int, known: Sequence[Position]) -> float:
-    """Return the payout where it is settled by the last of what is known, else the last price it was asked at."""
-    if _settled(record, market, max(each.start for each in known)):
+def _price_then(record: TrackRecord, market: int, known: Sequence[Position], slot: float, of_forecasts: bool) -> float:
+    """Return what a market was priced at at a slot: by who is asked then, by its payout, or by what was last stored."""
+    if of_forecasts:
+        said = [(each.start, each.price) for each in known if each.market == market]
+        return max(said)[1] if said else 0.0
+    if _settled(record, market, slot):
         return float(record.payout_yes[market])
-    asked = [(each.start, each.price) for each in known if each.market == market]
-    return max(asked)[1] if asked else 0.0
+    now = [(each.start, each.price) for each in known if each.market == market and each.slot == slot]
+    return max(now)[1] if now else _last_price(record, market, known, slot)
+
+
+def _last_price(record: TrackRecord, market: int, known: Sequence[Position], at: float) -> float:
+    """Return the payout, or else what was seen or bought at last, by an instant."""
+    if _settled(record, market, at):
+        return float(record.payout_yes[market])
+    seen = [
+        (float(when), 0, float(price))
+        for of, when, price in zip(
+            record.observation_market, record.observation_at, record.observation_price_yes, strict=True
+        )
+        if of == market and when <= at
+    ]
+    bought = [(each.start, 1, each.price) for each in known if each.market == market]
+    return max([*seen, *bought], default=(0.0, 0, 0.0))[2]
 
 
 def _scaled(prices: Mapping[int, float]) -> dict[int, float]:

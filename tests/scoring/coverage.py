@@ -14,14 +14,19 @@ from predibot.scoring import (
     CONVENTIONS,
     Estimate,
     Forecasts,
-    Scorecard,
+    TrackRecord,
     Uncertainty,
+    edges,
     forecast_scores,
     record_evidence,
     return_pairs,
     scorecards,
+    settled_forecasts,
     wilson_interval,
 )
+from predibot.scoring.evaluation.averages import Book
+from predibot.scoring.evaluation.forecast_score import brier_intervals, of_each
+from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.metrics.sharpe_interval import sharpe_interval
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring import worlds
@@ -60,6 +65,11 @@ class Cell:
         """Return the 99 % Wilson interval of the share."""
         low, high = wilson_interval([self.share], [self.n], confidence=0.99)
         return float(low[0]), float(high[0])
+
+    @property
+    def misses(self) -> bool:
+        """Return whether the share itself is on the wrong side, be it by chance."""
+        return not self.at_least <= self.share <= self.at_most
 
     @property
     def fails(self) -> bool:
@@ -136,31 +146,43 @@ def _wanted(quantity: str, bot: str, events: int) -> float:
 
 
 def _see(seen: _Seen, world: World, played: Mapping[str, Played], fair: Mapping[str, Played]) -> None:
-    """Add what is seen of some simulations; `fair` are the bots whose returns are measured."""
+    """Add what is seen of some simulations; `fair` are the bots whose returns are measured.
+
+    The averages are those that scorecards are made of; what scorecards hold beside them takes most of their time.
+    """
     for running in (True, False):
         day = RUNNING if running else 1_000
         record = record_of(world, played, day=day)
-        cards = scorecards(record, horizons_days=() if running else (1, 2, 7), uncertainty=FEWEST)
-        for row, card in enumerate(cards):
-            simulation, bot = divmod(row, len(played))
-            name = tuple(played)[bot]
-            _see_card(seen, card, name, world.only(simulation), played[name].only(simulation), running=running)
+        book, returns = Book.of(record), horizon_returns(record, () if running else (1, 2, 7))
+        for horizon in returns:
+            if horizon.label not in _labels(running=running):
+                continue
+            average = horizon_averages(horizon, book, ("mean_return",))["mean_return"]
+            for row, found in enumerate(average.of_each(0.95)):
+                simulation, bot = divmod(row, len(played))
+                if (name := tuple(played)[bot]) in fair:
+                    own = (world.only(simulation), played[name].only(simulation), day)
+                    seen.add(horizon.label, name, found, possible_returns(*own, at_once=horizon.days is None))
+        for row, found in enumerate(edge_average(edges(record), book).of_each(0.95)):
+            if (name := tuple(played)[row % len(played)]) not in PRICE_SAYERS:
+                seen.add(_edge_name(running=running), name, found, (-1.0, 1.0))
         for name, each in played.items():
             seen.parts.setdefault((_edge_name(running=running), name), []).append(edge_parts(world, each, day))
-            if not running:
-                seen.parts.setdefault(("brier", name), []).append(brier_parts(world, each))
+        if not running:
+            _see_brier_scores(seen, world, record, played)
         _see_pairs(seen, world, fair, running=running)
 
 
-def _see_card(seen: _Seen, card: Scorecard, bot: str, world: World, played: Played, *, running: bool) -> None:
-    if bot in BOTS:
-        for label in ("now",) if running else ("1", "2", "7", "settled"):
-            found = card.horizons[label].intervals.get("mean_return")
-            seen.add(label, bot, found, possible_returns(world, played, RUNNING if running else 1_000))
-    if bot not in PRICE_SAYERS:
-        seen.add(_edge_name(running=running), bot, card.edge.interval, (-1.0, 1.0))
-    if not running and bot != "always_half":
-        seen.add("brier", bot, card.forecast.intervals.get("brier"), (0.0, 1.0))
+def _see_brier_scores(seen: _Seen, world: World, record: TrackRecord, played: Mapping[str, Played]) -> None:
+    for row, own in enumerate(of_each(settled_forecasts(record))):
+        if (name := tuple(played)[row % len(played)]) != "always_half":
+            seen.add("brier", name, brier_intervals(own, 0.95).get("brier") if own.probability.size else None, (0, 1))
+    for name, each in played.items():
+        seen.parts.setdefault(("brier", name), []).append(brier_parts(world, each))
+
+
+def _labels(*, running: bool) -> tuple[str, ...]:
+    return ("now",) if running else ("1", "2", "7", "settled")
 
 
 def _edge_name(*, running: bool) -> str:
@@ -170,7 +192,7 @@ def _edge_name(*, running: bool) -> str:
 def _see_pairs(seen: _Seen, world: World, played: Mapping[str, Played], *, running: bool) -> None:
     record = record_of(world, played, day=RUNNING if running else 1_000)
     for returns in horizon_returns(record, () if running else (1, 2, 7)):
-        if (returns.label == "now") != running or (running and returns.label == "settled"):
+        if returns.label not in _labels(running=running):
             continue
         for pair in return_pairs(record, returns, FEWEST):
             (one, first), (other, second) = pair.first.split(" ", 1), pair.second.split(" ", 1)
@@ -179,12 +201,16 @@ def _see_pairs(seen: _Seen, world: World, played: Mapping[str, Played], *, runni
                 seen.called.setdefault((returns.label, f"{first} - {second}"), []).append(called)
 
 
-def possible_returns(world: World, played: Played, day: float) -> tuple[float, float]:
-    """Return the least and the most the mean return of one simulation could have been: each market pays 0 or 1."""
+def possible_returns(world: World, played: Played, day: float, *, at_once: bool) -> tuple[float, float]:
+    """Return the least and the most the mean return of one simulation could have been: each market is worth 0 or 1.
+
+    Either in the end, for all that was bought, or else some days after each decision.
+    """
     made = _made(world, day)
     usd, entry = np.where(made[:, :, None, :], played.usd, 0.0), world.entry()
     shares = usd / np.where(usd > 0.0, entry, 1.0 - np.where(usd < 0.0, entry, 0.0))
-    ends = [(shares * (y - entry)).sum(axis=3) for y in (0.0, 1.0)]
+    ends = [shares * (y - entry) for y in (0.0, 1.0)]
+    ends = [each.sum(axis=3) for each in ends] if at_once else ends
     n = (world.asked().any(axis=2) & made).sum()
     return float(np.minimum(*ends).sum() / n), float(np.maximum(*ends).sum() / n)
 
@@ -356,6 +382,11 @@ class Mean:
     mean: float
     error: float
     expected: float = 0.0
+
+    @property
+    def misses(self) -> bool:
+        """Return the same: nothing lies between."""
+        return self.fails
 
     @property
     def fails(self) -> bool:

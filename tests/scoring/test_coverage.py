@@ -68,7 +68,9 @@ def test_leaving_out_questions_of_no_expected_edge_moves_its_expectation_by_noth
 
 
 def test_a_cell_fails_only_where_chance_does_not_explain_it() -> None:
-    assert not Cell(("by hand",), 93, 100, at_least=0.97).fails
+    by_chance = Cell(("by hand",), 93, 100, at_least=0.97)
+    assert by_chance.misses and not by_chance.fails
+    assert not Cell(("by hand",), 97, 100, at_least=0.97).misses
     assert Cell(("by hand",), 91, 100, at_least=0.97).fails
     assert Cell(("by hand",), 91, 100).interval == pytest.approx((0.8087, 0.9603), abs=5e-5)
     assert Cell(("by hand",), 1, 10_000, at_most=0.0).fails
@@ -81,6 +83,16 @@ def test_what_could_have_been_gained_is_what_each_market_pays_at_worst_and_best(
     world = worlds.World(price, np.full((1, 1, 1), 5.0), listed, np.zeros((1, 1), dtype=np.int64), days)
     buys_yes = worlds.always_half(np.random.default_rng(1), world)
     # A dollar at .25 is lost or becomes four, on each of three days; by the second there were two.
-    assert coverage.possible_returns(world, buys_yes, 1_000) == (-1.0, 3.0)
+    assert coverage.possible_returns(world, buys_yes, 1_000, at_once=True) == (-1.0, 3.0)
     buys_no = worlds.market_price(np.random.default_rng(1), world)
-    assert coverage.possible_returns(world, buys_no, 2) == pytest.approx((-1.0, 1.0 / 3.0))
+    assert coverage.possible_returns(world, buys_no, 2, at_once=True) == pytest.approx((-1.0, 1.0 / 3.0))
+
+
+def test_what_ends_at_different_instants_may_gain_on_both_sides_of_a_market() -> None:
+    price = np.array([0.25, 0.75] + [0.25] * (worlds.LIFE - 1))[None, None, None]
+    listed, days = np.ones((1, 1, 1), dtype=bool), np.full((1, 1), 2)
+    world = worlds.World(price, np.full((1, 1, 1), 5.0), listed, np.zeros((1, 1), dtype=np.int64), days)
+    against = worlds.always_half(np.random.default_rng(1), world)
+    # Four shares of YES and then four of NO, at a dollar: in the end one of both is worth nothing.
+    assert coverage.possible_returns(world, against, 9, at_once=True) == (1.0, 1.0)
+    assert coverage.possible_returns(world, against, 9, at_once=False) == (-1.0, 3.0)

@@ -5,24 +5,35 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from predibot.contracts import Progress, ProgressListener, Venue
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.selection import Selection, SelectionRules, ranking_is_settled, select
 
-MAX_UNREADABLE_SHARE = 0.2
-"""Of the events a venue lists, and of their markets; above it what is left is no fair choice."""
+MAX_DOUBTFUL_SHARE = 0.2
+"""Of the events a venue lists, and of their markets, that cannot be read; above it what is left is no fair choice.
+
+Of the most traded events, or of their open markets, that lack a field; of 60 and 436 recorded ones none does.
+"""
 MIN_TELLING_EVENTS = 10
 """Fewer may lack a field by chance."""
 MOST_TRADED_EVENTS = 100
 """So many from the top of the list have every field where all is well; what nobody trades has no volume."""
-MAX_MISSING_SHARE = 0.2
-"""Of the most traded events, or of their open markets, that lack a field; of 60 and 436 recorded ones none does."""
+NOTED_SHARE = 0.1
+"""From this share on a note says what is refused above the other: somebody should look before days are lost."""
 _SHOWN_REASONS = 5
 _NO_CLOSED = "it does not say whether it is closed"
 _QUOTED = re.compile(r"'[^']*'|[\d.]+")
 """What differs between two events that cannot be read for one reason: the values that were seen."""
+
+
+class Doubt(NamedTuple):
+    """What may say more about a venue's state than about its events, and of which share of them it is true."""
+
+    share: float
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +52,8 @@ class Choice:
     """How many were listed, those that could not be read counted."""
     unreadable_markets: tuple[str, ...] = ()
     """Why a market could not be read; one reason a market."""
-    missing: tuple[str, ...] = ()
-    """Which fields that the rules need are missing from too many, with the counts."""
+    missing: tuple[Doubt, ...] = ()
+    """Which fields that the rules need are missing from some."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -53,7 +64,26 @@ class Choice:
                 f"read the {self.listed} events with the highest one-week volume; "
                 "every other has less than the last one chosen"
             )
+        limits = f"look at it from {NOTED_SHARE:.0%} on, above {MAX_DOUBTFUL_SHARE:.0%} no run is made"
+        notes += [f"{doubt.text}; {limits}" for doubt in self._doubts() if doubt.share >= NOTED_SHARE]
         return (*notes, *_skip_notes(self.skipped))
+
+    def _doubts(self) -> Iterator[Doubt]:
+        wrong = (*self.unreadable, *self.contradicting)
+        if wrong:
+            bad = "are not open or could not be read" if self.contradicting else "could not be read"
+            text = f"{len(wrong)} of the {self._events} events that the venue lists {bad}: {_counted(wrong)}"
+            yield Doubt(len(wrong) / self._events, text)
+        if self.unreadable_markets:
+            bad_markets = len(self.unreadable_markets)
+            text = f"{bad_markets} of the {self.markets} markets that the venue lists could not be read"
+            yield Doubt(bad_markets / self.markets, f"{text}: {_counted(self.unreadable_markets)}")
+        yield from self.missing
+
+    @property
+    def _events(self) -> int:
+        """Return how many were listed, those that could not be read counted."""
+        return self.listed + sum(skip.kind == "event" for skip in self.skipped)
 
     def check_readable(self, *, live: bool) -> None:
         """Refuse a choice that says more about the venue's state than about its events.
@@ -64,26 +94,17 @@ class Choice:
             live: Whether the venue is real, so that a list without any event is its fault.
 
         Raises:
-            VenueChanged: If more than `MAX_UNREADABLE_SHARE` of the events or of their markets could not be read, or
-                a field that the rules need is missing from more than `MAX_MISSING_SHARE` of the most traded, or none
-                was chosen while something could not be read.
+            VenueChanged: If more than `MAX_DOUBTFUL_SHARE` of the events or of their markets could not be read, or
+                lack a field that the rules need, or none was chosen while something could not be read.
             VenueUnavailable: If the venue listed nothing.
         """
-        events = self.listed + sum(skip.kind == "event" for skip in self.skipped)
+        events = self._events
         if live and not events:
             raise VenueUnavailable("the venue lists no event at all. No run is made; try again later")
         reasons = self.unreadable or tuple(f"{skip.kind} {skip.reason}" for skip in self.skipped)
-        wrong = (*self.unreadable, *self.contradicting)
-        if len(wrong) > MAX_UNREADABLE_SHARE * events:
-            bad = "are not open or could not be read" if self.contradicting else "could not be read"
-            what = f"{len(wrong)} of the {events} events that the venue lists {bad}: {_counted(wrong)}"
-        elif len(self.unreadable_markets) > MAX_UNREADABLE_SHARE * self.markets:
-            what = (
-                f"{len(self.unreadable_markets)} of the {self.markets} markets that the venue lists could not be "
-                f"read: {_counted(self.unreadable_markets)}"
-            )
-        elif self.missing:
-            what = "; ".join(self.missing)
+        doubts = [doubt.text for doubt in self._doubts() if doubt.share > MAX_DOUBTFUL_SHARE]
+        if doubts:
+            what = "; ".join(doubts)
         elif reasons and not self.selection.selected:
             what = (
                 f"none of the {events} events that the venue lists was chosen, and not all could be read: "
@@ -170,8 +191,8 @@ def _unplayable_markets(events: Sequence[Event]) -> Iterator[str]:
             yield "it has no price"
 
 
-def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[str]:
-    """Yield the fields that the rules need and too many lack: without them others would be chosen, in silence.
+def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[Doubt]:
+    """Yield the fields that the rules need and some lack: without them others would be chosen.
 
     Args:
         events: The most traded of those listed.
@@ -190,15 +211,15 @@ def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[str]:
         what = "a tag (tags), which exclude, include and per_category need"
         stated[what] = [bool(each.tags) for each in events]
     for what, flags in stated.items():
-        yield from _too_many("events", flags, what)
+        yield from _lacking("events", flags, what)
     has_tokens = [bool(market.ref.token_ids) for event in events for market in _open_markets(event)]
-    yield from _too_many("open markets", has_tokens, "tokens (clobTokenIds), which their prices are of")
+    yield from _lacking("open markets", has_tokens, "tokens (clobTokenIds), which their prices are of")
 
 
-def _too_many(things: str, stated: Sequence[bool], what: str) -> Iterator[str]:
-    lacking = stated.count(False)
-    if lacking > MAX_MISSING_SHARE * len(stated):
-        yield f"{lacking} of the {len(stated)} most traded {things} that the venue lists lack {what}"
+def _lacking(things: str, stated: Sequence[bool], what: str) -> Iterator[Doubt]:
+    if lacking := stated.count(False):
+        text = f"{lacking} of the {len(stated)} most traded {things} that the venue lists lack {what}"
+        yield Doubt(lacking / len(stated), text)
 
 
 def _open_markets(event: Event) -> list[Market]:

@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import TextIOWrapper
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,18 +13,18 @@ from typing import Any, BinaryIO
 from sqlalchemy import Connection
 
 from predibot.contracts import Progress, ProgressListener
-from predibot.domain.untrusted_text import FORMULA
+from predibot.domain.untrusted_text import FORMULA, has_too_many_values
 from predibot.errors import UsageError
 from predibot.jobs.export import FORMATS, Format
 from predibot.jobs.score_files.table import unique_object
 from predibot.ledger.read.export import TABLES
-from predibot.ledger.restore import Placed, Restorer, RowRefused
+from predibot.ledger.restore import MAX_ROW_VALUES, Placed, Restorer, RowRefused
 from predibot.ledger.store import Store
 
-MAX_LINE_BYTES = 64 * 2**20
-"""Of one row; the payload of an event with hundreds of markets is the longest there is."""
-MAX_PARQUET_BYTES = 2**30
+MAX_LINE_BYTES = 32 * 2**20
+"""Of one row, in which a character may take four times as much in memory, twice; the longest is that of an event."""
 MAX_UNPACKED_BYTES = 8 * 2**30
+_TOO_MANY = f"it holds more than {MAX_ROW_VALUES:,} values"
 _NO_TEXTS = "its texts are single lines: line breaks and characters that cannot be seen do not come back from CSV"
 
 
@@ -141,6 +140,8 @@ def _jsonl(path: Path) -> Iterator[Placed]:
             place = f"{path.name}, line {number}"
             if not line.strip():
                 continue
+            if has_too_many_values(line, MAX_ROW_VALUES):
+                raise RowRefused(place, _TOO_MANY)
             try:
                 found = decode(line.decode())
             except RecursionError:
@@ -169,17 +170,50 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
 
 def _csv(path: Path) -> Iterator[Placed]:
     with path.open("rb") as file:
-        text = TextIOWrapper(file, encoding="utf-8", newline="")
-        reader = csv.reader(text, strict=True)
+        lines = _RowLines(_lines(file, path))
+        reader = csv.reader(lines, strict=True)
         try:
             header = next(reader, [])
+            lines.begin_row()
             for cells in reader:
                 place = f"{path.name}, line {reader.line_num}"
+                lines.begin_row()
                 if len(cells) != len(header):
                     raise RowRefused(place, f"it has {len(cells)} cells, the header {len(header)}")
                 yield Placed(place, dict(zip(header, map(_unquoted, cells), strict=True)), is_text=True)
-        except (csv.Error, UnicodeDecodeError) as error:
+        except (csv.Error, UnicodeDecodeError, RowTooLong) as error:
             raise RowRefused(f"{path.name}, line {reader.line_num + 1}", str(error)) from None
+
+
+class RowTooLong(ValueError):
+    """A row of CSV whose lines are too much to be read together."""
+
+
+@dataclass(slots=True)
+class _RowLines:
+    """The lines of a file of CSV, of which a quoted cell may take any number into one row."""
+
+    lines: Iterator[bytes]
+    n_bytes: int = 0
+    """Of the row that is being read, as the next one."""
+    n_commas: int = 0
+
+    def begin_row(self) -> None:
+        """Forget the row before."""
+        self.n_bytes = self.n_commas = 0
+
+    def __iter__(self) -> "_RowLines":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self.lines)
+        self.n_bytes += len(line)
+        if self.n_bytes > MAX_LINE_BYTES:
+            raise RowTooLong(f"a row is longer than {MAX_LINE_BYTES // 2**20} MiB")
+        self.n_commas += line.count(b",")
+        if self.n_commas > MAX_ROW_VALUES:
+            raise RowTooLong(_TOO_MANY)
+        return line.decode()
 
 
 def _unquoted(cell: str) -> str:
@@ -202,11 +236,7 @@ def _long_cells() -> Iterator[None]:
 def _parquet(path: Path) -> Iterator[Placed]:
     from predibot.jobs.score_files.parquet_rows import ParquetTable  # heavy
 
-    with path.open("rb") as file:
-        content = file.read(MAX_PARQUET_BYTES + 1)
-    if len(content) > MAX_PARQUET_BYTES:
-        raise RowRefused(path.name, f"it is larger than {MAX_PARQUET_BYTES // 2**20} MiB; export as jsonl")
-    table = ParquetTable(path.name, content, max_unpacked_bytes=MAX_UNPACKED_BYTES)
+    table = ParquetTable(path.name, path, max_unpacked_bytes=MAX_UNPACKED_BYTES, remedy="Export it as jsonl")
     number = 0
     for batch in table.batches(table.names):
         for cells in zip(*batch, strict=True):

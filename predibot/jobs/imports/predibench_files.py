@@ -10,22 +10,38 @@ from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.event import Event, Market, MarketRef, Tag
 from predibot.domain.price import PricePoint, Quote
 from predibot.domain.source import Source
+from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event import STAKE_TOLERANCE_USD
 from predibot.venues import fields
+from predibot.venues.polymarket.parse import End
 
 EVENTS_FILE = "events.json"
-MAX_FILE_BYTES = 64 * 2**20
+MAX_FILE_BYTES = 16 * 2**20
+"""A character may take four times as much in memory, twice."""
+MAX_BET_USD = 1e6
+"""What is more than the dollar is scaled; what is more than this is no bet."""
 MAX_FOLDERS = 100_000
 _DEEPEST_DAY = 3
 """So many folders may lie between the one that is named and that of a day."""
 _MAX_SOURCES = 1_000
+_FIRST_INSTANT, _LAST_INSTANT = datetime(2000, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
+# A list ends at its first mistake: of millions, each would take more than what it is about.
 _REPLICATE = re.compile(r"(.+)_run_([0-9]{1,6})")
 _BOT = re.compile(r"[A-Za-z0-9._-]{1,80}")
 
@@ -184,6 +200,8 @@ def _loaded(label: str, path: Path) -> tuple[Any, str]:
         raise FileRefused(f"{label} cannot be read: {error.strerror}") from None
     if len(content) > MAX_FILE_BYTES:
         raise FileRefused(f"{label} is larger than {MAX_FILE_BYTES // 2**20} MiB")
+    if has_too_many_values(content):
+        raise FileRefused(f"{label} holds more than {MAX_JSON_VALUES:,} values")
     try:
         return fields.loads(content), hashlib.sha256(content).hexdigest()
     except ValueError as error:
@@ -204,13 +222,25 @@ def _text_list(value: object) -> list[object]:
 
 def _unix_instant(value: object) -> datetime:
     at = fields.unix_instant(value)
-    if at < datetime(2000, 1, 1, tzinfo=UTC):
+    if at < _FIRST_INSTANT:
         raise ValueError(f"{fields.seen(value)} is long before there were such files; give seconds since 1970")
     return at
 
 
+def _stated_date(day: date) -> date:
+    return _instant(datetime(day.year, day.month, day.day, tzinfo=UTC)).date()
+
+
+def _instant(at: datetime | None) -> datetime:
+    if at is None:
+        raise ValueError("an instant is missing")
+    if not _FIRST_INSTANT <= at < _LAST_INSTANT:
+        raise ValueError(f"{at.date()} is not in the years 2000 to 2999, in which there are such files")
+    return at
+
+
 _UnixInstant = Annotated[datetime, BeforeValidator(_unix_instant)]
-_Texts = Annotated[list[fields.StatedText], BeforeValidator(_text_list), Field(max_length=_MAX_SOURCES)]
+_Texts = Annotated[list[fields.StatedText], FailFast(), BeforeValidator(_text_list), Field(max_length=_MAX_SOURCES)]
 
 
 class _OutcomeWire(_Wire):
@@ -225,10 +255,7 @@ def _optional_prices(value: object) -> list[float | None]:
 
 
 def _instants(value: object) -> list[datetime]:
-    found = [fields.optional_instant(each) for each in fields.json_list(value)]
-    if any(each is None for each in found):
-        raise ValueError("an instant is missing")
-    return [each for each in found if each is not None]
+    return [_instant(fields.optional_instant(each)) for each in fields.json_list(value)]
 
 
 class _PricesWire(_Wire):
@@ -257,9 +284,9 @@ class _MarketWire(_Wire):
     id: fields.VenueId
     question: fields.StatedText
     description: fields.LongText = ""
-    closes_at: fields.OptionalInstant = Field(default=None, alias="end_datetime")
+    closes_at: End = Field(default=None, alias="end_datetime")
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
-    outcomes: Annotated[list[_OutcomeWire], Field(min_length=2, max_length=100)]
+    outcomes: Annotated[list[_OutcomeWire], FailFast(), Field(min_length=2, max_length=100)]
     yes_name: str | None = Field(default=None, alias="price_outcome_name")
     prices: _PricesWire | None = None
 
@@ -302,10 +329,10 @@ class _EventWire(_Wire):
     slug: fields.ShortText = ""
     description: fields.LongText = ""
     tags: _Texts = []
-    closes_at: fields.OptionalInstant = Field(default=None, alias="end_datetime")
+    closes_at: End = Field(default=None, alias="end_datetime")
     volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
-    markets: Annotated[list[_MarketWire], Field(max_length=5_000)]
+    markets: Annotated[list[_MarketWire], FailFast(), Field(max_length=5_000)]
 
     def to_domain(self, payload: object) -> DayEvent:
         """Return our event, with what the file says of it as its payload."""
@@ -349,7 +376,7 @@ class _SaidWire(_Wire):
 
     rationale: fields.LongText = ""
     probability: fields.Price = Field(alias="estimated_probability")
-    bet_usd: Annotated[fields.Number, Field(ge=-1.0, le=1.0)] = Field(alias="bet")
+    bet_usd: Annotated[fields.Number, Field(ge=-MAX_BET_USD, le=MAX_BET_USD)] = Field(alias="bet")
     confidence: Annotated[fields.OptionalAmount, Field(le=10.0)] = None
 
 
@@ -376,7 +403,9 @@ class _EventAnswerWire(_Wire):
     """An answer on one event."""
 
     event_id: fields.VenueId
-    markets: Annotated[list[_MarketAnswerWire], Field(max_length=5_000)] = Field(alias="market_investment_decisions")
+    markets: Annotated[list[_MarketAnswerWire], FailFast(), Field(max_length=5_000)] = Field(
+        alias="market_investment_decisions"
+    )
     unallocated_usd: Annotated[float | None, BeforeValidator(fields.optional_number)] = Field(
         default=None, alias="unallocated_capital"
     )
@@ -439,8 +468,10 @@ class _AnswersWire(_Wire):
 
     model_id: fields.StatedText
     model_info: _ModelWire | None = None
-    target_on: date = Field(alias="target_date")
-    events: Annotated[list[_EventAnswerWire], Field(max_length=10_000)] = Field(alias="event_investment_decisions")
+    target_on: Annotated[date, AfterValidator(_stated_date)] = Field(alias="target_date")
+    events: Annotated[list[_EventAnswerWire], FailFast(), Field(max_length=10_000)] = Field(
+        alias="event_investment_decisions"
+    )
 
     @property
     def bot(self) -> str:

@@ -102,7 +102,7 @@ def plan_replay(
     past = open_past(venue or asked.recipe.venue, settings, clock)
     instants = timetable(asked.recipe, past, first=first, last=last, every=every)
     # A replay makes no second run of a slot; another ledger holds one.
-    beside = "name another --ledger"
+    beside = "name another ledger"
     request = RunRequest(asked.recipe, asked.digest, asked.overrides, retry=retry, beside=beside)
     return ReplayPlan(request, past, instants, evaluated_at(instants, past, as_of))
 

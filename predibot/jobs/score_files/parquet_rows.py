@@ -7,6 +7,7 @@ import resource
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from os import SEEK_END
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ ROW_BYTES = 200
 MAX_FOOTER_BYTES = 4 * 2**20
 """What a file says of itself; unpacked it is ten times as much, and pyarrow ends the program where that is too much."""
 _BATCH_ROWS = 1_000
+_READ_BYTES = 2**20
 _BATCH_BYTES = 192 * 2**20
 """The most that reading one batch may take; what a page unpacks to, no other part of the file has to say."""
 _BROKEN = (pa.ArrowException, OSError, ValueError, OverflowError)
@@ -33,27 +35,38 @@ _DAY = 86_400_000_000
 class ParquetTable:
     """A Parquet file that is open; its columns are read a thousand rows at a time."""
 
-    def __init__(self, label: str, content: bytes, *, max_unpacked_bytes: int = MAX_UNPACKED_BYTES) -> None:
+    def __init__(
+        self,
+        label: str,
+        source: bytes | Path,
+        *,
+        max_unpacked_bytes: int = MAX_UNPACKED_BYTES,
+        remedy: str = "Score it in parts",
+    ) -> None:
         """Read what the file says of itself.
 
         Args:
             label: What messages call it.
-            content: Its bytes.
+            source: Its bytes, or where they are.
             max_unpacked_bytes: The most it may unpack to, all rows together; they are never held at once.
+            remedy: What to do with one that is too much.
 
         Raises:
             UsageError: If it is no Parquet file, or too much.
         """
         self._label = label
-        footer_bytes = int.from_bytes(content[-8:-4], "little")
-        if MAX_FOOTER_BYTES < footer_bytes <= len(content):
+        self._remedy = remedy
+        end, size = _end_of(source)
+        footer_bytes = int.from_bytes(end[:4], "little")
+        if MAX_FOOTER_BYTES < footer_bytes <= size:
             raise UsageError(
                 f"{label}: what it says of its columns takes {footer_bytes:,} bytes, and at most "
-                f"{MAX_FOOTER_BYTES:,} are read. Write only the columns that are scored"
+                f"{MAX_FOOTER_BYTES:,} are read. Write fewer columns"
             )
         self._max_unpacked_bytes = max_unpacked_bytes
         with self._translated():
-            self._file = pq.ParquetFile(pa.BufferReader(content))
+            opened = pa.OSFile(str(source)) if isinstance(source, Path) else pa.BufferReader(source)
+            self._file = pq.ParquetFile(opened, buffer_size=_READ_BYTES)
             self.names: list[str] = list(self._file.schema_arrow.names)
 
     def batches(self, wanted: Sequence[str]) -> Iterator[list[list[Cell]]]:
@@ -109,7 +122,7 @@ class ParquetTable:
     def _too_large(self) -> UsageError:
         return UsageError(
             f"{self._label} unpacks to more than {self._max_unpacked_bytes // 2**20} MiB, "
-            f"{ROW_BYTES} bytes a row included. Score it in parts"
+            f"{ROW_BYTES} bytes a row included. {self._remedy}"
         )
 
     @contextmanager
@@ -123,6 +136,16 @@ class ParquetTable:
         except _BROKEN as error:
             said = " ".join(str(error).split())[:200].rstrip(" .")
             raise UsageError(f"{self._label} is no Parquet file that can be read: {said}. Write it again") from None
+
+
+def _end_of(source: bytes | Path) -> tuple[bytes, int]:
+    """Return the last eight bytes of a file, and how many it has."""
+    if isinstance(source, bytes):
+        return source[-8:], len(source)
+    with source.open("rb") as file:
+        size = file.seek(0, SEEK_END)
+        file.seek(max(0, size - 8))
+        return file.read(8), size
 
 
 _CELLS = (

@@ -3,6 +3,7 @@
 import codecs
 import csv
 import json
+import re
 import sys
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +34,7 @@ _ENDINGS: tuple[tuple[str, TableFormat], ...] = (
     (".parquet", "parquet"),
 )
 _PARQUET_MARK = b"PAR1"
+_NO_SPACE = re.compile(rb"\S")
 
 
 class Row(NamedTuple):
@@ -256,7 +258,7 @@ def read_table_file(argument: str, wanted: TableFormat | None, standard_input: T
         raise UsageError(f"{label} cannot be read: {reason}. Name a CSV, JSONL or Parquet file") from None
     if len(content) > MAX_BYTES:
         raise UsageError(f"{label} is larger than {MAX_BYTES // 2**20} MiB. Score it in parts")
-    if not content.removeprefix(b"\xef\xbb\xbf").strip():
+    if not _first_character(content):
         raise UsageError(f"{label} is empty. Give a header and one row a line")
     return TableFile(label, wanted or _format_of(argument, content), content)
 
@@ -277,7 +279,13 @@ def _format_of(argument: str, content: bytes) -> TableFormat:
     by_ending = next((found for ending, found in _ENDINGS if argument.lower().endswith(ending)), None)
     if by_ending is not None:
         return by_ending
-    return "jsonl" if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") else "csv"
+    return "jsonl" if _first_character(content) in (b"{", b"[") else "csv"
+
+
+def _first_character(content: bytes) -> bytes:
+    """Return the first byte that is no space, without a copy of what may fill half the memory there is for it."""
+    found = _NO_SPACE.search(content, len(codecs.BOM_UTF8) if content.startswith(codecs.BOM_UTF8) else 0)
+    return b"" if found is None else found[0]
 
 
 def _csv_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:

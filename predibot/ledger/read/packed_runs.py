@@ -16,6 +16,7 @@ from predibot.domain.price import Quote
 from predibot.ledger.read.model_knowledge import OPENED_MODEL
 from predibot.ledger.schema.tables import ChangeRow, RunPackRow
 from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.seal import HEAD_BYTES, seal_of
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts, quotes
 from predibot.ledger.write.runs import runs
 
@@ -52,24 +53,44 @@ class Decided:
 
 def decided_in(connection: Connection, run_ids: Sequence[int]) -> Iterator[Decided]:
     """Yield what was decided in each of some runs: of their packs, or of the rows where there is none or an old one."""
-    wanted = set(run_ids)
-    stored = ((row, _unpacked(content)) for row, content in connection.execute(_current()) if row in wanted)
-    found = {row: decided for row, decided in stored if decided is not None}
+    found = dict(_packed_before(connection, run_ids))
     missing = [row for row in run_ids if row not in found]
     for start in range(0, len(missing), RUNS_AT_ONCE):
         found |= _of_rows(connection, missing[start : start + RUNS_AT_ONCE])
     return (found[row] for row in run_ids)
 
 
+def _packed_before(connection: Connection, run_ids: Sequence[int]) -> Iterator[tuple[int, Decided]]:
+    """Yield what this user packed of some runs that have not changed since."""
+    wanted, seal = set(run_ids), seal_of(connection)
+    if seal is None:
+        return
+    for row, change, blob in connection.execute(_current(run_packs.c.content)):
+        content = seal.opened(_name(row, change), blob) if row in wanted else None
+        if content is not None and (decided := _unpacked(content)) is not None:
+            yield row, decided
+
+
 def runs_to_pack(connection: Connection, venue: str) -> tuple[int, ...]:
-    """Return the runs of a venue that are not void and were changed since they were packed, if they ever were."""
-    packed = select(run_packs.c.run_id).join(changes, _is_current()).scalar_subquery()
-    live = (runs.c.venue_name == venue, runs.c.voided_at.is_(None), runs.c.id.not_in(packed))
-    return tuple(connection.execute(select(runs.c.id).where(*live).order_by(runs.c.id)).scalars())
+    """Return the runs of a venue that are not void and were changed since this user packed them, if ever.
+
+    None are where nothing that is packed would be believed.
+    """
+    seal = seal_of(connection)
+    if seal is None:
+        return ()
+    heads = connection.execute(_current(func.substr(run_packs.c.content, 1, HEAD_BYTES)))
+    packed = {row for row, change, head in heads if seal.is_own(_name(row, change), head)}
+    live = (runs.c.venue_name == venue, runs.c.voided_at.is_(None))
+    rows = connection.execute(select(runs.c.id).where(*live).order_by(runs.c.id)).scalars()
+    return tuple(row for row in rows if row not in packed)
 
 
 def pack_runs(connection: Connection, run_ids: Sequence[int]) -> None:
-    """Store the packs of some runs in place of older ones."""
+    """Store the packs of some runs in place of older ones, where they can be sealed."""
+    seal = seal_of(connection)
+    if seal is None:
+        return
     # First the counts: what is changed after they are read makes a pack that is never used, not one that is wrong.
     counts = {row.scope: row.number for row in connection.execute(select(changes).where(changes.c.scope.in_(run_ids)))}
     made = _of_rows(connection, run_ids)
@@ -78,19 +99,22 @@ def pack_runs(connection: Connection, run_ids: Sequence[int]) -> None:
         connection,
         RunPackRow,
         [
-            {"run_id": row, "change": counts[row], "content": _packed(decided)}
+            {"run_id": row, "change": counts[row], "content": seal.sealed(_name(row, counts[row]), _packed(decided))}
             for row, decided in made.items()
             if row in counts
         ],
     )
 
 
-def _is_current() -> Any:
-    return and_(changes.c.scope == run_packs.c.run_id, changes.c.number == run_packs.c.change)
+def _current(what: Any) -> Select[Any]:
+    """Return the runs whose packs are of their last change, that change, and something of each pack."""
+    is_current = and_(changes.c.scope == run_packs.c.run_id, changes.c.number == run_packs.c.change)
+    return select(run_packs.c.run_id, run_packs.c.change, what).join(changes, is_current)
 
 
-def _current() -> Select[Any]:
-    return select(run_packs.c.run_id, run_packs.c.content).join(changes, _is_current())
+def _name(run_id: int, change: int) -> str:
+    """Return the name that the pack of a run is sealed under."""
+    return f"pack {run_id} {change}"
 
 
 def _packed(decided: Decided) -> bytes:
@@ -206,7 +230,13 @@ def numbers_of(connection: Connection, statement: Select[Any], width: int) -> Fl
     Raw rows skip the conversion of instants, so they arrive as microseconds,
     which a float64 holds exactly for the next two centuries. They are taken one
     by one: millions at once would fill the memory, and the collector with work.
+
+    Raises:
+        ValueError: If something is no finite number: a database may hold anything in a column.
     """
     cursor = connection.execute(statement).cursor
     rows: Any = () if cursor is None else cursor
-    return np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, width)
+    found = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, width)
+    if not np.isfinite(found).all():
+        raise ValueError("a number of a row is none")
+    return found

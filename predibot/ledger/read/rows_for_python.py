@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 from predibot.domain.decision import ReasonKind, Status
 from predibot.ledger.read.export import run_columns
 from predibot.ledger.read.model_knowledge import IS_LIVE, OPENED_MODEL, Deciders, knowledge_of_decisions
+from predibot.ledger.write.claims import tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
@@ -85,6 +86,12 @@ class LedgerDecision:
     seconds: float
     models: tuple[str, ...] | None
     """Those that were opened for it; None where nobody wrote them down."""
+    trace_sha256: str | None
+    """Of its trace; None where there is none."""
+    failures: int
+    """How many of its tries failed."""
+    next_try_at: datetime | None
+    """Before this a failed one is not tried again unasked; None for at once."""
     strategy: str
     """Of the bot, as the next two."""
     model: str | None
@@ -194,17 +201,19 @@ def told_decisions(connection: Connection, asked: Asked) -> tuple[LedgerDecision
             *(decisions.c[name] for name in _OF_DECISION),
             decisions.c.notes_json,
             decisions.c.models_json,
+            *(tasks.c[name] for name in _OF_TASK),
             events.c.title,
             bots.c.strategy,
             bots.c.model,
             bots.c.knowledge_cutoff,
         )
+        .join(tasks, tasks.c.id == decisions.c.task_id)
         .outerjoin(events, events.c.id == decisions.c.event_row)
         .where(*asked.conditions())
     )
     return tuple(
         LedgerDecision(
-            **{name: row[name] for name in (*_KEY, *_OF_DECISION, "title", "strategy", "model")},
+            **{name: row[name] for name in (*_KEY, *_OF_DECISION, *_OF_TASK, "title", "strategy", "model")},
             notes=tuple(json.loads(row["notes_json"])),
             models=None if row["models_json"] is None else tuple(json.loads(row["models_json"])),
             knowledge_cutoff=None if row["knowledge_cutoff"] is None else date.fromisoformat(row["knowledge_cutoff"]),
@@ -266,7 +275,9 @@ _OF_DECISION = (
     "cost_usd",
     "cost_known_usd",
     "seconds",
+    "trace_sha256",
 )
+_OF_TASK = ("failures", "next_try_at")
 _OF_FORECAST = {
     markets: ("market_id", "question"),
     events: ("title",),

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, select
 
+from predibot.domain.decision import STATUSES
 from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
 from predibot.ledger.read.model_knowledge import IS_LIVE, Deciders, knowledge_of_decisions
 from predibot.ledger.read.packed_runs import UNKNOWN, collation_of, decided_in, numbers_of
 from predibot.ledger.schema.instant import to_microseconds
-from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
@@ -24,6 +25,8 @@ Ints = NDArray[np.int64]
 
 _MICROSECONDS = 1e6
 _DAY_MICROSECONDS = 86_400 * 1_000_000
+_MOST_USD = 1e9
+_MONEY_TOLERANCE_USD = 1e-5
 
 
 def track_record(
@@ -42,6 +45,10 @@ def track_record(
         as_of: Nothing that was decided, observed or settled later is read.
         recipe: Only runs of the recipe with this name.
         bot_names: Only these bots; empty for all.
+
+    Raises:
+        LedgerUnusable: If the prices are not as predibot writes them.
+        ValueError, TypeError, LookupError, ArithmeticError: If something else is not: a ledger may be anybody's file.
     """
     at = to_microseconds(as_of)
     listed = _markets(connection, venue)
@@ -49,6 +56,7 @@ def track_record(
     payout, settled_at = _settled(connection, venue, market_rows, as_of)
     # Also of bots that nobody asked for: another may pool them.
     head, bet = _decided(connection, venue, as_of, recipe)
+    _check_numbers(head, bet, market_rows, payout, settled_at)
     knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
     if bot_names:
         rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(bot_names))).scalars()
@@ -99,6 +107,28 @@ def track_record(
         asked_market=asked_market,
         market_exclusive=_exclusive(market_rows, asked_of),
     )
+
+
+def _check_numbers(head: Floats, bet: Floats, market_rows: Ints, payout: Floats, settled_at: Floats) -> None:
+    """Refuse numbers that the constraints of our tables do not let in; whoever made the file may have left them out."""
+    last = float(LAST_MICROSECOND)
+    for what, values, low, high in (
+        ("a status", head[:, 2], 0.0, len(STATUSES) - 1.0),
+        ("the instant of a decision", head[:, 3], 0.0, last),
+        ("the slot of a run", head[:, 4], 0.0, last),
+        ("a cost in dollars", head[:, 6:8], UNKNOWN, _MOST_USD),
+        ("a bet in dollars", bet[:, 2], -1.0 - _MONEY_TOLERANCE_USD, 1.0 + _MONEY_TOLERANCE_USD),
+        ("a price", bet[:, 3], 0.0, 1.0),
+        ("a probability", bet[:, 4], UNKNOWN, 1.0),
+        ("a confidence", bet[:, 5], UNKNOWN, 10.0),
+        ("a bid or ask", bet[:, 6:8], UNKNOWN, 1.0),
+        ("a payout", payout[~np.isnan(payout)], 0.0, 1.0),
+        ("the instant of a settlement", settled_at[~np.isnan(settled_at)], 0.0, last / _MICROSECONDS),
+    ):
+        if not ((values >= low) & (values <= high)).all():
+            raise ValueError(f"{what} is not from {low:g} to {high:g}")
+    if not np.isin(bet[:, 1], market_rows).all():
+        raise ValueError("a bet is on a market that is not there")
 
 
 def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | None) -> tuple[Floats, Floats]:
@@ -245,6 +275,8 @@ def _observations(
         .order_by(price_paths.c.instrument_row)
     )
     paths = connection.execute(statement).all()
+    if not np.isin([path.market_row for path in paths], market_rows).all():
+        raise ValueError("prices are of a market that is not there")
     points, sizes = unpacked_points([path.points for path in paths])
     market = np.repeat(np.searchsorted(market_rows, [path.market_row for path in paths]), sizes)
     at, price = points["at"] / _MICROSECONDS, points["price"].copy()

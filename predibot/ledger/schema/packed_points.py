@@ -11,6 +11,8 @@ SOURCES = ("history", "quote")
 """What a point may come from, by name; of equal instants the last one counts, track's own quote."""
 POINT = np.dtype([("at", "<i8"), ("source", "u1"), ("price", "<f8")])
 """A point: microseconds since 1970, an index into `SOURCES`, and the price in [0, 1]."""
+LAST_MICROSECOND = 32_503_680_000_000_000
+"""The year 3000, in microseconds."""
 _VERSION = b"\x01"
 """Before the points, so that they may be written in another way one day."""
 
@@ -28,6 +30,9 @@ def unpacked_points(blobs: Sequence[bytes]) -> tuple[Points, NDArray[np.int64]]:
     Raises:
         LedgerUnusable: If they are not as `packed_points` writes them, or hold what no point is.
     """
+    # A database may hold anything in a column, whatever it is declared as.
+    if not all(isinstance(blob, bytes) for blob in blobs):
+        raise LedgerUnusable(f"{_BROKEN}: they are no bytes. {_REMEDY}")
     sizes = np.array([len(blob) - 1 for blob in blobs], dtype=np.int64)
     if (sizes % POINT.itemsize).any() or any(blob[:1] != _VERSION for blob in blobs):
         raise LedgerUnusable(f"{_BROKEN}: they are cut, or of another version. {_REMEDY}")
@@ -35,6 +40,8 @@ def unpacked_points(blobs: Sequence[bytes]) -> tuple[Points, NDArray[np.int64]]:
     # Written so that NaN is refused too.
     if not (((found["price"] >= 0.0) & (found["price"] <= 1.0)).all() and (found["source"] < len(SOURCES)).all()):
         raise LedgerUnusable(f"{_BROKEN}: one is no price in [0, 1], or of no known source. {_REMEDY}")
+    if not ((found["at"] >= 0) & (found["at"] < LAST_MICROSECOND)).all():
+        raise LedgerUnusable(f"{_BROKEN}: one is of before 1970 or after 2999. {_REMEDY}")
     return found, sizes // POINT.itemsize
 
 

@@ -48,7 +48,7 @@ def stored_version(connection: Connection) -> str | None:
     shown = masked(connection.engine.url)
     if not set(tables) >= _OURS:
         if tables:
-            raise LedgerUnusable(f"{shown} holds tables of something else ({tables[0]}). Name another --ledger")
+            raise LedgerUnusable(f"{shown} holds tables of something else ({tables[0]}). Name another ledger")
         return None
     version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
     if version is not None and version not in VERSIONS:

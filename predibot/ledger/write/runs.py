@@ -186,6 +186,12 @@ def frozen_events(connection: Connection, run_id: int) -> tuple[Event, ...]:
     return tuple(event_from_json(text, payload) for text, payload in rows)
 
 
+def stored_runs(connection: Connection) -> tuple[StoredRun, ...]:
+    """Return all runs, void ones too, oldest slot first, without a look at what is in them."""
+    rows = connection.execute(select(runs).order_by(runs.c.slot_at, runs.c.id)).mappings()
+    return tuple(_stored(row) for row in rows)
+
+
 def list_runs(connection: Connection) -> tuple[RunSummary, ...]:
     """Return all runs, void ones too, oldest slot first."""
     names: dict[int, list[str]] = {}
@@ -201,10 +207,9 @@ def list_runs(connection: Connection) -> tuple[RunSummary, ...]:
     )
     for run_id, status, count in connection.execute(query):
         counts.setdefault(run_id, {})[status] = count
-    rows = connection.execute(select(runs).order_by(runs.c.slot_at, runs.c.id)).mappings()
     return tuple(
-        RunSummary(_stored(row), tuple(names.get(row["id"], ())), playing.get(row["id"], 0), counts.get(row["id"], {}))
-        for row in rows
+        RunSummary(run, tuple(names.get(run.id, ())), playing.get(run.id, 0), counts.get(run.id, {}))
+        for run in stored_runs(connection)
     )
 
 

@@ -111,20 +111,20 @@ def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
                 figures.count(edge.clusters),
                 VERDICTS[row.verdict.finding],
                 figures.e_value(None if found is None else found.better.largest),
+                figures.e_value(None if found is None else found.worse.largest),
                 _more_events(row.verdict),
                 figures.thousandths(row.edge_by_event),
                 figures.thousandths(edge.settled_part),
                 figures.thousandths(None if edge.interval is None else edge.interval.without_best),
                 figures.count(edge.asked),
                 figures.count(edge.answered),
-                figures.e_value(None if found is None else found.worse.largest),
             )
         )
     headers = (
-        *("edge", "95% interval", "events", "verdict", "E", "more events", "by event", "settled", "without best"),
-        *("asked", "said", "E worse"),
+        *("edge", "95% interval", "events", "verdict", "E", "E worse", "more events", "by event", "settled"),
+        *("without best", "asked", "said"),
     )
-    return Grid(
+    grid = Grid(
         "Edge over the price, on every market asked, in thousandths of squared error",
         (_BOT, *(Column(each, "key" if each == "verdict" else "number") for each in headers)),
         tuple(rows),
@@ -133,11 +133,13 @@ def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
             "E worse: the same of the opposite.",
             "more events: how many more it would take to tell. by event: with every event counting once, "
             "where that is far off.",
-            "settled: the part of markets that paid. without best: without the event that adds most. "
+            "settled: the part of markets that paid. without best: without the event that lifts it most. "
             "said: markets answered.",
         ),
-        ("E worse", "said", "asked", "without best", "settled", "by event", "more events"),
+        ("said", "asked", "settled", "by event", "without best", "more events", "events", "E worse", "E"),
+        ("edge", "95% interval", "verdict"),
     )
+    return grid if any(row.edge_by_event is not None for row in board) else grid.without("by event")
 
 
 def _curve_grid(board: Sequence[LeaderboardRow]) -> Grid:
@@ -160,7 +162,8 @@ def _scores_grid(cards: Sequence[Scorecard]) -> Grid:
             "skill: 1 less the Brier score over that of the price on the same forecasts; above 0 it knew something. "
             "ECE: how far stated probabilities lie from how often it happened.",
         ),
-        ("95% of skill", "ECE", "events", "n", "95% of Brier"),
+        ("ECE", "95% of skill", "skill", "events", "n", "95% of Brier"),
+        ("Brier", "price"),
     )
 
 
@@ -198,10 +201,21 @@ def _more_grid(cards: Sequence[Scorecard]) -> Grid:
         )
         for card in cards
     )
-    headers = ("forecasts", "settled", "void", "right", "log score", "by event", "adjusted", "sure~error", "open")
+    headers = (
+        "forecasts",
+        "settled",
+        "void",
+        "right",
+        "log score",
+        "by event",
+        "adjusted",
+        "sure~error",
+        "open",
+        "n open",
+    )
     grid = Grid(
         "All forecasts",
-        (_BOT, *(Column(header) for header in (*headers, "n open"))),
+        (_BOT, *(Column(header) for header in headers)),
         rows,
         (
             "void: on markets that paid neither 0 nor 1. right: called rightly. adjusted: Brier had all answered the "
@@ -209,6 +223,8 @@ def _more_grid(cards: Sequence[Scorecard]) -> Grid:
         ),
         ("sure~error", "adjusted", "n open", "open", "void", "settled"),
     )
+    if not any(card.n_brier_open for card in cards):
+        grid = grid.without("open").without("n open")
     return grid if any(each is not None for each in by_event.values()) else grid.without("by event")
 
 
@@ -229,6 +245,7 @@ def _returns(evaluation: Evaluation) -> Iterator[Grid]:
             _horizon_said(label, score),
             figures.signed_percent(score.quote_mean_return),
             figures.percent_interval(*_ends(score.intervals.get("quote_mean_return"))),
+            figures.count(score.n_quote),
             figures.signed_percent(score.mean_return),
             figures.percent_interval(*_ends(score.intervals.get("mean_return"))),
             figures.signed_percent(score.market_mean_return),
@@ -240,10 +257,11 @@ def _returns(evaluation: Evaluation) -> Iterator[Grid]:
         )
         for card, label, score in scores
     )
-    headers = ("at the quote", "95% at quote", "at the mid", "95% at mid", "market", "by event", "n", "events")
+    quoted = ("at the quote", "95% at quote", "n quoted")
+    headers = (*quoted, "at the mid", "95% at mid", "market", "by event", "n", "events", "coverage", "Sharpe")
     below = [
         "at the quote: bought at the ask, sold at the bid, with fees; at the mid: between both, which nobody gets. "
-        "market: market_price on the same decisions, at the mid.",
+        "n quoted: decisions with a book for every bet. market: market_price on the same decisions, at the mid.",
     ]
     if any(_settles_early(label, score) for _, label, score in scores):
         below.append(
@@ -252,10 +270,11 @@ def _returns(evaluation: Evaluation) -> Iterator[Grid]:
         )
     grid = Grid(
         "Returns: mean of a decision of one dollar",
-        (_BOT, _HORIZON, *(Column(header) for header in (*headers, "coverage", "Sharpe"))),
+        (_BOT, _HORIZON, *(Column(header) for header in headers)),
         rows,
         tuple(below),
-        ("Sharpe", "coverage", "market", "95% at mid", "events", "by event", "n"),
+        ("Sharpe", "coverage", "market", "by event", "events", "95% at mid", "n", "n quoted", "at the mid"),
+        ("horizon",),
     )
     return_by_event = any(_return_by_event(score) is not None for *_, score in scores)
     yield grid if return_by_event else grid.without("by event")
@@ -351,6 +370,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         for pair in likely
     )
     headers = ("more events", "n", "events", "sees")
+    corrected = f", corrected for all {len(pairs):,} pairs" if len(pairs) > 1 else ""
     return Grid(
         title,
         (
@@ -362,10 +382,11 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         ),
         rows,
         (
-            f"p: how easily luck gives as much, corrected for all {len(pairs):,} pairs. "
+            f"p: how easily luck gives as much{corrected}. "
             "sees: the smallest true difference that so many events show four times in five.",
         ),
-        ("n", "events", "sees", "more events", "95% interval"),
+        ("sees", "n", "events", "p", "more events", "difference"),
+        ("second", "95% interval", "better"),
     )
 
 

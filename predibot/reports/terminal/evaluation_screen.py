@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -22,6 +23,7 @@ from predibot.reports.views.leaderboard import (
     missing,
 )
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
+from predibot.scoring.evaluation.verdict import Finding
 
 _SHOWN_ROWS = 50
 _CURVE_CELLS = 12
@@ -77,16 +79,17 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
     shown = shown or Shown()
     if shown.table is not None:
         print_line(console, _how(evaluation))
-        _print_grids(console, tuple(table_grids(evaluation, shown.table)), shown)
+        _print_table(console, evaluation, shown.table, shown)
         return
     _print_summary(console, evaluation, shown)
-    tables = [grid for name in TABLES for grid in table_grids(evaluation, name)] if shown.full else []
     if shown.full:
         console.print()
         print_line(console, _how(evaluation))
     else:
         print_notes(console, evaluation.remarks, most=_SHOWN_REMARKS)
-    _print_grids(console, (*tables, *asked_grids(evaluation)), shown)
+    for name in TABLES if shown.full else ():
+        _print_table(console, evaluation, name, shown)
+    _print_grids(console, tuple(asked_grids(evaluation)), shown, "--all or --json")
     if shown.full:
         notes = all_notes(evaluation)
         print_notes(console, notes, most=len(notes))
@@ -102,12 +105,12 @@ def print_scored(console: Console, evaluation: Evaluation, *, every_row: bool) -
     if said := beside_market(evaluation):
         print_line(console, plain(" ".join(said)))
     grids = [grid for name in ("forecasts", "pairs") for grid in table_grids(evaluation, name)]
-    _print_grids(console, grids, Shown(every_row=every_row))
+    _print_grids(console, grids, Shown(every_row=every_row), "--all or --json")
     print_notes(console, all_notes(evaluation))
 
 
 def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> None:
-    at = "" if evaluation.as_of is None else f" as of {format_instant(evaluation.as_of)}"
+    at = "" if evaluation.as_of is None else f" as of {_to_the_second(evaluation.as_of)}"
     boards = [(each, leaderboard(each)) for each in evaluation.rankings.values()]
     if not any(rows for _, rows in boards):
         print_line(console, f"Leaderboard{at}: no decisions recorded")
@@ -118,7 +121,7 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
         if rows:
             title = f"{'Leaderboard' if ranking is evaluation else _APART}{at}"
             grid = summary_grid(rows, title, curves=console.width >= _ROOM_FOR_CURVES)
-            _print_some(console, grid, every_row=shown.every_row)
+            _print_some(console, grid, shown, "--all, --json or --csv")
     console.print()
     for ranking, rows in boards:
         said = conclusions(rows)
@@ -163,7 +166,13 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
         )
         for row in rows
     )
-    grid = Grid(title, columns, cells, dropped_first=("edge over time", "cost", "said", "now", f"{days}d", "price"))
+    grid = Grid(
+        title,
+        columns,
+        cells,
+        dropped_first=("edge over time", "cost", "said", "now", f"{days}d", "price", "Brier"),
+        kept=("bot", "edge", "low", "high", "verdict"),
+    )
     return grid if curves else grid.without("edge over time")
 
 
@@ -172,17 +181,24 @@ def _legend(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
     rows = [row for board in boards for row in board]
     days = next((row.horizon for row in rows if row.horizon is not None), None)
     yield (
-        "edge: closer than the price, in thousandths of squared error, with its 95% interval from low to high, "
-        "which orders the table. verdict: may be read every day, the interval once. price: the Brier score of the "
-        "price. "
-        f"{'' if days is None else f'{days}d, '}now: return bought at the quote. "
-        "said: share of the markets asked that it answered."
+        "edge: closer to the outcome than the price, in thousandths of squared error, with its 95% interval; low gives "
+        "the order. verdict: holds on whichever day one looks, so it takes more than an interval beside 0. "
+        "Brier: mean squared error; price: that of the price. "
+        f"{'' if days is None else f'{days}d, '}now: return bought at the quote. said: share of markets answered."
         f"{' *: a baseline.' if any(row.baseline for row in rows) else ''}"
     )
+    if any(row.verdict.finding == Finding.NEVER_DIFFERED for row in rows):
+        yield "equals price: an edge of 0 for certain, above whoever may be worse."
+    if any(row.answered_share == 0.0 for row in rows):
+        yield "Who answered nothing has no place."
     if apart := [row for row in rows if row.edge_by_event is not None]:
         listed = ", ".join(f"{plain(row.bot)} {figures.thousandths(row.edge_by_event)}" for row in apart[:3])
         yield f"Counting every event once, the edge is another: {listed}."
-    yield f"--full has every table, --table one of {', '.join(TABLES)}; --worst N the worst decisions."
+    yield f"predibot report --full has every table, --table one of {', '.join(TABLES)}; --worst N the worst decisions."
+
+
+def _to_the_second(at: datetime) -> str:
+    return format_instant(at.replace(microsecond=0))
 
 
 def _missing_line(pieces: Sequence[str], room: int) -> str:
@@ -204,7 +220,7 @@ def _how(evaluation: Evaluation) -> str:
     """Return of when this is, and how intervals and annual figures were made."""
     asked = evaluation.question
     parts = [
-        "" if evaluation.as_of is None else f"as of {format_instant(evaluation.as_of)}",
+        "" if evaluation.as_of is None else f"as of {_to_the_second(evaluation.as_of)}",
         f"{asked.uncertainty.confidence:.0%} intervals over events",
         f"up to {asked.uncertainty.resamples:,} resamples, seed {asked.uncertainty.seed}",
         f"convention {asked.convention.name}",
@@ -212,14 +228,19 @@ def _how(evaluation: Evaluation) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _print_grids(console: Console, grids: Sequence[Grid], shown: Shown) -> None:
+def _print_table(console: Console, evaluation: Evaluation, name: str, shown: Shown) -> None:
+    _print_grids(console, tuple(table_grids(evaluation, name)), shown, f"--all, --json or --csv --table {name}")
+
+
+def _print_grids(console: Console, grids: Sequence[Grid], shown: Shown, elsewhere: str) -> None:
     for grid in grids:
         console.print()
-        _print_some(console, grid, every_row=shown.every_row)
+        _print_some(console, grid, shown, elsewhere)
 
 
-def _print_some(console: Console, grid: Grid, *, every_row: bool) -> None:
-    rows = grid.rows if every_row else grid.rows[:_SHOWN_ROWS]
+def _print_some(console: Console, grid: Grid, shown: Shown, elsewhere: str) -> None:
+    """Print a grid, of a long one the first rows, and what has the others."""
+    rows = grid.rows if shown.every_row else grid.rows[:_SHOWN_ROWS]
     left = len(grid.rows) - len(rows)
-    more = (f"{left:,} more rows; --all shows them, --csv and --json have them all",) if left else ()
+    more = (f"{figures.things(left, 'more row')}; all of them: {elsewhere}",) if left else ()
     print_grid(console, replace(grid, rows=rows, below=(*more, *grid.below)))

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from predibot.reports import figures
+
 _GAPS = (2, 1)
 _NARROWEST = {"text": 12, "name": 14}
 
@@ -34,7 +36,12 @@ class Grid:
     below: tuple[str, ...] = ()
     """What has to be said for it to be read, a line each."""
     dropped_first: tuple[str, ...] = ()
-    """Headers of columns in the order in which they go where there is no room; then the others from the right."""
+    """Headers of columns in the order in which they go where there is no room; then the others from the right.
+
+    Before all of them go those that have a value nowhere.
+    """
+    kept: tuple[str, ...] = ()
+    """Headers of columns that never go, as the first column: what the table is asked for."""
 
     def __post_init__(self) -> None:
         """Refuse rows of another length than the header, and a header that is there twice."""
@@ -59,18 +66,18 @@ def print_grid(console: Console, grid: Grid) -> None:
     """Print a grid as one table; columns that there is no room for are left out and named below it.
 
     Where room is short, gaps get narrower, texts are wrapped and names
-    shortened before a column goes. A number is never cut, the first column
-    never left out.
+    shortened before a column goes. A number is never cut; what is kept and
+    still too wide goes on below.
     """
     if grid.title:
         _print(console, grid.title, "bold")
     shown, dropped = grid, []
-    while len(shown.columns) > 1 and _fit(shown, console.width) is None:
-        dropped.append(_next_to_go(shown))
-        shown = shown.without(dropped[-1])
+    while _fit(shown, console.width) is None and (header := _next_to_go(shown)) is not None:
+        dropped.append(header)
+        shown = shown.without(header)
     console.print(_table(shown, console.width))
     if dropped:
-        _print(console, f"no room for: {', '.join(filter(None, dropped))}; a wider screen shows them", "dim")
+        _print(console, f"no room for: {', '.join(dropped)}; a wider screen shows them", "dim")
     for line in grid.below:
         _print(console, line, "dim")
 
@@ -91,9 +98,12 @@ def shortened(name: str, cells: int) -> str:
     return set_cell_size(name, max(cells - 1 - cell_len(end), 0)).rstrip() + "…" + end
 
 
-def _next_to_go(grid: Grid) -> str:
-    headers = [column.header for column in grid.columns[1:]]
-    return next((header for header in grid.dropped_first if header in headers), headers[-1])
+def _next_to_go(grid: Grid) -> str | None:
+    """Return the header of the column that goes next; None where all others are kept."""
+    headers = [column.header for column in grid.columns]
+    loose = [header for header in headers[1:] if header not in grid.kept]
+    empty = [header for header in loose if all(row[headers.index(header)] == figures.MISSING for row in grid.rows)]
+    return next((header for header in (*empty, *grid.dropped_first, *reversed(loose)) if header in loose), None)
 
 
 def _fit(grid: Grid, room: int) -> tuple[int, bool] | None:
@@ -121,14 +131,15 @@ def _sized(grid: Grid) -> list[tuple[Column, int]]:
 
 
 def _table(grid: Grid, room: int) -> Table:
-    gap, whole = _fit(grid, room) or (_GAPS[-1], False)
+    fit = _fit(grid, room)
+    gap, whole = fit or (_GAPS[-1], False)
     table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="", show_edge=False)
     for column in grid.columns:
         table.add_column(
             Text(column.header, style="dim"),
             justify="right" if column.kind == "number" else "left",
-            # What is alone and still too wide has nowhere to go but below.
-            no_wrap=column.kind != "text" and len(grid.columns) > 1,
+            # What is kept and still too wide has nowhere to go but below.
+            no_wrap=column.kind != "text" and fit is not None,
             overflow="fold",
         )
     names = room if whole else _name_width(grid, room, gap)

@@ -48,9 +48,7 @@ class ReplayView:
             )
         if self.other_runs:
             runs = "1 other run" if self.other_runs == 1 else f"{figures.count(self.other_runs)} other runs"
-            notes.append(
-                f"the ledger has {runs} of {self.recipe}, scored with these; another --ledger keeps them apart"
-            )
+            notes.append(f"the ledger has {runs} of {self.recipe}, scored with these; another ledger keeps them apart")
         return tuple(notes)
 
     def document(self) -> Document:

@@ -1,8 +1,9 @@
 """The terminal: how views look on a screen, in a pipe, and where there is little room."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 from rich.text import Text
@@ -23,6 +24,7 @@ from predibot.reports.views.decide import (
 )
 
 PIPE_WIDTH = 100
+_BLANKS = re.compile(r" +$", re.MULTILINE)
 _SHOWN_NOTES = 12
 _SHOWN_PASSED_OVER = 10
 _TITLE_CELLS = 80
@@ -39,11 +41,26 @@ def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
             plain, whatever terminal the program was started from.
         columns: Another width.
     """
-    if columns is None and not stream.isatty():
-        columns = PIPE_WIDTH
+    if not stream.isatty():
+        columns, stream = columns or PIPE_WIDTH, cast(TextIO, _WithoutBlanks(stream))
     options: dict[str, Any] = {"file": stream, "width": columns, "markup": False, "highlight": False, "emoji": False}
     console = Console(**options)
     return Console(**options, color_system=None) if console.no_color else console
+
+
+class _WithoutBlanks:
+    """A stream whose lines end in no blanks: a screen does not show them, but files and programs keep them."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write whole lines, as a console does."""
+        return self._stream.write(_BLANKS.sub("", text))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return whatever else a stream has."""
+        return getattr(self._stream, name)
 
 
 def print_decisions(console: Console, view: DecideView) -> None:
@@ -110,12 +127,13 @@ def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
         Column("as of", "key"),
         Column("venue", "text"),
         *(Column(header) for header in ("bots", "events", "recorded")),
-        Column("", "text"),
+        Column("remarks", "text"),
     )
     # Nothing to remark on is no column.
     width = len(columns) if any(row[-1] for row in cells) else len(columns) - 1
     shown = tuple(row[:width] for row in cells)
-    print_grid(console, Grid(f"Runs: {len(rows)}", columns[:width], shown))
+    dropped_first = ("as of", "events", "bots", "venue")
+    print_grid(console, Grid(f"Runs: {len(rows)}", columns[:width], shown, (), dropped_first, ("remarks",)))
 
 
 def _remarks_on(row: RunRow) -> Iterator[str]:
@@ -139,7 +157,7 @@ def _chosen_grid(events: Sequence[ChosenView]) -> Grid:
     )
     markets = sum(event.markets for event in events)
     columns = (Column("event", "key"), Column("title", "text"), Column("markets"), Column("1-week volume"))
-    return Grid(f"Selected: {_things(len(events), 'event')}, {_things(markets, 'market')}", columns, rows)
+    return Grid(f"Selected: {figures.things(len(events), 'event')}, {figures.things(markets, 'market')}", columns, rows)
 
 
 def _passed_over_grid(events: Sequence[PassedOverView], *, every: bool) -> Grid:
@@ -153,7 +171,7 @@ def _passed_over_grid(events: Sequence[PassedOverView], *, every: bool) -> Grid:
         for event in (events if every else events[:_SHOWN_PASSED_OVER])
     )
     columns = (Column("event", "key"), *(Column(header, "text") for header in ("title", "rule", "reason")))
-    return Grid(f"Passed over: {_things(len(events), 'event')}", columns, rows)
+    return Grid(f"Passed over: {figures.things(len(events), 'event')}", columns, rows)
 
 
 def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
@@ -163,11 +181,11 @@ def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
         of[decision.status].append(decision)
     if recorded := of["recorded"]:
         bets = sum(len(decision.bets) for decision in recorded)
-        yield f"{_things(bets, 'bet')} recorded on {_things(len(recorded), 'event')}"
+        yield f"{figures.things(bets, 'bet')} recorded on {figures.things(len(recorded), 'event')}"
     if refused := of["refused"]:
-        yield f"{_things(len(refused), 'answer')} refused ({_messages(refused)})"
+        yield f"{figures.things(len(refused), 'answer')} refused ({_messages(refused)})"
     if failed := of["failed"]:
-        yield f"{_things(len(failed), 'decision')} failed ({_messages(failed)})"
+        yield f"{figures.things(len(failed), 'decision')} failed ({_messages(failed)})"
     if abstained := of["abstained"]:
         yield f"{len(abstained):,} abstained ({_messages(abstained)})"
     skipped = Counter(decision.stored_status == "failed" for decision in of["skipped"])
@@ -183,27 +201,24 @@ def _tried_again(decisions: Sequence[DecisionView]) -> Iterator[str]:
     for_good = sum(decision.failed_for_good for decision in failed)
     due = Counter(decision.next_try_at for decision in failed if not decision.failed_for_good)
     if for_good:
-        yield f"{_things(for_good, 'decision')} failed for good; --retry failed tries once more"
+        yield f"{figures.things(for_good, 'decision')} failed for good; --retry failed tries once more"
     if at_once := due.pop(None, 0):
-        yield f"the next call tries {_things(at_once, 'failed decision')} again"
+        yield f"the next call tries {figures.things(at_once, 'failed decision')} again"
     if due:
         first = format_instant(min(filter(None, due)))
-        waiting = _things(due.total(), "failed decision")
+        waiting = figures.things(due.total(), "failed decision")
         yield f"the next try of {waiting} is due at {first}; --retry failed tries now"
     lacking = Counter(decision.reason_kind for decision in decisions if decision.stored_status == "abstained")
     for kind in REASON_KINDS:
         if lacking[kind] and kind != "bot":
-            yield f"{_things(lacking[kind], 'decision')} abstained for want of {kind}; --retry abstained asks again"
+            abstained = figures.things(lacking[kind], "decision")
+            yield f"{abstained} abstained for want of {kind}; --retry abstained asks again"
 
 
 def _messages(decisions: Sequence[DecisionView]) -> str:
     """Return why, each reason once, the most frequent first."""
     seen = Counter(plain(decision.message, _MESSAGE_CELLS) or "no reason given" for decision in decisions)
     return "; ".join(text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common())
-
-
-def _things(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NOTES) -> None:

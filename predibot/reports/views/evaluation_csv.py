@@ -2,16 +2,18 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.views.decide import Document, number
+from predibot.reports.views.evaluation_json import bin_documents, pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
 from predibot.scoring.evaluation.e_values import BettingEvidence
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
+from predibot.scoring.evaluation.verdict import pair_verdict
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 
@@ -112,14 +114,22 @@ def score_rows(evaluation: Evaluation) -> tuple[ScoreRow, ...]:
     return tuple(row for knowledge, each in evaluation.rankings.items() for row in _rows(each, knowledge))
 
 
-def evaluation_csv(evaluation: Evaluation) -> str:
-    """Return the table with its header; a number without a value is an empty cell.
+def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
+    """Return a table with its header; a number without a value is an empty cell.
 
     Intervals stand beside what they are of, as `<name>_low` and `<name>_high`.
     A name that a spreadsheet would take for a formula gets a quote before it.
     Where decisions are ranked apart, a first column `knowledge` tells the rows of both.
+
+    Args:
+        evaluation: What is written.
+        table: One of those that a screen can show alone; left out, all scores with a row a bot, or a part.
     """
-    rows = [row.cells() for row in score_rows(evaluation)]
+    if table is None:
+        rows = [row.cells() for row in score_rows(evaluation)]
+    else:
+        ranked = evaluation.rankings.items()
+        rows = [{"knowledge": name, **row} for name, each in ranked for row in _TABLES[table](each)]
     if len(evaluation.rankings) == 1:
         rows = [{name: value for name, value in row.items() if name != "knowledge"} for row in rows]
     text = io.StringIO()
@@ -167,16 +177,65 @@ def _place(row: LeaderboardRow | None) -> Document:
 
 
 def _card(card: Scorecard) -> Document:
-    row: Document = {name: getattr(card, name) for name in _COUNTS}
-    row["cost_usd"] = number(card.cost_usd)
-    row["edge"], interval = number(card.edge.edge), card.edge.interval
+    row = {**_decided(card), **_foretold(card)}
+    for label, score in card.horizons.items():
+        row.update(_with_ends(score, _HORIZON, f"{label}d_" if score.days is not None else f"{label}_"))
+    return row
+
+
+def _decided(card: Scorecard) -> Document:
+    return {**{name: getattr(card, name) for name in _COUNTS}, "cost_usd": number(card.cost_usd)}
+
+
+def _foretold(card: Scorecard) -> Document:
+    row: Document = {"edge": number(card.edge.edge)}
+    interval = card.edge.interval
     row.update({f"edge_{end}": _end(interval, end) for end in ("low", "high")})
     row.update({f"edge_{name}": number(getattr(card.edge, name)) for name in _EDGE})
     row.update(_with_ends(card.forecast, _FORECAST, ""))
     row["brier_open"], row["n_brier_open"] = number(card.brier_open), card.n_brier_open
-    for label, score in card.horizons.items():
-        row.update(_with_ends(score, _HORIZON, f"{label}d_" if score.days is not None else f"{label}_"))
     return row
+
+
+def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
+    found = {each.bot: each.forecasts for each in evaluation.evidence}
+    places = {row.bot: row for row in leaderboard(evaluation)}
+    for card in evaluation.cards:
+        yield {
+            "bot": card.bot,
+            **_foretold(card),
+            **_evidence(found.get(card.bot)),
+            **_place(places.get(card.bot)),
+        }
+
+
+def _returns(evaluation: Evaluation) -> Iterator[Document]:
+    for card in evaluation.cards:
+        for label, score in card.horizons.items():
+            yield {"bot": card.bot, "horizon": label, **_with_ends(score, _HORIZON, "")}
+
+
+def _pairs(evaluation: Evaluation) -> Iterator[Document]:
+    for pair in evaluation.pairs:
+        found = pair_verdict(pair)
+        needed = None if found.needed is None else found.needed.events
+        yield {**pair_document(pair), "verdict": found.finding.value, "events_needed": needed}
+
+
+def _calibration(evaluation: Evaluation) -> Iterator[Document]:
+    for card in evaluation.cards:
+        if card.forecast.calibration is not None:
+            yield from ({"bot": card.bot, **row} for row in bin_documents(card.forecast.calibration))
+
+
+_TABLES: Mapping[str, Callable[[Evaluation], Iterator[Document]]] = {
+    "forecasts": _forecasts,
+    "returns": _returns,
+    "quote": _returns,
+    "pairs": _pairs,
+    "calibration": _calibration,
+    "decisions": lambda evaluation: ({"bot": card.bot, **_decided(card)} for card in evaluation.cards),
+}
 
 
 def _with_ends(score: ForecastScore | HorizonScore, names: Sequence[str], prefix: str) -> Document:

@@ -39,7 +39,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "missing": list(missing(evaluation)),
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
         "evidence": _rows(ranked, lambda each: map(_evidence, each.evidence, each.verdicts)),
-        "comparisons": _rows(ranked, lambda each: map(_pair, each.pairs)),
+        "comparisons": _rows(ranked, lambda each: map(pair_document, each.pairs)),
         "by": asked.grouping,
         "parts": _rows(ranked, lambda each: ({"group": part.group, **_card(part.card)} for part in each.parts)),
         "by_category": _rows(ranked, lambda each: map(_part, each.by_category)),
@@ -179,7 +179,7 @@ def _forecast(score: ForecastScore) -> Document:
         "calibration_error": number(score.calibration_error),
         "calibration_error_by_chance": number(score.calibration_error_by_chance),
         "calibration_error_by_chance_high": number(score.calibration_error_by_chance_high),
-        "calibration": None if score.calibration is None else _bins(score.calibration),
+        "calibration": None if score.calibration is None else bin_documents(score.calibration),
         "murphy": None if score.murphy is None else _murphy(score.murphy),
         "n_market": score.n_market,
         "market_brier": number(score.market_brier),
@@ -192,7 +192,8 @@ def _forecast(score: ForecastScore) -> Document:
     }
 
 
-def _bins(bins: CalibrationBins) -> list[Document]:
+def bin_documents(bins: CalibrationBins) -> list[Document]:
+    """Return the bins of a calibration, the empty ones too."""
     return [
         {
             "lower": float(bins.lower[row]),
@@ -250,7 +251,8 @@ def _interval(estimate: Estimate) -> Document:
     }
 
 
-def _pair(pair: Pair) -> Document:
+def pair_document(pair: Pair) -> Document:
+    """Return two bots beside each other, with the verdict."""
     return {
         "first": pair.first,
         "second": pair.second,

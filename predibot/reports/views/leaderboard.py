@@ -31,7 +31,7 @@ class LeaderboardRow:
     """What is said of one bot; None where there is no value."""
 
     rank: int | None
-    """From 1, equals alike; None on fewer than 30 events, where nobody is ranked."""
+    """From 1, equals alike; None on fewer than 30 events, and of a bot that answered nothing."""
     bot: str
     baseline: bool
     edge: float | None
@@ -91,7 +91,10 @@ def _ranks(ordered: Sequence[Scorecard]) -> Mapping[str, int]:
     ends = {
         card.bot: card.edge.interval.low
         for card in ordered
-        if card.edge.clusters >= FEW_CLUSTERS and card.edge.interval is not None and card.edge.interval.low is not None
+        if card.edge.clusters >= FEW_CLUSTERS
+        and card.edge.answered
+        and card.edge.interval is not None
+        and card.edge.interval.low is not None
     }
     return {bot: 1 + sum(other > low for other in ends.values()) for bot, low in ends.items()}
 
@@ -177,18 +180,20 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
     undecided = (*found[Finding.CANNOT_BE_TOLD], *found[Finding.TOO_FEW_EVENTS])
     closest = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
     more = "" if closest is None else _needed(closest)
+    worse = [row.bot for row in behind]
     if ahead:
         yield _said_ahead(ahead)
+        if worse:
+            yield f"{_list(worse)} {_be(worse)} worse than the price."
         if undecided:
-            nobody = "But for those that are worse, nobody else" if behind else "Nobody else"
-            yield f"{nobody} can be told from it{f'; {closest.bot} {more}' if closest and more else ''}."
+            yield f"Nobody else can be told from the price{f'; {closest.bot} {more}' if closest and more else ''}."
     elif closest is None:
         yield "Nobody beats the price."
     else:
         evidence = f"its evidence is E = {_evidence_said(closest)}, and a claim takes {BEATS_FROM:.0f}"
         yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{f'; it {more}' if more else ''}."
-    if behind:
-        yield f"{_list([row.bot for row in behind])} {_be([row.bot for row in behind])} worse than the price."
+    if worse and not ahead:
+        yield f"{_list(worse)} {_be(worse)} worse than the price."
     if few := found[Finding.TOO_FEW_EVENTS]:
         judged = len(found[Finding.CANNOT_BE_TOLD]) + len(ahead) + len(behind)
         whom = f" of {_list([row.bot for row in few])}" if judged else ""

@@ -32,6 +32,8 @@ _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBR
 _GRACE_SHARE = 0.05
 """Of its time, beyond its end: in it a parser that looks at the time itself hands in what it has."""
 _WATCH_SECONDS = 0.05
+_ENDS_WITHIN_SECONDS = 1.0
+"""A process that closed its pipes is gone by then, and has said how it ended."""
 _SAID_BYTES = 10_000
 _SAID_CHARACTERS = 200
 
@@ -159,7 +161,16 @@ class ParserProcess:
         except (EOFError, ValueError):
             self._is_ready = False
         if not self._is_ready:
+            try:
+                ended_by = -self._process.wait(_ENDS_WITHIN_SECONDS)
+            except subprocess.TimeoutExpired:
+                ended_by = 0
             self.kill()
+            if ended_by > 0:
+                raise PageUnavailable(
+                    f"the parser was ended by signal {ended_by} before it was ready, as by a system without memory "
+                    "left; make room and try again"
+                )
             said = self._pipe("stderr").read(_SAID_BYTES).decode(errors="replace").split("\n")
             why = next((line for line in reversed(said) if line.strip()), "it says nothing")
             raise PageUnavailable(f"no parser starts here ({why[:_SAID_CHARACTERS]}); install predibot anew")

@@ -12,8 +12,9 @@ from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.intervals import Spread, comparison_by_prices, estimate_by_prices
-from predibot.scoring.inference.price_implied import Exclusion, Holdings, first_after, run_ends, variances
+from predibot.scoring.inference.price_implied import Exclusion, Holdings, Stored, first_after, run_ends, variances
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
+from predibot.scoring.records.price_lookup import Observations
 from predibot.scoring.records.track_record import TrackRecord
 
 
@@ -43,6 +44,8 @@ class Book:
     """The bot and event of each decision, (n_d,), by bot: clusters of one bot."""
     ends_of_cells: Ints
     """Where the cells of each bot end, (bots + 1,), from 0."""
+    observations: Observations | None
+    """Those of markets that exclude others; None where none do."""
     held: dict[str, "Shares"] = field(default_factory=dict)
     """What was worked out once of what is held, by what it is behind."""
 
@@ -73,19 +76,21 @@ class Book:
             event=event.astype(np.int64),
             cell=cell.astype(np.int64),
             ends_of_cells=np.searchsorted(cells // max(events.size, 1), everyone).astype(np.int64),
+            observations=_of_exclusive(record),
         )
 
     def exclusion(self, rows: slice | Ints) -> Exclusion | None:
         """Return which outcomes of some bets exclude each other; None where none do."""
         record = self.record
-        if record.market_exclusive is None:
+        if record.market_exclusive is None or self.observations is None:
             return None
         market = record.bet_market[rows]
         group = record.market_exclusive[market].astype(np.int64)
         if not (group >= 0).any():
             return None
         slot = record.slots()[record.bet_decision[rows]]
-        return Exclusion(group, slot, record.settled_at[market], record.payout_yes[market])
+        stored = Stored(self.observations, self.start[rows], record.as_of)
+        return Exclusion(group, slot, record.settled_at[market], record.payout_yes[market], stored)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +144,18 @@ class Later:
             return book.ends_of_runs
         return first_after(book.start, book.start + self.held_seconds, book.ends_of_runs)
 
+    @cached_property
+    def starts_of_one_end(self) -> Ints:
+        """Return where those begin, and the last ones end, of a bot and market that come to the same end.
+
+        A market may stand at 0 when what was bought first comes to its end, and at 1 when the next does.
+        """
+        book, record = self.book, self.book.record
+        if self.held_seconds is None:
+            return book.starts_of_runs
+        bot = record.decision_bot[record.bet_decision]
+        return np.concatenate([[0], distinct(run_ends(record.bet_market, bot, book.start))])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Average:
@@ -174,7 +191,7 @@ class Average:
     def _spreads(self, known: NDArray[np.bool_], cells: int, counts: Floats) -> list[Spread]:
         """Return what the prices say of each bot's mean: what has no value counts as nothing held."""
         record, book = self.book.record, self.book
-        counted = known[self.held.unit] if known.size else np.zeros(self.held.unit.shape, dtype=np.bool_)
+        counted = known[self.held.unit]
         held = Holdings(
             cell=book.cell[record.bet_decision],
             market=record.bet_market,
@@ -185,7 +202,7 @@ class Average:
         )
         exclusion = None if self.later.held_seconds is not None else book.exclusion(slice(None))
         variance = _sums_between(variances(held, cells, ends=self.later.ends, exclusion=exclusion), book.ends_of_cells)
-        starts = book.starts_of_runs
+        starts = self.later.starts_of_one_end
         if_no, if_yes = (
             _sums_between(np.where(counted, each, 0.0), starts) for each in (self.held.if_no, self.held.if_yes)
         )
@@ -216,9 +233,7 @@ class Average:
         n = np.bincount(cell, minlength=subjects.size * bots.size)
         sums = np.bincount(cell, self.units.value[units], subjects.size * bots.size)
         table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(subjects.size, bots.size)
-        # Bets without a unit point to the first, which need not be there.
-        subject = np.zeros(max(owner.size, 1), dtype=np.int64)
-        weight = np.zeros(max(owner.size, 1))
+        subject, weight = np.zeros(owner.size, dtype=np.int64), np.zeros(owner.size)
         subject[units], weight[units] = code, 1.0 / n[cell]
         event = record.decision_event[self.units.decision[units[first]]]
         codes = cluster_codes(event) if event.size else event
@@ -297,20 +312,29 @@ class Compared:
             for each in ("shares", "if_no", "if_yes")
         )
         market = book.record.bet_market[row]
-        # Not by the subject: a bet without a unit has a price here, and points to another's.
         cell = book.event[book.record.bet_decision[row]]
-        ends = run_ends(market, cell)
-        starts = np.concatenate([[0], distinct(ends)])
-        bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
-        lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
+        ends = of_one_end = run_ends(market, cell)
         if later.held_seconds is not None:
             start = book.start[row]
+            of_one_end = run_ends(market, cell, start)
             ends = first_after(start, start + later.held_seconds, ends)
+        starts = np.concatenate([[0], distinct(of_one_end)])
+        bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
+        lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
         price = book.record.bet_price_yes[row]
         held = Holdings(cell, market, shares, price, later.price_yes[row], later.paid[row])
         exclusion = book.exclusion(row) if later.held_seconds is None else None
         variance = variances(held, int(cell.max()) + 1, ends=ends, exclusion=exclusion)
         return Spread(float(variance.sum()), lowest, highest)
+
+
+def _of_exclusive(record: TrackRecord) -> Observations | None:
+    exclusive = record.market_exclusive
+    if exclusive is None or not (exclusive >= 0).any():
+        return None
+    rows = np.flatnonzero(exclusive[record.observation_market] >= 0)
+    market, at = record.observation_market[rows], record.observation_at[rows]
+    return Observations.of(market, at, record.observation_price_yes[rows], exclusive.size)
 
 
 def subjects(event: Ints, slot: Floats) -> Ints:

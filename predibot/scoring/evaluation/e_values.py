@@ -23,6 +23,7 @@ from predibot.scoring.arguments import (
     stable_order,
     within_floats,
 )
+from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.metrics.kelly import kelly_fraction
 from predibot.scoring.records.track_record import TrackRecord
 
@@ -40,7 +41,7 @@ _MOST_LOG = math.log(np.finfo(np.float64).max)
 _LEAST = float(np.finfo(np.float64).tiny)
 _NOTHING = 1e-9
 """Sums of rounded numbers are not quite zero: no change, and no capital, is so small."""
-_CELLS_AT_ONCE = 16_384
+_CELLS_AT_ONCE = 4_096
 """So many at a time need no memory to speak of."""
 _MOST_STAKED = 1.0 + 1e-9
 """Shares of one dollar that were rounded may add up to a little more."""
@@ -193,7 +194,8 @@ def betting_evidence(
     if not abs(instant) < _LATEST:
         raise ValueError(f"as_of is {as_of!r}; give seconds since 1970")
     marks = _daily_marks(payouts, paid_at, observed, seen_at, seen, instant)
-    return _evidence(positions, marks, _moves(positions, marks))
+    moves = _paths(positions, marks).moves(np.arange(positions.stake.size), positions)
+    return _evidence(positions, marks, moves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +209,7 @@ class BotEvidence:
     """Of the bets it made; None where it was not asked for."""
 
 
+@within_floats
 def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEvidence, ...]:
     """Return the e-values of each bot, in the record's order, of decisions that are scored.
 
@@ -234,13 +237,17 @@ def record_evidence(record: TrackRecord, *, dollars: bool = True) -> tuple[BotEv
     )
     said, staked = _forecast_stakes(record), _dollar_stakes(record)
     counts = record.scored()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
-    bot = record.decision_bot[record.bet_decision]
+    rows = np.flatnonzero(counts)
+    event = _numbered(record.decision_event)
+    # Bots hold the same markets: what prices did is put in order once.
+    paths = _paths(_of_record(record, rows, said, event), marks)
+    bot = record.decision_bot[record.bet_decision[rows]]
     found = []
     for number, name in enumerate(record.bots):
-        rows = np.flatnonzero(counts & (bot == number))
-        positions = _of_record(record, rows, said)
-        moves = _moves(positions, marks)
-        of_dollars = _evidence(replace(positions, stake=staked[rows]), marks, moves) if dollars else None
+        own = np.flatnonzero(bot == number)
+        positions = _of_record(record, rows[own], said, event)
+        moves = paths.moves(own, positions)
+        of_dollars = _evidence(replace(positions, stake=staked[rows[own]]), marks, moves) if dollars else None
         found.append(BotEvidence(name, _evidence(positions, marks, moves), of_dollars))
     return tuple(found)
 
@@ -261,13 +268,18 @@ def _dollar_stakes(record: TrackRecord) -> Floats:
     return stakes
 
 
-def _of_record(record: TrackRecord, rows: Ints, stakes: Floats) -> "_Positions":
+def _numbered(events: Ints) -> Ints:
+    """Return the events numbered from zero, in order."""
+    return cluster_codes(events) if events.size else events
+
+
+def _of_record(record: TrackRecord, rows: Ints, stakes: Floats, event: Ints) -> "_Positions":
     decision = record.bet_decision[rows]
     return _Positions(
         stakes[rows],
         record.bet_price_yes[rows],
         decision,
-        record.decision_event[decision],
+        event[decision],
         record.bet_market[rows],
         record.decided_at[decision],
     )
@@ -281,6 +293,7 @@ class _Positions:
     price: Floats
     decision: Ints
     event: Ints
+    """From zero."""
     market: Ints
     decided_at: Floats
 
@@ -309,7 +322,7 @@ def _positions(
     refuse("stakes", staked, total[code] > _MOST_STAKED, "those of one decision add up to more than 1")
     for name, each in (("events", event), ("decided_at", at)):
         refuse(name, each, each != each[first][code], "a decision has one event and one instant")
-    return _Positions(staked, price, decision, event, market, at)
+    return _Positions(staked, price, decision, _numbered(event), market, at)
 
 
 def _instants(name: str, values: ArrayLike) -> Floats:
@@ -333,6 +346,8 @@ class _Marks:
     """When that price was seen, (k,)."""
     paid: NDArray[np.bool_]
     """Whether it is a payout, (k,): nothing of the market follows."""
+    ends: Ints
+    """Where the marks of each market end, (m,)."""
 
     def first_after(self, market: Ints, at: Floats) -> Ints:
         """Return the first mark of each market that was seen after an instant, (n,); the number of marks for none."""
@@ -344,18 +359,15 @@ class _Marks:
         inside = np.minimum(row, self.key.size - 1)
         # That day's mark may have been seen before the instant.
         row = row + ((self.key[inside] == wanted) & (self.at[inside] <= at))
-        inside = np.minimum(row, self.key.size - 1)
-        exists = (row < self.key.size) & (self.key[inside] // self.span == market)
-        return np.where(exists, row, self.key.size)
-
-    def end_of(self, market: Ints) -> Ints:
-        """Return the end of the marks of each market, (n,)."""
-        return np.searchsorted(self.key, (market + 1) * self.span).astype(np.int64)
+        return np.where(row < self.ends[market], row, self.key.size)
 
 
 def _midnights(at: Floats) -> Floats:
     """Return the first midnight not before each instant, in days since 1970."""
-    days: Floats = -np.floor_divide(-at, _DAY_SECONDS)
+    days = np.ceil(at / _DAY_SECONDS)
+    # A quotient is rounded; whole days are exact.
+    days += days * _DAY_SECONDS < at
+    days -= (days - 1.0) * _DAY_SECONDS >= at
     return days
 
 
@@ -368,7 +380,8 @@ def _daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, 
     paid = np.flatnonzero(paid_on <= last)
     if kept.size + paid.size == 0:
         nothing = np.zeros(0)
-        return _Marks(0, 1, np.zeros(0, dtype=np.int64), nothing, nothing, np.zeros(0, dtype=np.bool_))
+        none = np.zeros(0, dtype=np.int64)
+        return _Marks(0, 1, none, nothing, nothing, none == 0, np.zeros(payouts.size, dtype=np.int64))
     days = np.concatenate([seen_on[kept], paid_on[paid]])
     first = int(days.min())
     span = int(days.max()) - first + 2
@@ -378,13 +391,15 @@ def _daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, 
     row = kept[latest]
     key = np.concatenate([key[latest], paid * span + (paid_on[paid] - first).astype(np.int64)])
     order = np.argsort(key, kind="stable")
+    key = key[order]
     return _Marks(
         first=first,
         span=span,
-        key=key[order],
+        key=key,
         price=np.concatenate([prices[row], payouts[paid]])[order],
         at=np.concatenate([at[row], settled_at[paid]])[order],
         paid=order >= row.size,
+        ends=np.searchsorted(key, np.arange(1, payouts.size + 1) * span).astype(np.int64),
     )
 
 
@@ -401,7 +416,7 @@ def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingE
     """Return all e-values of some positions."""
     events = int(np.unique(positions.event[positions.stake != 0.0]).size)
     shares_bought = positions.shares()
-    gained = moves.gains(shares_bought[:, np.newaxis])[:, 0]
+    gained = moves.gains(shares_bought[np.newaxis])[0]
     gained = np.where(np.abs(gained) > _NOTHING, gained, 0.0)
     total, squares = moves.of_days(gained), moves.of_days(gained**2)
     moved = squares > 0.0
@@ -448,7 +463,7 @@ class _Moves:
     held_cell: Ints
     """The number of that cell, (c,)."""
     cell_event: Ints
-    """An index into the numbers of events, rising, (cells,)."""
+    """The event of each, rising, (cells,)."""
     event_start: Ints
     """Where the cells of each event begin."""
     cell_day: Ints
@@ -457,21 +472,21 @@ class _Moves:
     """The midnights, in days since 1970, rising."""
 
     def gains(self, shares_bought: Floats) -> Floats:
-        """Return what each cell gained, (cells, w), with each of w ways to hold shares of the positions, (n, w)."""
-        bought = shares_bought[self.row]
-        ways = bought.shape[1]
-        total = np.concatenate([np.zeros((1, ways)), np.cumsum(bought, axis=0)])
-        held = total[1:] - total[self.run_start]
-        found = np.zeros((self.cell_day.size, ways))
+        """Return what each cell gained, (w, cells), with each of w ways to hold shares of the positions, (w, n)."""
+        bought = shares_bought[:, self.row]
+        total = np.concatenate([np.zeros((len(bought), 1)), np.cumsum(bought, axis=1)], axis=1)
+        held = total[:, 1:] - total[:, self.run_start]
+        found = np.zeros((len(bought), self.cell_day.size))
         ends = np.append(self.held_starts, self.held_last.size)
         for first in range(0, self.held_cell.size, _CELLS_AT_ONCE):
             cells = slice(first, first + _CELLS_AT_ONCE)
             starts = self.held_starts[cells]
             rows = slice(starts[0], ends[first + starts.size])
-            gained = held[self.held_last[rows]] * self.held_change[rows, np.newaxis]
-            found[self.held_cell[cells]] = np.add.reduceat(gained, starts - starts[0], axis=0)
-        for way in range(ways):
-            found[:, way] += np.bincount(self.cell, bought[:, way] * self.change, self.cell_day.size)
+            last, change = self.held_last[rows], self.held_change[rows]
+            for shares_held, gained in zip(held, found, strict=True):
+                gained[self.held_cell[cells]] = np.add.reduceat(shares_held[last] * change, starts - starts[0])
+        for each, gained in zip(bought, found, strict=True):
+            gained += np.bincount(self.cell, each * self.change, self.cell_day.size)
         return found
 
     def of_days(self, values: Floats) -> Floats:
@@ -479,49 +494,107 @@ class _Moves:
         return np.bincount(self.cell_day, values, self.days.size).astype(np.float64)
 
 
-def _moves(positions: _Positions, marks: _Marks) -> _Moves:
-    """Return what moved them."""
-    mark = marks.first_after(positions.market, positions.decided_at)
-    row = np.flatnonzero(mark < marks.key.size)
-    row = row[np.lexsort((mark[row], positions.market[row], positions.event[row]))]
-    mark, market = mark[row], positions.market[row]
-    event = np.unique(positions.event, return_inverse=True)[1][row]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Paths:
+    """What prices did from the first mark of any position on, whoever holds it.
+
+    A path is of a market in an event; paths are by event and then by market.
+    """
+
+    marks: _Marks
+    mark: Ints
+    """The first mark of each position, (n,); the number of marks for none."""
+    path: Ints
+    """The path of each position, (n,)."""
+    first: Ints
+    """The first mark of any position of each path, (p,)."""
+    starts: Ints
+    """Where the marks after that begin, among those of all paths, and the last ones end, (p + 1,)."""
+    moved: Ints
+    """Which of them moved the price, by event and then by day, (h,)."""
+    change: Floats
+    """How far, (h,)."""
+    label: Ints
+    """Their event * span + day, (h,)."""
+
+    def moves(self, own: Ints, positions: _Positions) -> _Moves:
+        """Return what moved some of the positions.
+
+        Args:
+            own: Which, rising.
+            positions: Those.
+        """
+        marks, mark = self.marks, self.mark[own]
+        row = np.flatnonzero(mark < marks.key.size)
+        row = row[np.lexsort((mark[row], self.path[own][row]))]
+        mark, path = mark[row], self.path[own][row]
+        begins = np.diff(path, prepend=-1) != 0
+        held = self._held(path, mark)
+        kept = np.flatnonzero(held >= 0)
+        held_label = self.label[kept]
+        held_starts = np.flatnonzero(np.diff(held_label, prepend=-1))
+        held_label = held_label[held_starts]
+        label = positions.event[row] * marks.span + marks.key[mark] % marks.span
+        cells = distinct(np.sort(np.concatenate([label, held_label])))
+        there = np.bincount(cells % marks.span, minlength=marks.span) > 0
+        return _Moves(
+            row=row,
+            change=marks.price[mark] - positions.price[row],
+            cell=np.searchsorted(cells, label).astype(np.int64),
+            run_start=np.flatnonzero(begins)[np.cumsum(begins) - 1],
+            held_last=held[kept],
+            held_change=self.change[kept],
+            held_starts=held_starts,
+            held_cell=np.searchsorted(cells, held_label).astype(np.int64),
+            cell_event=cells // marks.span,
+            event_start=np.flatnonzero(np.diff(cells // marks.span, prepend=-1)),
+            cell_day=(np.cumsum(there) - 1)[cells % marks.span],
+            days=np.flatnonzero(there) + marks.first,
+        )
+
+    def _held(self, path: Ints, mark: Ints) -> Ints:
+        """Return the last position that was held when each later mark moved the price, (h,); -1 for none.
+
+        Args:
+            path: Of the positions, by path and then by mark.
+            mark: Their first marks.
+        """
+        # The paths and their positions are numbered in one row, so that the largest so far is the last one.
+        paths = np.arange(self.first.size)
+        position = np.arange(path.size)
+        latest = np.zeros(self.starts[-1] + 1, dtype=np.int64)
+        latest[self.starts[:-1]] = paths + np.searchsorted(path, paths)
+        # A position is held from the mark after its first one on, which need not be there.
+        place = self.starts[path] + mark - self.first[path]
+        ever = place < self.starts[path + 1]
+        latest[place[ever]] = (position + path + 1)[ever]
+        position_of = np.full(paths.size + position.size + 1, -1)
+        position_of[position + path + 1] = position
+        return position_of[np.maximum.accumulate(latest)[self.moved]]
+
+
+def _paths(positions: _Positions, marks: _Marks) -> _Paths:
+    """Return what prices did to some positions."""
+    order = stable_order(positions.market)
+    order = order[stable_order(positions.event[order])]
+    event, market = positions.event[order], positions.market[order]
+    marked = marks.first_after(market, positions.decided_at[order])
     begins = (np.diff(event, prepend=-1) != 0) | (np.diff(market, prepend=-1) != 0)
-    start, run = np.flatnonzero(begins), np.cumsum(begins) - 1
-    later = marks.end_of(market[start]) - mark[start] - 1
-    first_held = np.cumsum(later) - later
-    held_run = np.repeat(np.arange(start.size), later)
-    held_mark = np.arange(held_run.size) + (mark[start] + 1 - first_held)[held_run]
-    # A position is held from the mark after its first one on, which need not be there.
-    since = mark - mark[start][run]
-    ever = since < later[run]
-    so_far = np.cumsum(np.bincount((first_held[run] + since)[ever], minlength=held_run.size))
-    before = np.concatenate([[0], so_far])[first_held]
-    held_last = so_far + (start - before - 1)[held_run]
-    held_change = marks.price[held_mark] - marks.price[held_mark - 1]
-    told = np.flatnonzero(held_change)
-    held_event, day = event[start][held_run[told]], marks.key[held_mark[told]] % marks.span
+    start = np.flatnonzero(begins)
+    mark, path = np.empty_like(order), np.empty_like(order)
+    mark[order], path[order] = marked, np.cumsum(begins) - 1
+    first = np.minimum.reduceat(marked, start) if start.size else start
+    later = np.maximum(marks.ends[market[start]] - first - 1, 0)
+    starts = np.concatenate([[0], np.cumsum(later)])
+    after = np.arange(starts[-1]) + np.repeat(first + 1 - starts[:-1], later)
+    change = marks.price[after] - marks.price[after - 1]
+    moved = np.flatnonzero(change)
+    day = marks.key[after[moved]] % marks.span
+    held_event = np.repeat(event[start], later)[moved]
     order = stable_order(day)
     order = order[stable_order(held_event[order])]
-    held_label = held_event[order] * marks.span + day[order]
-    held_starts = np.flatnonzero(np.diff(held_label, prepend=-1))
-    label, held_label = event * marks.span + marks.key[mark] % marks.span, held_label[held_starts]
-    cells = distinct(np.sort(np.concatenate([label, held_label])))
-    there = np.bincount(cells % marks.span, minlength=marks.span) > 0
-    return _Moves(
-        row=row,
-        change=marks.price[mark] - positions.price[row],
-        cell=np.searchsorted(cells, label).astype(np.int64),
-        run_start=start[run],
-        held_last=held_last[told][order],
-        held_change=held_change[told][order],
-        held_starts=held_starts,
-        held_cell=np.searchsorted(cells, held_label).astype(np.int64),
-        cell_event=cells // marks.span,
-        event_start=np.flatnonzero(np.diff(cells // marks.span, prepend=-1)),
-        cell_day=(np.cumsum(there) - 1)[cells % marks.span],
-        days=np.flatnonzero(there) + marks.first,
-    )
+    moved = moved[order]
+    return _Paths(marks, mark, path, first, starts, moved, change[moved], held_event[order] * marks.span + day[order])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -531,7 +604,6 @@ class _Accounts:
     staked: Floats
     """S: what all stakes of a decision add up to."""
     event: Ints
-    """From zero, in the order of the numbers of events."""
     of_position: Ints
     """The decision of each position, (n,)."""
     shares: Floats
@@ -557,10 +629,10 @@ class _Accounts:
         # With one decision an event, nothing was staked before.
         if before.any():
             weights = np.hstack([shares_bet * np.exp(before), of_first])
-            gained = moves.gains(self.shares[:, np.newaxis] * weights[self.of_position])
+            gained = moves.gains(self.shares * weights.T[:, self.of_position])
         else:
-            gained = self.gained[:, np.newaxis] * np.append(shares_bet, HALFWAY)
-        return (self._log_product(moves, *each) for each in zip(gained.T, kept.T, strict=True))
+            gained = self.gained * np.append(shares_bet, HALFWAY)[:, np.newaxis]
+        return (self._log_product(moves, *each) for each in zip(gained, kept.T, strict=True))
 
     def _log_product(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
         """Return the logarithm of the product of accounts that gained so much in each cell, and always keep some."""
@@ -576,7 +648,7 @@ class _Accounts:
 def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _Accounts:
     _, first, code = np.unique(positions.decision, return_index=True, return_inverse=True)
     staked = np.bincount(code, np.abs(positions.stake))
-    event = np.unique(positions.event, return_inverse=True)[1][first]
+    event = positions.event[first]
     order = np.lexsort((positions.decided_at[first], event))
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
@@ -599,7 +671,7 @@ def _dependence(ratios: Floats, n: Ints) -> Floats:
 
 def _book_returns(positions: _Positions, marks: _Marks, days: Ints, gained: Floats) -> Floats:
     """Return what all open positions gained on each day, over what was at stake, (days,)."""
-    last = np.maximum(marks.end_of(positions.market) - 1, 0)
+    last = np.maximum(marks.ends[positions.market] - 1, 0)
     paid = marks.paid[last] & (marks.key[last] // marks.span == positions.market)
     too_late = paid & (marks.at[last] <= positions.decided_at)
     midnights = days.astype(np.float64)

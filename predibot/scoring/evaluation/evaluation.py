@@ -116,7 +116,7 @@ class Evaluation:
         return tuple(
             verdict(
                 found.forecasts,
-                edge=card.edge.edge,
+                edge=card.edge.edge if card.edge.answered else None,
                 standard_error=None if card.edge.interval is None else card.edge.interval.standard_error,
                 events=card.edge.clusters,
             )

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf, log, log1p
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints, instance_of
+from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import cluster_codes, cluster_sums
 from predibot.scoring.inference.intervals import estimate_of_brier
@@ -22,7 +23,7 @@ from predibot.scoring.metrics.calibration import (
     murphy_decomposition,
 )
 from predibot.scoring.metrics.difficulty import difficulty_adjusted
-from predibot.scoring.metrics.probability import brier_score, brier_skill_score, log_score, surprises
+from predibot.scoring.metrics.probability import CLIP, brier_score, brier_skill_score, log_score, surprises
 from predibot.scoring.records.forecasts import Forecasts
 
 
@@ -65,6 +66,7 @@ class ForecastScore:
     """Of the Brier and log scores, the accuracy, the market's Brier score and the skill, by name."""
 
 
+@within_floats
 def forecast_scores(
     forecasts: Forecasts, *, uncertainty: Uncertainty | None = None, adjust: bool = True
 ) -> tuple[ForecastScore, ...]:
@@ -135,13 +137,13 @@ def _intervals(parts: Sequence[Forecasts], uncertainty: Uncertainty | None) -> l
     if uncertainty is None:
         return drawn
     return [
-        {**_of_brier(own, uncertainty.confidence), **named} if named else named
+        {**brier_intervals(own, uncertainty.confidence), **named} if named else named
         for own, named in zip(parts, drawn, strict=True)
     ]
 
 
-def _of_brier(own: Forecasts, confidence: float) -> Mapping[str, Estimate]:
-    """Return the interval of the Brier score, and of the market's, each by its own probabilities."""
+def brier_intervals(own: Forecasts, confidence: float) -> Mapping[str, Estimate]:
+    """Return the interval of one forecaster's Brier score, and of the market's, each by its own probabilities."""
     priced = own.only(~np.isnan(own.market_probability))
     said = {"brier": (own, own.probability), "market_brier": (priced, priced.market_probability)}
     return {name: _brier(*each, confidence) for name, each in said.items() if each[1].size}
@@ -152,7 +154,8 @@ def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
     sums = cluster_sums(errors, np.ones_like(errors), codes)
     market = own.question if own.market is None else own.market
     slot = np.zeros(said.shape) if own.slot is None else own.slot
-    order = np.lexsort((slot, market, codes))
+    # Of forecasts made at once the less certain counts as the later: the order of rows leaves no trace.
+    order = np.lexsort((said, said * (1.0 - said), slot, market, codes))
     # A squared error moves by 1 - 2 p with the outcome.
     held = Holdings(
         cell=codes[order],
@@ -176,9 +179,9 @@ def _ratios(own: Forecasts) -> Mapping[str, Ratio]:
     error, market_error = priced.squared_errors(), (priced.market_probability - priced.outcome) ** 2
     right = ((own.probability > 0.5) == (own.outcome == 1.0)).astype(np.float64)
     return {
-        "log_score": mean_of(surprises(own.probability, own.outcome), own.cluster),
-        "accuracy": mean_of(right, own.cluster),
-        "skill_vs_market": Ratio(market_error - error, market_error, priced.cluster),
+        "log_score": mean_of(surprises(own.probability, own.outcome), own.cluster, (-log1p(-CLIP), -log(CLIP))),
+        "accuracy": mean_of(right, own.cluster, (0.0, 1.0)),
+        "skill_vs_market": Ratio(market_error - error, market_error, priced.cluster, (-inf, 1.0)),
     }
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.evaluation.averages import Average, Book, Later, Shares, Units, subjects
+from predibot.scoring.evaluation.averages import Average, Book, Later, Shares, Units
 from predibot.scoring.metrics.frictions import quote_shares
 from predibot.scoring.records.edge import Edges
 from predibot.scoring.records.horizon_returns import HorizonReturns, market_bets_usd
@@ -80,21 +80,22 @@ def edge_average(found: Edges, book: Book) -> Average:
         found: The edges of the record, its bets in the order they had.
         book: The record's.
     """
-    record, bets = book.record, book.order.size
-    # What was asked and not answered moves nothing.
-    unit, shares, later, paid = (
-        np.zeros(bets, np.int64),
-        np.zeros(bets),
-        np.full(bets, np.nan),
-        np.zeros(bets, np.bool_),
-    )
-    unit[found.bet], shares[found.bet] = found.cell, found.shares
-    later[found.bet], paid[found.bet] = found.later, found.paid
-    unit, shares = unit[book.order], shares[book.order]
+    record, bets, bots = book.record, book.order.size, len(book.record.bots)
+    shares, later, paid = np.zeros(bets), np.full(bets, np.nan), np.zeros(bets, np.bool_)
+    shares[found.bet], later[found.bet], paid[found.bet] = found.shares, found.later, found.paid
+    shares = shares[book.order]
+    # What was asked and not answered moves nothing, but has a price.
+    of_decision = book.subject * bots + record.decision_bot
+    labels, unit = np.unique(np.append(of_decision[found.decision], -1), return_index=True)
+    place = np.searchsorted(labels, of_decision[record.bet_decision])
+    unit = unit[np.where(labels[np.minimum(place, labels.size - 1)] == of_decision[record.bet_decision], place, 0)]
     between = np.where(shares == 0.0, 0.0, (record.bet_price_yes + record.bet_probability) / 2.0)
+    # The last unit is that of bets on what is not counted at all.
+    none = np.zeros(min(record.decided_at.size, 1), dtype=np.int64)
+    decision, value = np.append(found.decision, none), np.append(found.value, np.full(none.shape, np.nan))
     return Average(
         book,
-        Units(found.decision, subjects(found.event, found.slot), found.value),
+        Units(decision, book.subject[decision], value),
         Shares(unit, shares, -shares * between, shares * (1.0 - between)),
         Later.of(book, later, paid, None),
         limits=(-1.0, 1.0),

@@ -160,8 +160,9 @@ def _on_fees(record: TrackRecord) -> Iterator[str]:
 def _days_between_dates(record: TrackRecord) -> int | None:
     """Return the fewest days between two dates of one bot; None if none has two."""
     scored = record.scored()
-    dates = np.unique(np.stack([record.decision_bot[scored], record.decision_day[scored]]), axis=1)
-    steps = np.diff(dates[1])[np.diff(dates[0]) == 0]
+    bot, (days, day) = record.decision_bot[scored], np.unique(record.decision_day[scored], return_inverse=True)
+    dates = np.unique(bot * days.size + day)
+    steps = np.diff(days[dates % days.size])[np.diff(dates // days.size) == 0] if dates.size else days
     return int(steps.min()) if steps.size else None
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints, instance_of
+from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.evaluation.averages import Average, Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.evaluation.scorecard import Scorecard
@@ -78,6 +78,7 @@ class Pair:
         return self.first if (self.difference < 0.0) == lower_is_better else self.second
 
 
+@within_floats
 def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, ...]:
     """Return every pair of forecasters by their squared errors on the questions both answered.
 
@@ -93,6 +94,7 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
     return _adjusted(_drawn_pairs("brier", forecasts.forecasters, answers, uncertainty))
 
 
+@within_floats
 def return_pairs(
     record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty, *, book: Book | None = None
 ) -> tuple[Pair, ...]:
@@ -124,6 +126,7 @@ def return_pairs(
     )
 
 
+@within_floats
 def edge_pairs(
     record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | None = None, book: Book | None = None
 ) -> tuple[Pair, ...]:
@@ -153,8 +156,8 @@ def edge_pairs(
 def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
     """Return scorecards in the order of the leaderboard: by the lower end of the edge's interval, highest first.
 
-    Those without an interval come last, in the order they are in, and so do
-    equals: nothing tells them apart.
+    Those without an interval come last, and those that answered nothing: their
+    edge of 0 says nothing of them. Equals stay in the order they are in.
 
     Args:
         cards: Those of an evaluation.
@@ -170,7 +173,9 @@ def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
 
 def _lower_end(card: Scorecard) -> float:
     interval = card.edge.interval
-    return -math.inf if interval is None or interval.low is None else interval.low
+    if interval is None or interval.low is None or not card.edge.answered:
+        return -math.inf
+    return interval.low
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,7 +240,8 @@ def _table(answers: _Answers, bots: int) -> tuple[Floats, Ints]:
 
 def _difference(first: Floats, second: Floats, clusters: Ints) -> Ratio:
     rows = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
-    return mean_of(first[rows] - second[rows], clusters[rows])
+    # Of two scores in [0, 1].
+    return mean_of(first[rows] - second[rows], clusters[rows], (-1.0, 1.0))
 
 
 def _pair(metric: str, first: str, second: str, found: Comparison | None) -> Pair:

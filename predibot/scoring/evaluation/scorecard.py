@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
-from predibot.scoring.arguments import Floats, instance_of
+from predibot.scoring.arguments import Floats, instance_of, within_floats
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages, horizon_series
@@ -184,6 +184,7 @@ class Scorecard:
         return self.forecast.skill_vs_market
 
 
+@within_floats
 def scorecards(
     record: TrackRecord,
     *,
@@ -229,7 +230,10 @@ def scorecards(
         returns = horizon_returns(record, horizons_days, max_gap_seconds=max_gap_seconds)
     if book is None and uncertainty is not None:
         book = Book.of(record)
-    horizons = [(each.label, _score_horizon(record, each, convention, beside_edge, book)) for each in returns]
+    still_open = stakes_open(record)
+    horizons = [
+        (each.label, _score_horizon(record, each, still_open, convention, beside_edge, book)) for each in returns
+    ]
     found = edges(record, max_gap_seconds=max_gap_seconds) if found is None else found
     ahead_of_price = _score_edges(len(record.bots), found, uncertainty, book)
     return tuple(
@@ -362,6 +366,7 @@ def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book:
 def _score_horizon(
     record: TrackRecord,
     returns: HorizonReturns,
+    still_open: Floats,
     convention: Convention,
     uncertainty: Uncertainty | None,
     book: Book | None,
@@ -379,7 +384,6 @@ def _score_horizon(
     }
     sharpe = _sharpe(record, returns, convention)
     intervals = _intervals(record, returns, convention, uncertainty, book)
-    open_stakes = stakes_open(record)
     return [
         HorizonScore(
             days=returns.days,
@@ -401,7 +405,7 @@ def _score_horizon(
             n_drift=mean["drift"][row].n,
             mean_return_by_event=by_event["mean_return"][0][row],
             quote_mean_return_by_event=by_event["quote_mean_return"][0][row],
-            open_stakes=_or_none(float(open_stakes[row])),
+            open_stakes=_or_none(float(still_open[row])),
             intervals=intervals[row],
         )
         for row in range(bots)

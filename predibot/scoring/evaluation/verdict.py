@@ -28,7 +28,7 @@ class Finding(StrEnum):
     TOO_FEW_EVENTS = "too few events"
     """Below 30 no claim is made, whatever the numbers say."""
     NOTHING_YET = "nothing yet"
-    """Nothing has a price or has paid."""
+    """Nothing has a price or has paid, or the bot answered nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Bootstrap: how far a number could have come out otherwise, had other clusters been asked."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -47,7 +48,7 @@ class Estimate:
     price_standard_error: float | None = None
     """How far it would vary by the prices that were paid, which know the odds that did not come in."""
     without_best: float | None = None
-    """The mean without the cluster that adds most to it; None where it is not of gains, or there is one cluster."""
+    """The mean without the cluster that lifts it most; None where it is not of gains, or there is one cluster."""
 
     @property
     def standard_error(self) -> float | None:
@@ -263,7 +264,7 @@ def estimate_of(sums: ClusterSums, n: int, distances: Floats, confidence: float)
     has_value = np.isfinite(distances)
     if not _too_many_without_value(distances):
         lower, upper = _tails(distances[has_value], confidence)
-        low, high = sums.ratio - upper * sums.standard_error, sums.ratio - lower * sums.standard_error
+        low, high = finite_ends(sums.ratio - upper * sums.standard_error, sums.ratio - lower * sums.standard_error)
     without = int(np.count_nonzero(~has_value))
     error = None if np.isnan(sums.standard_error) else sums.standard_error
     return Estimate(
@@ -278,6 +279,11 @@ def estimate_of(sums: ClusterSums, n: int, distances: Floats, confidence: float)
         resamples_without_value=without,
         cluster_standard_error=error,
     )
+
+
+def finite_ends(low: float, high: float) -> tuple[float, float] | tuple[None, None]:
+    """Return both ends of an interval; None of both where no float holds one."""
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else (None, None)
 
 
 def check_draws(resamples: int, confidence: float) -> float:
@@ -301,11 +307,12 @@ def _moments(sums: ClusterSums) -> Floats:
 
 def _distances(moments: Floats, clusters: int) -> Floats:
     e_sum, b_sum, ee_sum, eb_sum, bb_sum = moments.T
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         beyond = e_sum / b_sum
         squares = ee_sum - 2.0 * beyond * eb_sum + beyond**2 * bb_sum
         error = np.sqrt(clusters / (clusters - 1) * squares) / b_sum
-        distances: Floats = np.where(squares > ROUNDING * ee_sum, beyond / error, np.nan)
+        known = (squares > ROUNDING * ee_sum) & np.isfinite(error)
+        distances: Floats = np.where(known, beyond / error, np.nan)
     return distances
 
 

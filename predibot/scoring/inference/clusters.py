@@ -1,5 +1,6 @@
 """Clusters: rows that belong together, such as all forecasts on one event."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,31 +34,49 @@ class ClusterSums:
 
     @property
     def ratio(self) -> float:
-        """Return the ratio; NaN where the denominators are all zero."""
+        """Return the ratio; NaN where the denominators are all zero, or so small that no float holds it."""
         total = float(self.denominators.sum())
-        return float(self.numerators.sum()) / total if total > 0.0 else float("nan")
+        ratio = float(self.numerators.sum()) / total if total > 0.0 else math.nan
+        return ratio if math.isfinite(ratio) else math.nan
 
     @property
     def residuals(self) -> Floats:
-        """Return what each cluster adds beyond its share, as a part of the whole, shape (clusters,)."""
-        beyond: Floats = (self.numerators - self.ratio * self.denominators) / self.denominators.sum()
-        return beyond
+        """Return what each cluster adds beyond its share, as a part of about the largest, shape (clusters,).
+
+        Plain residuals may lie so far from one that their squares vanish or overflow.
+        """
+        beyond = self._beyond()
+        return np.ldexp(beyond, -_exponent(beyond))
 
     @property
     def standard_error(self) -> float:
-        """Return the linearised standard error sqrt(K / (K - 1) * sum(residuals^2)).
+        """Return the linearised standard error sqrt(K / (K - 1) * sum(beyond^2)) / sum(denominators).
 
         NaN where the clusters tell nothing of it: fewer than two of them, all
-        alike, or a ratio without a value.
+        alike, a ratio without a value, or an error too large for a float.
         """
-        if self.clusters < 2 or np.isnan(self.ratio):
-            return float("nan")
-        residuals = self.residuals
-        scale = np.abs(self.numerators).max() / self.denominators.sum()
-        if np.abs(residuals).max() <= ROUNDING * scale:
-            return float("nan")
-        # Squares of numbers near the smallest there are vanish.
-        return float(np.sqrt(self.clusters / (self.clusters - 1) * np.sum(residuals**2))) or float("nan")
+        if self.clusters < 2 or math.isnan(self.ratio):
+            return math.nan
+        beyond = self._beyond()
+        if np.abs(beyond).max() <= ROUNDING * np.abs(self.numerators).max():
+            return math.nan
+        total, power = math.frexp(float(self.denominators.sum()))
+        # Powers of two change no digit.
+        residuals = self.residuals / total
+        error = float(np.sqrt(self.clusters / (self.clusters - 1) * np.sum(residuals**2)))
+        try:
+            return math.ldexp(error, _exponent(beyond) - power) or math.nan
+        except OverflowError:
+            return math.nan
+
+    def _beyond(self) -> Floats:
+        beyond: Floats = self.numerators - self.ratio * self.denominators
+        return beyond
+
+
+def _exponent(values: Floats) -> int:
+    """Return the power of two that is just above the largest value."""
+    return math.frexp(float(np.abs(values).max()))[1]
 
 
 def cluster_codes(clusters: ArrayLike, name: str = "clusters") -> Ints:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, floats, not_empty, numbers, refuse, same_length, shares, within_floats
-from predibot.scoring.inference.bootstrap import Estimate, check_draws, estimate_of, studentised_distances
+from predibot.scoring.inference.bootstrap import Estimate, check_draws, estimate_of, finite_ends, studentised_distances
 from predibot.scoring.inference.clusters import ROUNDING, ClusterSums, cluster_codes, cluster_starts, cluster_sums
 from predibot.scoring.inference.draws import MAX_RESAMPLES, at_least, at_most, generator, resampled_sums
 
@@ -91,7 +91,7 @@ def comparison_of(sums: ClusterSums, n: int, distances: Floats, confidence: floa
     low = high = None
     if found.low is not None:
         half = float(np.nanquantile(np.abs(distances), confidence)) * sums.standard_error
-        low, high = sums.ratio - half, sums.ratio + half
+        low, high = finite_ends(sums.ratio - half, sums.ratio + half)
     own = abs(sums.ratio / sums.standard_error)
     # Written so that NaN, a resample without a value, counts as beyond.
     beyond = int(np.sum(~(np.abs(distances) < own)))

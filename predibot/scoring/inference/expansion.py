@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.bootstrap import Estimate, finite_ends
 from predibot.scoring.inference.clusters import ClusterSums
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.student_t import t_quantile, t_two_sided
@@ -53,7 +53,7 @@ def expanded_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
     """
     quantile = _quantile(sums, confidence)
     shift = _shift(sums, quantile)
-    low, high = (sums.ratio - end * sums.standard_error for end in (quantile + shift, shift - quantile))
+    low, high = finite_ends(*(sums.ratio - end * sums.standard_error for end in (quantile + shift, shift - quantile)))
     return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, CORRECTED, 0, 0, sums.standard_error)
 
 
@@ -66,7 +66,7 @@ def expanded_comparison(sums: ClusterSums, n: int, confidence: float) -> Compari
         confidence: The share of such intervals that should hold the truth.
     """
     half = _quantile(sums, confidence) * sums.standard_error
-    low, high = sums.ratio - half, sums.ratio + half
+    low, high = finite_ends(sums.ratio - half, sums.ratio + half)
     p_value = t_two_sided(sums.ratio / sums.standard_error, sums.clusters - 1)
     found = Estimate(sums.ratio, low, high, confidence, n, sums.clusters, SYMMETRIC_T, 0, 0, sums.standard_error)
     return Comparison(**asdict(found), p_value=p_value)
@@ -79,9 +79,8 @@ def _quantile(sums: ClusterSums, confidence: float) -> float:
 def _shift(sums: ClusterSums, quantile: float) -> float:
     """Return how far both quantiles are moved, in standard errors."""
     shares = sums.denominators / sums.denominators.mean()
-    # The shift has no unit, and the powers of tiny residuals would vanish.
-    residuals = sums.residuals / np.abs(sums.residuals).max()
-    residuals /= np.sqrt(np.mean(residuals**2))
+    # The shift has no unit.
+    residuals = sums.residuals / np.sqrt(np.mean(sums.residuals**2))
     skewness = np.mean(residuals**3)
     weighing = np.mean(residuals * shares)
     moved = weighing * quantile**2 - skewness * (2.0 * quantile**2 + 1.0) / 6.0

@@ -6,8 +6,6 @@ They are formulas, without draws; docs/coverage.md has how often they hold the t
 import math
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums
 from predibot.scoring.inference.comparison import Comparison
@@ -65,7 +63,7 @@ def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: fl
         resamples_without_value=0,
         cluster_standard_error=_known(of_clusters),
         price_standard_error=_known(of_prices),
-        without_best=_without_best(sums, np.argmax(sums.numerators)),
+        without_best=_without_best(sums, ahead=True),
     )
 
 
@@ -78,8 +76,8 @@ def comparison_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: 
     found = estimate_by_prices(sums, n, spread, confidence)
     error = found.standard_error
     p_value = t_two_sided(found.estimate / error, sums.clusters - 1) if error and sums.clusters > 1 else 1.0
-    best = np.argmax(sums.numerators if found.estimate >= 0.0 else -sums.numerators)
-    return Comparison(**{**asdict(found), "without_best": _without_best(sums, best)}, p_value=p_value)
+    without_best = _without_best(sums, ahead=found.estimate >= 0.0)
+    return Comparison(**{**asdict(found), "without_best": without_best}, p_value=p_value)
 
 
 def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: float) -> Estimate:
@@ -137,9 +135,11 @@ def _moved(share: float, by: float) -> float:
     return (1.0 if logit >= 0.0 else odds) / (1.0 + odds)
 
 
-def _without_best(sums: ClusterSums, best: np.intp) -> float | None:
-    rest = float(sums.denominators.sum() - sums.denominators[best])
-    return float(sums.numerators.sum() - sums.numerators[best]) / rest if rest > 0.0 else None
+def _without_best(sums: ClusterSums, *, ahead: bool) -> float | None:
+    """Return the mean without the cluster that lifts it most, or lowers it most: not the one with the most rows."""
+    rest = sums.denominators.sum() - sums.denominators
+    means = (sums.numerators.sum() - sums.numerators)[rest > 0.0] / rest[rest > 0.0]
+    return float(means.min() if ahead else means.max()) if means.size else None
 
 
 def _known(value: float) -> float | None:

@@ -23,6 +23,7 @@ from predibot.scoring.arguments import (
     within_floats,
 )
 from predibot.scoring.inference.clusters import cluster_codes
+from predibot.scoring.records.price_lookup import Observations
 
 _ROUNDING = 1e-12
 
@@ -46,6 +47,17 @@ class Holdings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """What is known of the markets' prices beside those that were bought at."""
+
+    observations: Observations
+    bought_at: Floats
+    """The instant of the price of each holding, (k,): what was seen later counts for more."""
+    as_of: float
+    """The end, for which a market that has no later price has the last one stored."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Exclusion:
     """Of which holdings at most one market pays YES, and when they were bought."""
 
@@ -57,6 +69,8 @@ class Exclusion:
     """Since when its market is settled, (k,); NaN or infinite where it is not."""
     payout_yes: Floats
     """What it paid then, (k,)."""
+    stored: Stored | None = None
+    """Left out, a market keeps the price at which it was last bought."""
 
 
 @within_floats
@@ -189,7 +203,7 @@ def _of_markets(held: Holdings, ends: Ints) -> Floats:
     return added
 
 
-def run_ends(*labels: Ints) -> Ints:
+def run_ends(*labels: Ints | Floats) -> Ints:
     """Return where the run of equal labels ends in which each row is, (k,)."""
     size = labels[0].size
     if not size:
@@ -224,21 +238,20 @@ def _of_groups(held: Holdings, exclusion: Exclusion, cells: int) -> Floats:
     rows = np.flatnonzero(exclusion.group >= 0)
     table = _Table.of(held.cell[rows], exclusion.group[rows], held.market[rows], exclusion.slot[rows])
     bought: Floats = np.bincount(table.place, held.shares[rows], table.size).astype(np.float64)
-    price = np.full(table.size, np.nan)
-    price[table.place] = held.price_yes[rows]
-    price = _carried(price, table.start_of_run)
     settled_at, payout = np.full(table.runs, np.inf), np.zeros(table.runs)
     settled_at[table.run_of_row], payout[table.run_of_row] = exclusion.settled_at[rows], exclusion.payout_yes[rows]
+    price, open_price = _prices_of(table, held, exclusion, rows)
     # Nothing is settled at an instant that is not known.
     over = settled_at[table.run] <= table.slot[table.column]
     price = np.where(over, payout[table.run], price)
+    if exclusion.stored is not None:
+        open_price = np.where(settled_at <= exclusion.stored.as_of, payout, open_price)
     summed = np.cumsum(bought)
     after = summed - np.where(table.start_of_run > 0, summed[table.start_of_run - 1], 0.0)
     columns = table.slot.size
     grown = _spread(after, price, table.column, columns) - _spread(after - bought, price, table.column, columns)
     found: Floats = np.bincount(table.group_of_column, grown, table.groups).astype(np.float64)
     last = np.flatnonzero(np.append(np.diff(table.run) != 0, True))
-    open_price = price[last]
     known = ~np.isnan(held.later_yes[rows])
     open_price[table.run_of_row[known]] = held.later_yes[rows[known]]
     is_paid = np.zeros(table.runs, dtype=np.bool_)
@@ -248,10 +261,28 @@ def _of_groups(held: Holdings, exclusion: Exclusion, cells: int) -> Floats:
     return np.bincount(table.cell_of_group, np.maximum(found, 0.0), cells).astype(np.float64)
 
 
-def _carried(price: Floats, start_of_run: Ints) -> Floats:
-    """Return each price, or else the last one before it in its run; zero where there is none yet."""
-    seen = np.maximum.accumulate(np.where(np.isnan(price), 0, np.arange(price.size)))
-    return np.where((seen >= start_of_run) & ~np.isnan(price[seen]), price[seen], 0.0)
+def _prices_of(table: "_Table", held: Holdings, exclusion: Exclusion, rows: Ints) -> tuple[Floats, Floats]:
+    """Return the price of each place, and that of each run in the end: the last one stored by then, zero for none."""
+    stored = exclusion.stored
+    price, at = np.full(table.size, np.nan), np.full(table.size, -np.inf)
+    price[table.place] = held.price_yes[rows]
+    if stored is not None:
+        at[table.place] = stored.bought_at[rows]
+    unquoted = np.flatnonzero(np.isnan(price))
+    seen = np.maximum.accumulate(np.where(np.isnan(price), table.start_of_run, np.arange(table.size)))
+    price, at = np.nan_to_num(price[seen]), at[seen]
+    last = np.flatnonzero(np.append(np.diff(table.run) != 0, True))
+    in_the_end = price[last]
+    if stored is not None:
+        market = np.zeros(table.runs, dtype=np.int64)
+        market[table.run_of_row] = held.market[rows]
+        seen_by = stored.observations.prices_at
+        slot = table.slot[table.column[unquoted]]
+        newer = seen_by(market[table.run[unquoted]], slot, at[unquoted], np.inf)
+        price[unquoted] = np.where(np.isnan(newer), price[unquoted], newer)
+        newer = seen_by(market, np.full(table.runs, stored.as_of), at[last], np.inf)
+        in_the_end = np.where(np.isnan(newer), in_the_end, newer)
+    return price, in_the_end
 
 
 def _spread(held: Floats, price: Floats, code: Ints, codes: int) -> Floats:

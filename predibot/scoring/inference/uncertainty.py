@@ -1,7 +1,8 @@
 """Uncertainty: the intervals of many scores at once, from one set of draws."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -45,11 +46,13 @@ class Ratio:
     """Shape (n,), each zero or more."""
     clusters: Ints
     """Which rows belong together, shape (n,), whole numbers."""
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    """The least and the most that is possible: no end lies outside."""
 
 
-def mean_of(values: Floats, clusters: Ints) -> Ratio:
+def mean_of(values: Floats, clusters: Ints, limits: tuple[float, float] = (-math.inf, math.inf)) -> Ratio:
     """Return a mean as a ratio."""
-    return Ratio(values, np.ones_like(values), clusters)
+    return Ratio(values, np.ones_like(values), clusters, limits)
 
 
 def intervals_of_each(
@@ -82,7 +85,7 @@ def estimates(ratios: Sequence[Ratio], uncertainty: Uncertainty) -> list[Estimat
     """Return the estimate of each score with its interval, None of one without rows.
 
     Each is what `cluster_bootstrap_ratio` gives for it alone, or, where many
-    clusters make draws needless, what `expanded_estimate` does.
+    clusters make draws needless, what `expanded_estimate` does, cut at its limits.
     """
     return _each(ratios, uncertainty, estimate_of, expanded_estimate)
 
@@ -91,7 +94,7 @@ def comparisons(differences: Sequence[Ratio], uncertainty: Uncertainty) -> list[
     """Return the mean difference of each pair with its interval and p-value, None of one without rows.
 
     Each is what `paired_difference` gives for it alone, or, where many clusters
-    make draws needless, what `expanded_comparison` does.
+    make draws needless, what `expanded_comparison` does, cut at its limits.
     """
     return _each(differences, uncertainty, comparison_of, expanded_comparison)
 
@@ -107,14 +110,21 @@ def _each(
     drawn = {row: sums for row, sums in summed.items() if not expands(sums, confidence)}
     found: list[_Found | None] = [None] * len(ratios)
     for row in summed.keys() - drawn.keys():
-        found[row] = of_formula(summed[row], ratios[row].numerators.size, confidence)
+        found[row] = _cut(of_formula(summed[row], ratios[row].numerators.size, confidence), ratios[row].limits)
     for rows in _alike(drawn):
         # Only so many distances are kept at once.
         many = [drawn[row] for row in rows]
         distances = studentised_distances_of_each(many, uncertainty.resamples, uncertainty.seed)
         for row, own in zip(rows, distances, strict=True):
-            found[row] = of_draws(drawn[row], ratios[row].numerators.size, own, confidence)
+            found[row] = _cut(of_draws(drawn[row], ratios[row].numerators.size, own, confidence), ratios[row].limits)
     return found
+
+
+def _cut(found: _Found, limits: tuple[float, float]) -> _Found:
+    if found.low is None or found.high is None:
+        return found
+    least, most = min(limits[0], found.estimate), max(limits[1], found.estimate)
+    return replace(found, low=max(found.low, least), high=min(found.high, most))
 
 
 def _summed(ratio: Ratio) -> ClusterSums:

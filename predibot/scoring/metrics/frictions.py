@@ -91,7 +91,9 @@ def _costs(yes: NDArray[np.bool_], bid: Floats, ask: Floats, rate: Floats, expon
     """Return what a share of each side costs with the fee, (n,), NaN where nothing was on offer."""
     cost = np.where(yes, ask, 1.0 - bid)
     cost = np.where(cost > 0.0, cost, np.nan)
-    with_fee: Floats = cost + rate * (cost * (1.0 - cost)) ** exponent
+    base = cost * (1.0 - cost)
+    # Nearly every venue's exponent is 1, and a power takes twenty times as long as all the rest.
+    with_fee: Floats = cost + rate * (base if (exponent == 1.0).all() else base**exponent)
     return with_fee
 
 

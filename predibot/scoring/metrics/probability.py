@@ -1,5 +1,7 @@
 """Probability scores: how close forecasts of YES were to what happened."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -77,7 +79,8 @@ def brier_skill_score(probabilities: ArrayLike, reference_probabilities: ArrayLi
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
 
     Returns:
-        NaN where the reference is perfect: there is nothing to take away.
+        NaN where the reference is perfect, or so nearly that no float holds
+        the skill: there is nothing to take away.
 
     Raises:
         ValueError: If there is none, the lengths differ, or a value is NaN or
@@ -92,8 +95,9 @@ def brier_skill_score(probabilities: ArrayLike, reference_probabilities: ArrayLi
     same_length(probabilities=forecasts, reference_probabilities=reference)
     of_reference = float(np.mean((reference - happened) ** 2))
     if of_reference == 0.0:
-        return float("nan")
-    return 1.0 - float(np.mean((forecasts - happened) ** 2)) / of_reference
+        return math.nan
+    skill = 1.0 - float(np.mean((forecasts - happened) ** 2)) / of_reference
+    return skill if math.isfinite(skill) else math.nan
 
 
 def surprises(forecasts: Floats, happened: Floats, clip: float = CLIP) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.scoring.arguments import Floats, Ints, instance_of
+from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.records.horizon_returns import observed_prices, payouts_as_of
 from predibot.scoring.records.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.track_record import TrackRecord
@@ -63,6 +63,7 @@ class EdgeCurve:
     """The sum of the edges of all its event-slots up to each: in the end their number times the mean."""
 
 
+@within_floats
 def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> Edges:
     """Return the edge over the price, event-slot by event-slot, of every bot of a record.
 

@@ -67,7 +67,7 @@ def horizon_returns(
     instance_of("record", record, TrackRecord)
     _check_horizons(horizons_days)
     payout = payouts_as_of(record)
-    scored = record.scored()
+    scored, baseline = record.scored(), market_bets_usd(record)
     # Whole seconds more leave the fraction of an instant as it was rounded, so equal instants stay equal.
     ends = [record.decided_at + days * _DAY_SECONDS for days in horizons_days]
     now = np.full(record.decided_at.shape, record.as_of)
@@ -77,11 +77,12 @@ def horizon_returns(
         passed = scored & (end <= record.as_of)
         # As of the evaluation: what settles later has not paid by then.
         paid = record.settled_at[record.bet_market] <= end[record.bet_decision]
-        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, _Later(prices, paid)))
+        returns.append(_returns_of(record, horizon_label(days), days, passed, passed, _Later(prices, paid), baseline))
     settled = ~np.isnan(payout[record.bet_market])
-    returns.append(_returns_of(record, NOW, None, scored, scored, _Later(prices_now, settled)))
+    returns.append(_returns_of(record, NOW, None, scored, scored, _Later(prices_now, settled), baseline))
     later = _Later(payout[record.bet_market], np.ones(record.bet_usd.shape, dtype=np.bool_))
-    returns.append(_returns_of(record, SETTLED, None, scored, scored & _has_settled(record, later.prices), later))
+    may_have_value = scored & _has_settled(record, later.prices)
+    returns.append(_returns_of(record, SETTLED, None, scored, may_have_value, later, baseline))
     return tuple(returns)
 
 
@@ -194,12 +195,13 @@ def _returns_of(
     passed: NDArray[np.bool_],
     may_have_value: NDArray[np.bool_],
     later: _Later,
+    baseline_usd: Floats,
 ) -> HorizonReturns:
     decided = np.isin(record.decision_status, (_RECORDED, _ABSTAINED))
     # Without money on it a market needs no price.
     needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, later.prices)
     value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
-    baseline = _sum_by_decision(record, horizon_gains(market_bets_usd(record), record.bet_price_yes, later.prices))
+    baseline = _sum_by_decision(record, horizon_gains(baseline_usd, record.bet_price_yes, later.prices))
     # What abstained without saying at which prices has no baseline; nor has anything without rows.
     priced = decided & (np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0)
     return HorizonReturns(
@@ -215,7 +217,12 @@ def _returns_of(
 
 
 def _at_quote(record: TrackRecord, later: _Later) -> Floats:
-    """Return what each decision returned against the book, (n_d,), NaN where one of its markets had none."""
+    """Return what each decision returned against the book, (n_d,), NaN where a bet had none.
+
+    A market without money on it needs none. Of a decision without any money at
+    least one market must have one, or a bot would be judged on the few
+    decisions it had no money on.
+    """
     if record.bet_bid_yes is None or record.bet_ask_yes is None:
         return np.full(record.decided_at.shape, np.nan)
     unknown = np.full(record.bet_usd.shape, np.nan)
@@ -228,9 +235,10 @@ def _at_quote(record: TrackRecord, later: _Later) -> Floats:
         fee_rates=unknown if record.bet_fee_rate is None else record.bet_fee_rate,
         fee_exponents=unknown if record.bet_fee_exponent is None else record.bet_fee_exponent,
     )
-    # Also where nothing was bet: or a bot would be judged on the few decisions it had no money on.
-    gains = np.where(np.isnan(record.bet_bid_yes + record.bet_ask_yes), np.nan, gains)
-    told = np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0
+    booked = ~np.isnan(record.bet_bid_yes + record.bet_ask_yes)
+    # One side is not enough for a bet: until it is settled it is worth what the other side says.
+    gains = np.where(booked | (record.bet_usd == 0.0), gains, np.nan)
+    told = np.bincount(record.bet_decision, booked, record.decided_at.size) > 0
     return np.where(told, _sum_by_decision(record, gains), np.nan)
 
 

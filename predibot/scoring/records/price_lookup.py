@@ -76,13 +76,14 @@ def as_of_prices(
     if not max_gap_seconds >= 0.0:
         raise ValueError(f"max_gap_seconds is {max_gap_seconds!r}; it must be zero or more")
     earliest = _earliest(not_before, asked_at)
-    shown = _sorted(*_from_zero(market, asked), seen_at, prices)
+    market, asked = _from_zero(market, asked)
+    shown = Observations.of(market, seen_at, prices, max(int(market.max(initial=-1)), int(asked.max(initial=-1))) + 1)
     found = np.empty(asked.shape)
     # Market by market, what is looked at is in the cache already.
-    order = stable_order(shown.asked)
+    order = stable_order(asked)
     for start in range(0, asked.size, _QUERIES_AT_ONCE):
         rows = order[start : start + _QUERIES_AT_ONCE]
-        found[rows] = shown.prices_at(shown.asked[rows], asked_at[rows], earliest[rows], max_gap_seconds)
+        found[rows] = shown.prices_at(asked[rows], asked_at[rows], earliest[rows], max_gap_seconds)
     return found
 
 
@@ -101,6 +102,8 @@ def _from_zero(market: Ints, asked: Ints) -> tuple[Ints, Ints]:
     if market.size == 0 or asked.size == 0:
         return np.zeros_like(market), np.zeros_like(asked)
     low, high = min(int(market.min()), int(asked.min())), max(int(market.max()), int(asked.max()))
+    if low >= 0 and high < 4 * (market.size + asked.size):
+        return market, asked
     if high - low < 4 * (market.size + asked.size):
         return market - low, asked - low
     codes = np.unique(np.concatenate([market, asked]), return_inverse=True)[1].astype(np.int64)
@@ -108,16 +111,33 @@ def _from_zero(market: Ints, asked: Ints) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Shown:
-    """Observations by market and then by instant, and the markets that are asked about."""
+class Observations:
+    """Prices that were seen, by market and then by instant."""
 
     ends: Ints
     """Where those of each market end, (markets,)."""
     at: Floats
     prices: Floats
-    asked: Ints
     steps: tuple[int, ...]
     """Falling powers of two that add up to at least the most observations of a market."""
+
+    @classmethod
+    def of(cls, market: Ints, seen_at: Floats, prices: Floats, markets: int) -> "Observations":
+        """Return them so that a market's lie together in time; at one instant in input order.
+
+        Args:
+            market: Of which market each is, (n,), from zero.
+            seen_at: When, (n,).
+            prices: Of YES, (n,).
+            markets: How many there are, observed or not.
+        """
+        counts = np.bincount(market, minlength=markets)
+        steps = tuple(1 << power for power in reversed(range(int(counts.max(initial=0)).bit_length())))
+        if not _in_order(market, seen_at):
+            order = np.argsort(seen_at, kind="stable")
+            order = order[stable_order(market[order])]
+            seen_at, prices = seen_at[order], prices[order]
+        return cls(np.cumsum(counts), seen_at, prices, steps)
 
     def prices_at(self, asked: Ints, at: Floats, earliest: Floats, gap: float) -> Floats:
         """Return what each market's price was, (q,): by halving its observations, all queries at once."""
@@ -135,18 +155,6 @@ class _Shown:
         found = np.full(asked.shape, np.nan)
         found[hit[visible]] = self.prices[row[visible]]
         return found
-
-
-def _sorted(market: Ints, asked: Ints, seen_at: Floats, prices: Floats) -> _Shown:
-    """Return the observations so that a market's lie together in time; at one instant in input order."""
-    markets = max(int(market.max(initial=-1)), int(asked.max(initial=-1))) + 1
-    counts = np.bincount(market, minlength=markets)
-    steps = tuple(1 << power for power in reversed(range(int(counts.max(initial=0)).bit_length())))
-    if not _in_order(market, seen_at):
-        order = np.argsort(seen_at, kind="stable")
-        order = order[stable_order(market[order])]
-        seen_at, prices = seen_at[order], prices[order]
-    return _Shown(np.cumsum(counts), seen_at, prices, asked, steps)
 
 
 def _in_order(market: Ints, seen_at: Floats) -> bool:

@@ -15,6 +15,7 @@ import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
+from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.venues import fields
 
@@ -23,8 +24,6 @@ PRICES = "prices"
 EVENTS_FILE = "events.json"
 RESOLUTIONS_FILE = "resolutions.json"
 MAX_FILE_BYTES = 64 * 2**20
-MAX_FILE_VALUES = 3_000_000
-"""By its commas, colons and brackets; recorded files have one in twenty bytes, and one takes up to 75 in memory."""
 _INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
 Row = tuple[datetime, object]
 """An instant and a price that nobody has checked yet."""
@@ -120,8 +119,8 @@ def _content(path: Path) -> bytes:
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise FileBroken(f"{path} is larger than {MAX_FILE_BYTES // 2**20} MiB; take it out or record less at once")
-    if sum(map(content.count, (b",", b":", b"[", b"{"))) > MAX_FILE_VALUES:
-        raise FileBroken(f"{path} holds more than {MAX_FILE_VALUES:,} values; take it out or record less at once")
+    if has_too_many_values(content):
+        raise FileBroken(f"{path} holds more than {MAX_JSON_VALUES:,} values; take it out or record less at once")
     return content
 
 

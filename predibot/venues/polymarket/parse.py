@@ -48,7 +48,8 @@ def _known_end(instant: datetime | None) -> datetime | None:
     return instant if instant is not None and VENUE_BEGAN <= instant < LATEST_END else None
 
 
-_End = Annotated[fields.OptionalInstant, AfterValidator(_known_end)]
+End = Annotated[fields.OptionalInstant, AfterValidator(_known_end)]
+"""When something ends; None where that is not known."""
 
 
 class _Wire(BaseModel):
@@ -85,7 +86,7 @@ class _MarketWire(_Wire):
     outcomes: Annotated[list[fields.StatedText], _List] = []
     prices: Annotated[list[fields.Price], _List] = Field(default=[], alias="outcomePrices")
     description: fields.LongText = ""
-    closes_at: _End = Field(default=None, alias="endDate")
+    closes_at: End = Field(default=None, alias="endDate")
     closed: fields.OptionalFlag = None
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
     bid: fields.OptionalPrice = Field(default=None, alias="bestBid")
@@ -146,7 +147,7 @@ class _EventWire(_Wire):
     title: fields.StatedText
     slug: fields.ShortText = ""
     description: fields.LongText = ""
-    closes_at: _End = Field(default=None, alias="endDate")
+    closes_at: End = Field(default=None, alias="endDate")
     tags: Annotated[list[_TagWire], _List, Field(max_length=MAX_TAGS)] = []
     closed: fields.OptionalFlag = None
     archived: fields.OptionalFlag = None
@@ -258,10 +259,10 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
     payout_yes = parsed.payout_yes
     if payout_yes is None:
         return None
-    # A Go server writes the year 1 for an instant it does not know.
-    if parsed.closed_at is None or parsed.closed_at < VENUE_BEGAN:
+    closed_at = _known_end(parsed.closed_at)
+    if closed_at is None:
         return Resolution(payout_yes, first_seen_at, "first_sight", effective_at=first_seen_at)
-    return Resolution(payout_yes, parsed.closed_at, "venue", effective_at=parsed.closed_at)
+    return Resolution(payout_yes, closed_at, "venue", effective_at=closed_at)
 
 
 def tokens_of(payload: object) -> tuple[str, ...]:

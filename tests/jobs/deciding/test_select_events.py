@@ -334,7 +334,23 @@ def test_a_field_that_a_fifth_lack_is_no_reason_to_stop(file: Store) -> None:
     bare: Payload = {"volume1wk": None, "volume24hr": None, "tags": []}
     listed = [*(payload | bare for payload in events(2, clobTokenIds=None)), *events(8, first=3)]
     with file:
-        assert len(decide_live(file, serving(listed)).events) == 10
+        report = decide_live(file, serving(listed))
+    assert len(report.events) == 10
+    look = "look at it from 10% on, above 20% no run is made"
+    for what in ("events that the venue lists lack a week's volume", "lists lack a tag (tags)", "lists lack tokens"):
+        (note,) = [note for note in report.notes if what in note]
+        assert note.startswith("2 of the 10 most traded ") and note.endswith(look)
+
+
+@pytest.mark.parametrize(("lacking", "notes"), [(1, 0), (2, 1), (4, 1)])
+def test_a_field_that_a_tenth_do_not_state_is_noted(file: Store, lacking: int, notes: int) -> None:
+    listed = [*without(events(lacking), "closed"), *events(20 - lacking, first=lacking + 1)]
+    with file:
+        found = [note for note in decide_live(file, serving(listed)).notes if "of the 20 events" in note]
+    assert len(found) == notes
+    if found:
+        assert found[0].startswith(f"{lacking} of the 20 events that the venue lists could not be read: {lacking} bec")
+        assert found[0].endswith("; look at it from 10% on, above 20% no run is made")
 
 
 def test_what_nobody_trades_may_lack_volumes(file: Store) -> None:

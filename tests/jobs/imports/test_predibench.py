@@ -262,6 +262,18 @@ def test_bets_of_more_than_the_dollar_are_scaled_as_the_rule_says_and_a_note_too
     assert [(row["scale"], row["unallocated_usd"]) for row in rows(store, "decisions")] == [(0.625, 0.0)]
 
 
+def test_a_single_bet_of_more_than_the_dollar_is_scaled_too_and_the_others_are_imported(
+    store: Store, tmp_path: Path
+) -> None:
+    a_file(tmp_path, answer(FED, [said("553810", 0.06, -1.01)], 0.0, FIRST_ANSWER))
+    a_file(tmp_path, answer(FED, [said("553810", 0.06, 50)], 0.0, FIRST_ANSWER), number=1)
+    a_file(tmp_path, answer(FED, [said("553810", 0.06, 0.5)], 0.5, FIRST_ANSWER), number=2)
+    first, second = imported(store, tmp_path).notes
+    assert first.endswith("the bets add up to 1.01 dollars, scaled by 0.990099; 0 is stated as left")
+    assert second.endswith("the bets add up to 50 dollars, scaled by 0.02; 0 is stated as left")
+    assert [(row["asked_usd"], row["booked_usd"]) for row in rows(store, "bets")] == [(-1.01, -1), (50, 1), (0.5, 0.5)]
+
+
 def test_without_a_price_a_forecast_is_left_out_with_a_note_and_a_bet_is_refused(store: Store, tmp_path: Path) -> None:
     listed = events()
     listed[1]["markets"][0]["prices"] = None
@@ -304,7 +316,7 @@ IN_EVENT = f"{FILE}: event_investment_decisions.0"
         (_saying(estimated_probability=1.5), "decision.estimated_probability: 1.5 is not a price in [0, 1]"),
         (_saying(estimated_probability=None), "decision.estimated_probability: no number is stated"),
         (_saying(bet=True), "decision.bet: True is not a number"),
-        (_saying(bet=1.01), "decision.bet: Input should be less than or equal to 1"),
+        (_saying(bet=1e300), "decision.bet: Input should be less than or equal to 1000000"),
         (_saying(confidence=11), "decision.confidence: Input should be less than or equal to 10"),
         (_saying(rationale=["a"]), "decision.rationale: ['a'] is not a text"),
     ],

@@ -154,11 +154,12 @@ def test_returns_are_at_the_quote_with_those_at_the_mid_beside_them() -> None:
     interval = score.intervals["quote_mean_return"]
     assert interval.low is not None and interval.high is not None
     row = block(printed(everything()), "Returns: mean of a decision of one dollar")[0]
-    assert row[:5] == [
+    assert row[:6] == [
         BOTS[0],
         "1 day",
         f"{100 * score.quote_mean_return:+.2f}%",
         f"{100 * interval.low:.1f} to {100 * interval.high:.1f}%",
+        f"{score.n_quote}",
         f"{100 * score.mean_return:+.2f}%",
     ]
 
@@ -219,12 +220,31 @@ def test_pairs_say_who_is_better_as_far_as_that_can_be_said() -> None:
     assert [(row[0], row[5]) for row in rows] == [("up", "the first"), ("down", "the second"), ("few", "too few yet")]
 
 
+def test_pairs_on_a_narrow_screen_say_who_is_better_and_how_far_apart_they_may_be() -> None:
+    text = printed(everything(), 60, Shown(table="pairs"))
+    for header in text.splitlines():
+        if header.startswith("first "):
+            assert header.split() == ["first", "second", "95%", "interval", "better"]
+    assert text.count("\nfirst ") == 2 and "corrected for all 3 pairs" in " ".join(text.split())
+
+
+def test_a_single_pair_is_corrected_for_no_others() -> None:
+    text = printed(replace(everything(), pairs=everything().pairs[:1]), how=Shown(table="pairs"))
+    assert "p: how easily luck gives as much. sees" in text
+
+
+def test_on_a_narrow_screen_the_evidence_stays_that_the_verdict_rests_on() -> None:
+    text = printed(everything(), 80, Shown(table="forecasts"))
+    (header,) = (line for line in text.splitlines() if line.startswith("bot ") and "verdict" in line)
+    assert " ".join(header.split()).startswith("bot edge 95% interval") and "E E worse" in " ".join(header.split())
+
+
 def test_of_many_rows_fifty_are_shown_and_it_is_said() -> None:
     pairs = tuple(Pair("a", f"b{n}", "brier", 50, 40, 0.1, 0.0, 0.2, 0.001 * n, 0.001 * n, 0.1) for n in range(60))
     found = replace(everything(), pairs=pairs[::-1])
     text, whole = printed(found), printed(found, how=Shown(full=True, every_row=True))
     assert " b49 " in text and " b50 " not in text and " b59 " in whole
-    assert "10 more rows; --all shows them, --csv and --json have them all" in text
+    assert "10 more rows; all of them: --all, --json or --csv --table pairs" in text
     assert "more rows" not in whole
 
 

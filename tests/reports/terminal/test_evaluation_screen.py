@@ -33,9 +33,8 @@ def test_ten_bots_fit_80_columns_and_25_lines_with_everything_that_matters() -> 
     assert " ".join(lines[1].split()) == "# bot edge low high verdict Brier price 7d now said cost"
     assert " ".join(lines[2].split()) == "1 sharp +80 +10 +150 beats price 0.002 0.000 +1.5% -88% 75% $1.50"
     text = " ".join(lines)
-    assert "sharp beats the price: E = 410. But for those that are worse, nobody else can be told from it;" in text
+    assert "sharp beats the price: E = 410. random_bet is worse than the price. Nobody else can be told" in text
     assert "an_agent_with_a_name_0 would need" in text
-    assert "random_bet is worse than the price." in text
     assert "Missing: 5 decisions failed." in lines
 
 
@@ -43,6 +42,19 @@ def test_baselines_are_marked() -> None:
     marked = [line.split()[1] for line in board() if line.split()[1:2] and line.split()[1].endswith("*")]
     assert marked == ["market_price*", "favourite*", "underdog*", "random_bet*"]
     assert not any("*" in line for line in board(SHARP, LAZY))
+
+
+def test_a_place_that_may_surprise_is_explained() -> None:
+    assert PRICE.edge.interval is not None
+    certain = replace(
+        PRICE, edge=replace(PRICE.edge, interval=replace(PRICE.edge.interval, cluster_standard_error=0.0))
+    )
+    broken = replace(PRICE, bot="broken", edge=replace(PRICE.edge, answered=0))
+    lines = board(certain, LAZY, broken)
+    assert [line.split()[:2] for line in lines[2:5]] == [["1", "market_price*"], ["2", "lazy"], ["–", "broken"]]
+    assert "equals price: an edge of 0 for certain, above whoever may be worse." in lines
+    assert "Who answered nothing has no place." in lines
+    assert not any("equals price" in line or "no place" in line for line in board(SHARP, LAZY))
 
 
 def test_curves_are_shown_where_there_is_room() -> None:

@@ -46,6 +46,21 @@ def test_columns_go_in_the_order_that_the_grid_names() -> None:
     assert " ".join(printed(grid, 14)[3:]) == "no room for: two, one; a wider screen shows them"
 
 
+def test_columns_without_any_value_go_first() -> None:
+    columns = (Column("who", "key"), Column("one"), Column("two"), Column("three"))
+    grid = Grid("t", columns, (("somebody", "–", "2", "3"), ("other", "–", "–", "1")), dropped_first=("two",))
+    assert printed(grid, 21)[1:3] == ["who       two  three", "somebody    2      3"]
+
+
+def test_what_a_table_is_asked_for_stays_on_any_width() -> None:
+    columns = (Column("who", "key"), Column("one"), Column("two"), Column("cost"))
+    grid = Grid("t", columns, (("somebody", "1", "2", "unknown, $0.25 of it known"),), kept=("cost",))
+    assert printed(grid, 38)[1:3] == ["who                             cost", "somebody  unknown, $0.25 of it known"]
+    assert printed(grid, 38)[3] == "no room for: two, one; a wider screen shows them"
+    # Nothing is cut even where that alone is too wide.
+    assert {"somebody", "unknown,", "$0.25", "known"} <= set(" ".join(printed(grid, 20)).split())
+
+
 def test_names_are_shortened_in_their_middle_before_a_column_goes() -> None:
     columns = (Column("bot", "name"), Column("edge"))
     grid = Grid("t", columns, (("a_bot_with_a_rather_long_name", "+83"),))

@@ -44,7 +44,7 @@ def test_what_a_reader_should_know_of_the_instants_is_said() -> None:
     assert view.notes == (
         "1 of 3 instants had no event to play: 2025-09-01T12:00Z",
         "1 of 3 instants had been decided before as of another instant: 2025-09-02T12:00Z",
-        "the ledger has 1 other run of daily, scored with these; another --ledger keeps them apart",
+        "the ledger has 1 other run of daily, scored with these; another ledger keeps them apart",
     )
     assert printed(view)[2:] == [f"note: {note}" for note in view.notes]
 

@@ -97,8 +97,8 @@ def test_numbers_of_a_column_end_in_the_same_place() -> None:
 def test_each_return_stands_beside_the_market_baseline() -> None:
     console = screen(160)
     print_evaluation(console, evaluation("random_bet"), Shown(table="returns"))
-    assert re.search(r"random_bet +1 day +– +– +-0.38% +– +-0.38% +2 +0 +20% +-12.35", shown(console))
-    assert re.search(r"random_bet +7 days +– +– +– +– +– +0 +0 +0% +–", shown(console))
+    assert re.search(r"random_bet +1 day +– +– +0 +-0.38% +– +-0.38% +2 +0 +20% +-12.35", shown(console))
+    assert re.search(r"random_bet +7 days +– +– +0 +– +– +– +0 +0 +0% +–", shown(console))
 
 
 def test_notes_stand_below() -> None:

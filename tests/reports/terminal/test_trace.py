@@ -3,6 +3,8 @@
 from io import StringIO
 from typing import Any
 
+import pytest
+
 from predibot.jobs.read_traces import ReadTrace, Used, UsedReport
 from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.reports.terminal.terminal import console_for
@@ -69,6 +71,18 @@ def test_an_unknown_cost_is_shown_with_the_part_that_is_known() -> None:
     print_used(console_for(screen), UsedReport((row,), 1, ()))
     assert "unknown, $0.25" in screen.getvalue()
     assert "in no sum: 1" in screen.getvalue()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_what_was_asked_for_is_shown_on_any_screen(columns: int) -> None:
+    screen = StringIO()
+    row = Used("bot0", "model", steps=1, calls=1, cost_usd=None, cost_known_usd=0.006, cost_estimated_usd=0.026)
+    print_used(console_for(screen, columns=columns), UsedReport((row,), 1, ()))
+    title, header, cells, *_ = screen.getvalue().splitlines()
+    assert title.strip() == "Used in 1 trace"
+    assert header.split()[:2] == ["bot", "step"] and header.rstrip().endswith("cost")
+    assert cells.split()[:2] == ["bot0", "model"]
+    assert cells.rstrip().endswith("unknown, $0.006 of it known, $0.026 estimated")
 
 
 def test_a_number_that_is_none_does_not_break_the_document() -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from predibot.reports.terminal.evaluation_grids import TABLES
 from predibot.reports.views.evaluation_csv import evaluation_csv
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import PARTINGS, Evaluation, Question, evaluation_of
@@ -21,6 +22,11 @@ AS_OF = datetime(1970, 1, 20, tzinfo=UTC)
 def rows_of(found: Evaluation) -> list[dict[str, str]]:
     """Return the table as a program reads it."""
     return list(csv.DictReader(io.StringIO(evaluation_csv(found))))
+
+
+def table_of(found: Evaluation, table: str) -> list[dict[str, str]]:
+    """Return one of the tables as a program reads it."""
+    return list(csv.DictReader(io.StringIO(evaluation_csv(found, table))))
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +141,38 @@ def test_the_names_of_parts_are_guarded_too(by: dict[str | None, Evaluation]) ->
 def test_of_nothing_there_is_a_header_and_no_row(grouping: str | None) -> None:
     found = Evaluation(AS_OF, (), (), replace(Question(), grouping=grouping))
     assert (rows_of(found), evaluation_csv(found)) == ([], "bot\n")
+
+
+def test_each_table_of_a_screen_is_there_alone_with_its_numbers(by: dict[str | None, Evaluation]) -> None:
+    found = by[None]
+    document = json.loads(json.dumps(evaluation_document(found)))
+    first = document["bots"][0]
+    pairs = table_of(found, "pairs")
+    assert [(row["first"], row["second"], row["metric"]) for row in pairs] == [
+        (each["first"], each["second"], each["metric"]) for each in document["comparisons"]
+    ]
+    assert [row["difference"] for row in pairs] == [
+        "" if each["difference"] is None else str(each["difference"]) for each in document["comparisons"]
+    ]
+    assert {row["verdict"] for row in pairs} == {each["verdict"]["finding"] for each in document["comparisons"]}
+    returns = table_of(found, "returns")
+    assert [(row["bot"], row["horizon"]) for row in returns] == [
+        (bot["bot"], horizon) for bot in document["bots"] for horizon in bot["horizons"]
+    ]
+    assert returns[0]["mean_return"] == str(first["horizons"]["1"]["mean_return"])
+    assert table_of(found, "quote") == returns
+    bins = table_of(found, "calibration")
+    assert len(bins) == 20 and [row["n"] for row in bins[:10]] == [str(each["n"]) for each in first["calibration"]]
+    assert table_of(found, "forecasts")[0]["edge"] == str(first["edge"]["edge"])
+    assert [row["decisions"] for row in table_of(found, "decisions")] == ["6", "6"]
+
+
+def test_every_table_that_a_screen_can_name_can_be_written() -> None:
+    assert all(evaluation_csv(evaluation(), table) for table in TABLES)
+
+
+def test_tables_tell_apart_what_is_ranked_apart(by: dict[str | None, Evaluation]) -> None:
+    rows = table_of(replace(by[None], apart=by[None]), "decisions")
+    assert [(row["knowledge"], row["bot"]) for row in rows] == [
+        ("clean", "a"), ("clean", "b"), ("unknown", "a"), ("unknown", "b"),
+    ]  # fmt: skip

@@ -83,6 +83,16 @@ def test_nobody_is_ranked_below_thirty_events_nor_by_them() -> None:
     assert rows[0].verdict.finding == Finding.TOO_FEW_EVENTS
 
 
+def test_a_bot_that_answered_nothing_has_no_place_and_comes_last() -> None:
+    broken = replace(PRICE, bot="broken", edge=replace(PRICE.edge, answered=0), failed=200)
+    rows = leaderboard(evaluated(broken, RANDOM, PRICE, SHARP))
+    assert [(row.bot, row.rank) for row in rows] == [
+        ("sharp", 1), ("market_price", 2), ("random_bet", 3), ("broken", None),
+    ]  # fmt: skip
+    assert rows[-1].verdict.finding == Finding.NOTHING_YET
+    assert (rows[-1].edge, rows[-1].answered_share) == (0.0, 0.0)
+
+
 def test_a_row_has_what_the_scorecard_has() -> None:
     found = replace(evaluated(SHARP, sharp=410.0), curves=(EdgeCurve("sharp", (0.0, 1.0), (3.0, 16.0)),))
     (row,) = leaderboard(found)
@@ -113,9 +123,8 @@ def test_forecasts_of_no_ledger_have_no_row() -> None:
 
 def test_one_that_beats_the_price_is_named_first_and_what_the_others_lack() -> None:
     assert said(PRICE, RANDOM, LAZY, SHARP, sharp=410.2, random_bet=-50.0) == (
-        "sharp beats the price: E = 410. But for those that are worse, nobody else can be told from it; "
-        "lazy would need about 410 more events. "
-        "random_bet is worse than the price."
+        "sharp beats the price: E = 410. random_bet is worse than the price. "
+        "Nobody else can be told from the price; lazy would need about 410 more events."
     )
 
 

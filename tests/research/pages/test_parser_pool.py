@@ -330,6 +330,13 @@ def test_where_no_parser_starts_no_page_is_read(python: str, says: str) -> None:
     assert err == ""
 
 
+def test_a_parser_that_is_killed_before_it_is_ready_is_no_broken_installation(tmp_path: Path) -> None:
+    (tmp_path / "trafilatura.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    with program(f"sys.path.insert(0, {str(tmp_path)!r})", READ_ONE, "print(said)") as failing:
+        out, _ = failing.communicate(timeout=60)
+    assert out.startswith("the parser was ended by signal 9 before it was ready")
+
+
 def test_why_a_parser_does_not_start_is_said(tmp_path: Path) -> None:
     (tmp_path / "trafilatura.py").write_text("raise ImportError('half an installation')")
     with program(f"sys.path.insert(0, {str(tmp_path)!r})", READ_ONE, "print(said)") as failing:

@@ -1,5 +1,6 @@
 """Forecast scores: how good each forecaster's probabilities were on what is settled."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -59,6 +60,14 @@ def test_the_order_of_rows_changes_nothing(table: Forecasts, random: st.DataObje
             assert (estimate.low, estimate.high) == (other.intervals[name].low, other.intervals[name].high)
 
 
+def test_what_is_said_twice_at_once_has_one_interval_in_either_order() -> None:
+    answers = [(0, 0, 0.25, NAN, NAN, 1.0), (0, 0, 0.1, NAN, NAN, 1.0), (0, 2, 0.3, NAN, NAN, 1.0)]
+    one, other = (
+        forecast_scores(table_of(rows), uncertainty=FEW)[0].intervals["brier"] for rows in (answers, answers[::-1])
+    )
+    assert one == other
+
+
 def test_scores_agree_with_scikit_learn() -> None:
     table = drawn(40)
     for row, score in enumerate(forecast_scores(table)):
@@ -115,6 +124,41 @@ def test_a_last_forecaster_without_an_answer_has_no_score_and_breaks_none() -> N
     *others, silent = forecast_scores(table.only(table.forecaster < 2))
     assert silent == ForecastScore()
     assert all(score.adjusted_brier is not None for score in others)
+
+
+@pytest.mark.parametrize("price", [1e-60, 4.8e-117, 1e-154, 1e-162, 5e-324])
+def test_prices_as_good_as_certain_make_skills_of_any_size_and_nothing_infinite(price: float) -> None:
+    chances = np.random.default_rng(3).random(36)
+    sure = [(0, q, float(chances[q]), price if q % 2 == 0 else 1.0, NAN, 1.0) for q in range(36)]
+    (score, *_) = forecast_scores(_own_events(table_of(sure)), uncertainty=FEW)
+    assert score.skill_vs_market is None or math.isfinite(score.skill_vs_market)
+    for estimate in score.intervals.values():
+        assert not math.isinf(estimate.estimate)
+        assert estimate.interval is None or all(map(math.isfinite, estimate.interval))
+
+
+def test_no_end_lies_outside_what_is_possible() -> None:
+    limits = {"log_score": (-math.log1p(-0.01), -math.log(0.01)), "accuracy": (0, 1), "skill_vs_market": (-math.inf, 1)}
+    cut = set()
+    for seed, (n, every) in enumerate([(14, 7), (14, 7), (8, 2), (11, 3), (8, 2)]):
+        rng = np.random.default_rng(seed)
+        # Far from it now and then, and else about right.
+        off = np.where(np.arange(n) % every == 1, 0.95, rng.uniform(0.001, 0.02, n))
+        priced = rng.uniform(0.3, 0.9, n)
+        table = table_of(
+            [(0, q, abs(q % 2 - float(off[q])), abs(q % 2 - float(priced[q])), NAN, 1.0) for q in range(n)]
+        )
+        (score, *_) = forecast_scores(_own_events(table), uncertainty=FEW)
+        for name, (least, most) in limits.items():
+            estimate = score.intervals[name]
+            if estimate.low is not None and estimate.high is not None:
+                assert least <= estimate.low <= estimate.estimate <= estimate.high <= most
+                cut |= {name} if estimate.high == most or estimate.low == least else set()
+    assert {"log_score", "accuracy"} <= cut
+
+
+def _own_events(table: Forecasts) -> Forecasts:
+    return dataclasses.replace(table, cluster=table.question)
 
 
 def test_alone_or_in_parts_nothing_is_adjusted() -> None:

@@ -55,10 +55,22 @@ def test_friction_is_what_the_book_takes_on_the_same_decisions_by_hand() -> None
     assert series["friction"].values.tolist() == pytest.approx([0.2 - (0.58 / 0.52 - 1.0)])
 
 
-def test_a_decision_has_no_value_at_the_quote_where_one_of_its_markets_has_no_book() -> None:
-    bets = (Bet(0, 1.0, 0.5, bid=0.48, ask=0.52), Bet(1, 0.0, 0.5))
-    record = record_of([Made(bets=bets)], seen=[Seen(0, 1, 0.6)], as_of=2)
+def test_a_decision_has_no_value_at_the_quote_where_one_of_its_bets_has_no_book() -> None:
+    bets = (Bet(0, 0.5, 0.5, bid=0.48, ask=0.52), Bet(1, 0.5, 0.5))
+    record = record_of([Made(bets=bets)], seen=[Seen(0, 1, 0.6), Seen(1, 1, 0.6)], as_of=2)
     assert series_of(record)["quote_mean_return"].values.size == 0
+
+
+def test_a_market_without_money_on_it_needs_no_book() -> None:
+    bets = (Bet(0, 1.0, 0.5, bid=0.48, ask=0.52), Bet(1, 0.0, 0.5), Bet(2, 0.0, 0.5, ask=0.52))
+    record = record_of([Made(bets=bets)], seen=[Seen(0, 1, 0.6)], as_of=2)
+    assert series_of(record)["quote_mean_return"].values.tolist() == pytest.approx([0.58 / 0.52 - 1.0])
+
+
+def test_without_money_the_return_at_the_quote_is_zero_where_there_is_any_book() -> None:
+    with_book = (Bet(0, 0.0, 0.5, bid=0.48, ask=0.52), Bet(1, 0.0, 0.5))
+    record = record_of([Made(bets=with_book), Made(bets=(Bet(1, 0.0, 0.5),))], seen=[Seen(0, 1, 0.6)], as_of=2)
+    assert series_of(record)["quote_mean_return"].values.tolist() == [0.0]
 
 
 def test_the_market_is_counted_on_the_same_decisions_only() -> None:

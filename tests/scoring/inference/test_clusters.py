@@ -47,7 +47,6 @@ def test_a_ratio_and_its_standard_error_by_hand() -> None:
     sums = cluster_sums(np.array([1.0, 1.0, 6.0]), np.array([1.0, 1.0, 2.0]), np.array([0, 0, 1]))
     # Clusters 2/2 and 6/2: ratio 8/4 = 2, beyond it 2 - 4 = -2 and 6 - 4 = 2, of 4 each: -1/2 and 1/2.
     assert sums.ratio == 2.0
-    assert sums.residuals.tolist() == [-0.5, 0.5]
     # sqrt(2 / (2 - 1) * (1/4 + 1/4)) = 1
     assert sums.standard_error == 1.0
 
@@ -67,13 +66,22 @@ def test_rows_that_agree_with_their_cluster_count_once() -> None:
         ([0.1, 0.3, 0.2], [0.1, 0.3, 0.2]),
         ([0.7] * 3, [1.0] * 3),
         ([1.0, 0.0], [0.0, 0.0]),
-        ([1e-200, 0.0], [1.0, 1.0]),
+        ([1.0, 0.0], [1e-310, 1e-310]),
+        ([1.0, -1.0], [1e-310, 1e-310]),
     ],
-    ids=["one cluster", "all the same ratio", "all the same", "nothing below", "squares that vanish"],
+    ids=["one cluster", "all the same ratio", "all the same", "nothing below", "ratio too large", "error too large"],
 )
 def test_clusters_that_tell_nothing_have_no_standard_error(above: list[float], below: list[float]) -> None:
     sums = cluster_sums(np.array(above), np.array(below), np.arange(len(above)))
     assert math.isnan(sums.standard_error)
+
+
+@pytest.mark.parametrize("power", [-1000, -600, 600, 1000])
+def test_a_standard_error_is_as_exact_where_its_squares_would_vanish_or_overflow(power: int) -> None:
+    above, below, codes = np.array([0.5, 0.25, 0.125]), np.array([1.0, 0.5, 0.75]), np.arange(3)
+    plain = cluster_sums(above, below, codes).standard_error
+    assert cluster_sums(np.ldexp(above, power), below, codes).standard_error == math.ldexp(plain, power)
+    assert cluster_sums(above, np.ldexp(below, power), codes).standard_error == math.ldexp(plain, -power)
 
 
 def test_a_ratio_over_nothing_has_no_value() -> None:

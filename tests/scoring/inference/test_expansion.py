@@ -92,7 +92,8 @@ def test_of_skewed_scores_the_formula_is_nearer_to_draws_than_student_is() -> No
 @given(st.lists(st.floats(-5, 5), min_size=3, max_size=40))
 def test_a_comparison_of_single_rows_is_students_test(values: list[float]) -> None:
     sums = ClusterSums(np.array(values), np.ones(len(values)))
-    if math.isnan(sums.standard_error):
+    # Of numbers whose squares are no floats any more, scipy makes a t of infinity.
+    if math.isnan(sums.standard_error) or np.var(values) == 0.0:
         return
     found, expected = expanded_comparison(sums, len(values), 0.95), stats.ttest_1samp(values, 0.0)
     interval = expected.confidence_interval(0.95)

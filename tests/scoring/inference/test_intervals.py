@@ -68,6 +68,15 @@ def test_the_mean_without_its_best_event_is_that_of_the_others() -> None:
     found = estimate_by_prices(sums_of((9, 3), (-1, 1), (-2, 2)), 6, Spread(0.0, *WIDE), 0.95)
     assert (found.estimate, found.without_best) == (1.0, -1.0)
     assert estimate_by_prices(sums_of((9, 3)), 3, Spread(0.0, *WIDE), 0.95).without_best is None
+    # Many small gains add up to more, but one large one makes the mean.
+    found = estimate_by_prices(sums_of((5, 10), (4, 1), (0, 1)), 12, Spread(0.0, *WIDE), 0.95)
+    assert (found.estimate, found.without_best) == (0.75, pytest.approx(5 / 11))
+
+
+@given(GAINS)
+def test_the_mean_is_never_higher_without_its_best_event(clusters: list[tuple[float, int]]) -> None:
+    found = estimate_by_prices(sums_of(*clusters), sum(n for _, n in clusters), Spread(0.0, *WIDE), 0.95)
+    assert found.without_best is None or found.without_best <= found.estimate + 1e-9
 
 
 @given(GAINS, st.floats(0.01, 100))

@@ -63,6 +63,8 @@ def test_certainty_about_what_did_not_happen_is_clipped() -> None:
 def test_skill_is_zero_against_itself_and_has_no_value_against_the_perfect() -> None:
     assert brier_skill_score([0.3, 0.9], [0.3, 0.9], [1, 0]) == 0.0
     assert math.isnan(brier_skill_score([0.3, 0.9], [1, 0], [1, 0]))
+    # 1 - .05 / 1e-320 is beyond all floats.
+    assert math.isnan(brier_skill_score([0.3, 0.9], [1, 1e-160], [1, 0]))
 
 
 @pytest.mark.parametrize(
