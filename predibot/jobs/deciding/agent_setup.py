@@ -39,7 +39,6 @@ from predibot.ledger.files.traces import Trace
 from predibot.ledger.store import Store
 from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations
 from predibot.net.api_keys import ApiKeys, Key, host_of
-from predibot.net.retry import Retry
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import own_url, search_provider
 from predibot.research.search.provider import SearchProvider, replay_complaint
