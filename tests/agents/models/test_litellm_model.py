@@ -37,7 +37,7 @@ def watch(event, arguments):
 sys.addaudithook(watch)
 from predibot.net.api_keys import ApiKeys
 from predibot.agents.models.litellm_model import LiteLLMModel
-from predibot.net.retry import Retry
+from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import ModelRefused
 model = LiteLLMModel("openai/tiny", base_url=sys.argv[1], keys=ApiKeys(), retry=Retry())

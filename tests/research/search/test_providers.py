@@ -296,7 +296,7 @@ def test_a_hostile_instance_is_left_in_time(path: str, said: str) -> None:
         provider.search("q", before=None, count=8)
     assert time.monotonic() - began < 20
     # The one that drips would go on for 40 s, and so would who listens to it.
-    wait_until(lambda: not any(each.name == "predibot-page" for each in set(threading.enumerate()) - before))
+    wait_until(lambda: not any(each.name == "predibot-call" for each in set(threading.enumerate()) - before))
     assert time.monotonic() - began < 20
     server.shutdown()
     server.server_close()
