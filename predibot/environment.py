@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Mapping
+from urllib.parse import unquote
 
 from predibot.domain.terms import KEY_NAME
 
@@ -21,8 +22,18 @@ def api_keys_present() -> tuple[str, ...]:
 
 
 def secrets_present() -> Collection[str]:
-    """Return the values that may stand in no text: API keys, and whatever else is named like a secret."""
-    return frozenset(value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name))
+    """Return the values that may stand in no text: API keys, what else is named like a secret, proxies' passwords."""
+    named = (value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name))
+    proxies = (value for name, value in os.environ.items() if name.lower().endswith("_proxy"))
+    return frozenset(named).union(*map(_passwords_of, proxies))
+
+
+def _passwords_of(proxy: str) -> Collection[str]:
+    """Return the password of an address, and the pair it is sent in; read by hand, as a broken address has one too."""
+    head, _, _ = proxy.rpartition("@")
+    pair = head.partition("://")[2] or head
+    password = pair.partition(":")[2]
+    return {form for value in (pair, password) for form in (value, unquote(value))}
 
 
 def api_bases() -> Mapping[str, str]:

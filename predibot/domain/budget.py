@@ -5,6 +5,11 @@ from typing import Literal
 
 LimitLevel = Literal["decision", "bot", "run", "day"]
 LIMIT_LEVELS: tuple[LimitLevel, ...] = ("decision", "bot", "run", "day")
+LEAST_SHARE = 1e-3
+"""Of a known price, that a provider may say it charged; the largest discount there is leaves a hundredth.
+
+Where it says less, the price is taken: no limit would ever hold.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,14 @@ class AnswerLate(AnswerLost):
     """The time for the answer is over."""
 
 
+class NotSent(TryAgain):
+    """There was no time left to send the request; it says nothing about the other side."""
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("no time was left, so that nothing was sent", tries=1)
+
+
 class BadAnswer(Exception):
     """An answer came that cannot be taken, and asking again would not help."""
 

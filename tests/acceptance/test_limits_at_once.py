@@ -3,10 +3,12 @@
 import json
 import re
 import signal
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import chain, cycle, repeat
 from pathlib import Path
+from signal import SIGINT, SIGTERM
 from types import MappingProxyType
 
 import pytest
@@ -16,7 +18,7 @@ from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot
 from tests.acceptance.conftest import Said as Ended
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, hang, hang_up
-from tests.jobs.program import Program, wait_until
+from tests.jobs.program import Program, passes_over, wait_until
 
 EVENTS, BOTS = 8, 4
 DECISIONS = EVENTS * BOTS
@@ -116,11 +118,12 @@ def test_lost_answers_are_shown_as_estimates(predibot: Predibot, tmp_path: Path)
 def test_what_a_killed_process_had_set_aside_is_free_for_the_next(
     predibot: Predibot, tmp_path: Path, executor: str
 ) -> None:
-    with forecaster(repeat(Said(act=hang), 6)) as server:
+    # As many as there are decisions, all of which fit at once: none is answered, and so none is asked a second time.
+    with forecaster(repeat(Said(act=hang), EVENTS)) as server, closing(Program(tmp_path)) as program:
         name = recipe(tmp_path, server, "[limits.run]\nusd = 0.30\n[limits.day]\nusd = 0.30", bots=1)
         command = ("decide", name, *WORLD, "--events", str(EVENTS), "--executor", executor, "--json")
-        process = Program(tmp_path).start(*command)
-        wait_until(lambda: len(server.asked) == 6)
+        process = program.start(*command)
+        wait_until(lambda: len(server.asked) >= EVENTS)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert booked_usd(tmp_path) > 0.2
@@ -128,6 +131,54 @@ def test_what_a_killed_process_had_set_aside_is_free_for_the_next(
     assert ended.document["totals"]["recorded"] == EVENTS, ended.err
     assert booked_usd(tmp_path) == pytest.approx(EVENTS * TRUE_USD)
     assert "a process had set aside is free again" in ended.err
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells which signals a process ignores")
+@pytest.mark.parametrize(
+    ("executor", "first", "second", "code"),
+    [
+        ("threads:8", SIGINT, SIGINT, 130),
+        ("threads:8", SIGTERM, SIGTERM, 143),
+        ("threads:8", SIGTERM, SIGINT, 143),
+        ("processes:2", SIGINT, SIGTERM, 130),
+    ],
+)
+def test_a_second_signal_while_books_are_made_loses_nothing(
+    tmp_path: Path, executor: str, first: signal.Signals, second: signal.Signals, code: int
+) -> None:
+    with forecaster(repeat(Said(act=hang))) as server, closing(Program(tmp_path)) as program:
+        name = recipe(tmp_path, server, "[limits.run]\nusd = 0.30", bots=1)
+        process = program.start("decide", name, *WORLD, "--events", "2", "--executor", executor, "--json")
+        wait_until(lambda: len(server.asked) >= 2)
+        with closing(sqlite3.connect(next(tmp_path.rglob("*.db")), isolation_level=None)) as other:
+            # Books are made as soon as nobody else writes to the ledger.
+            other.execute("BEGIN IMMEDIATE")
+            process.send_signal(first)
+            wait_until(lambda: passes_over(process, SIGINT, SIGTERM))
+            process.send_signal(second)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, json.loads(out)["exit_code"]) == (code, code), err
+    assert "Traceback" not in err
+    # The worst case of both calls, settled, and nothing set aside any more.
+    assert booked_usd(tmp_path) == pytest.approx(0.077, abs=0.007)
+    counts = ("reservations", "tasks WHERE status = 'claimed'", "attempts WHERE outcome = 'interrupted'")
+    with Store.open(f"sqlite:///{next(tmp_path.rglob('*.db'))}") as store, store.read() as connection:
+        found = [connection.execute(text(f"SELECT count(*) FROM {each}")).scalar_one() for each in counts]
+    assert found == [0, 0, 2]
+
+
+def test_a_model_that_read_more_than_it_was_sent_is_booked_at_what_it_counts_and_not_asked_again(
+    predibot: Predibot, tmp_path: Path
+) -> None:
+    with forecaster() as server:
+        # It searches by itself, and its name does not tell.
+        server.usage = {"prompt_tokens": 400_000, "completion_tokens": 500}
+        ended = decide(predibot, recipe(tmp_path, server, "[limits.run]\nusd = 0.30", bots=1), "threads:1")
+        assert len(server.asked) == 1
+    assert [each["status"] for each in ended.document["decisions"]] == ["recorded"] + ["abstained"] * (EVENTS - 1)
+    assert booked_usd(tmp_path) == pytest.approx(0.4 + 0.004)
+    used = {row["kind"]: row for row in predibot("trace", "--cost", "--json").document["used"]}
+    assert (used["all"]["cost_usd"], used["all"]["cost_estimated_usd"]) == (None, pytest.approx(0.404))
 
 
 HOSTILE = ({"prompt_tokens": 10**400, "completion_tokens": 2**63}, {"prompt_tokens": 5, "cost": 1e308})

@@ -190,7 +190,8 @@ def test_bots_and_doctor_list_what_the_user_has(user: User) -> None:
 def test_a_tool_that_hangs_is_abandoned_and_the_program_ends_without_it(user: User) -> None:
     head = "import time\nfrom datetime import datetime\n"
     user.write("stuck", f"{head}def stuck(as_of: datetime) -> str:\n    'Look.'\n    time.sleep(3600)\n    return ''\n")
-    (user.folder / "predibot.toml").write_text("decision_deadline_seconds = 7\n")
+    # Five of them are kept for storing it; in the others a busy machine has to come as far as the call.
+    (user.folder / "predibot.toml").write_text("decision_deadline_seconds = 12\n")
     with calling(("stuck", {})) as server:
         document = user.decide(server, 'tools = ["stuck"]')
     assert document["exit_code"] in (0, 4)

@@ -37,6 +37,17 @@ def test_keys_are_named_and_never_shown(predibot: Predibot, monkeypatch: pytest.
     assert "sk-do-not-show" not in said.out + said.err
 
 
+@pytest.mark.parametrize("proxy", ["http://[::1", "http://host:abc", "socks9://x", "socks9://me:a-password@x"])
+def test_a_proxy_that_cannot_be_used_is_a_sentence(
+    predibot: Predibot, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("https_proxy", proxy)
+    said = predibot("doctor", "--json")
+    (seen,) = {check["seen"] for check in said.document["checks"] if check["name"].startswith("host")}
+    assert re.fullmatch(r"the proxy named in the environment cannot be used: .+; mend HTTPS_PROXY", seen)
+    assert (said.code, "a-password" in said.out, said.err) == (1, False, "")
+
+
 def test_a_check_that_fails_is_an_error(predibot: Predibot, tmp_path: Path) -> None:
     (tmp_path / "bad.db").write_text("this is no database, whatever its name")
     said = predibot("doctor", "--ledger", "sqlite:///bad.db", "--json")

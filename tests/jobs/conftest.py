@@ -1,5 +1,7 @@
 """What job tests may ask for."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,8 @@ def archive(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
+def program(tmp_path: Path) -> Iterator[Program]:
     """Return the program with a tiny archive and a strategy that takes its time."""
-    made = Program(tmp_path, {"PREDIBOT_WORKERS": "2"})
-    made.strategy("slow", SLOW)
-    return made
+    with closing(Program(tmp_path, {"PREDIBOT_WORKERS": "2"})) as made:
+        made.strategy("slow", SLOW)
+        yield made

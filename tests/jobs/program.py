@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -41,6 +43,7 @@ class Program:
 
     folder: Path
     settings: Mapping[str, str] = field(default_factory=dict)
+    _started: "list[subprocess.Popen[str]]" = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Write the archive and make the folder of strategies."""
@@ -64,7 +67,7 @@ class Program:
             "PREDIBOT_STRATEGIES": str(self.folder / "probes"),
             "PREDIBOT_LEASE_SECONDS": "600",
         }
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "predibot", *arguments],
             cwd=self.folder,
             env={**kept, **own, **self.settings},
@@ -72,6 +75,14 @@ class Program:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self._started.append(process)
+        return process
+
+    def close(self) -> None:
+        """Kill what a failed test left running, and close its pipes."""
+        for process in self._started:
+            with process:
+                process.kill()
 
     @property
     def ledger(self) -> str:
@@ -79,7 +90,11 @@ class Program:
         return f"sqlite:///{self.folder}/ledger.db"
 
 
-def document_of(process: "subprocess.Popen[str]", *, seconds: float = 60.0, code: int = 0) -> Any:
+PATIENCE_SECONDS = 240.0
+"""Only what hangs takes longer, however busy the machine is."""
+
+
+def document_of(process: "subprocess.Popen[str]", *, seconds: float = PATIENCE_SECONDS, code: int = 0) -> Any:
     """Wait for a process that ends with an exit code, and return the document it printed."""
     out, err = process.communicate(timeout=seconds)
     assert process.returncode == code, err
@@ -88,7 +103,14 @@ def document_of(process: "subprocess.Popen[str]", *, seconds: float = 60.0, code
     return document
 
 
-def wait_until(true: Callable[[], bool], *, seconds: float = 120.0) -> None:
+def passes_over(process: "subprocess.Popen[str]", *signals: signal.Signals) -> bool:
+    """Return whether a process has said that these signals are nothing to it, as Linux tells."""
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+    ignored = int(re.findall(r"^SigIgn:\s*(\w+)$", status, re.MULTILINE)[0], 16)
+    return all(ignored & 1 << (number - 1) for number in signals)
+
+
+def wait_until(true: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) -> None:
     """Wait until something is true."""
     until = time.monotonic() + seconds
     while not true():

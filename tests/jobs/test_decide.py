@@ -80,7 +80,7 @@ def test_threads_of_one_process_that_decide_at_once_decide_each_once(store: Stor
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=120)
     made = [each for report in reports for each in report.decisions if each.status == "recorded"]
     assert len(reports) == 3
     assert len(made) == 6

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from predibot.ledger.store import Store
-from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import claimed, outcomes
 
 BOTS = ("--bots", "market_price,slow")
@@ -19,7 +19,7 @@ BOTS = ("--bots", "market_price,slow")
 def test_ctrl_c_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(program: Program) -> None:
     program.strategy("slow", SLOW.replace("0.04", "600.0"))
     process = program.decide(*BOTS)
-    wait_until(lambda: claimed(program) == 2 and outcomes_so_far(program).count("recorded") == 3)
+    wait_until(lambda: has_come_to_the_slow(program))
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -39,9 +39,9 @@ def test_ctrl_c_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(progr
 def test_sigterm_gives_claims_back_as_ctrl_c_does(program: Program, executor: tuple[str, ...]) -> None:
     program.strategy("slow", SLOW.replace("0.04", "600.0"))
     process = program.decide(*BOTS, *executor)
-    wait_until(lambda: claimed(program) >= 2 and outcomes_so_far(program).count("recorded") == 3)
+    wait_until(lambda: has_come_to_the_slow(program))
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 143
     document = json.loads(out)
     assert (document["error"]["kind"], document["exit_code"]) == ("Terminated", 143)
@@ -74,6 +74,14 @@ def test_ctrl_c_does_not_wait_for_a_ledger_that_somebody_holds(program: Program)
         # Of another program's lock SQLite would wait half a minute for.
         assert time.monotonic() - began < 20
     assert process.returncode == 130
+
+
+def has_come_to_the_slow(program: Program, *, claims: int = 2) -> bool:
+    """Return whether the quick bot is done and so many decisions of the slow one are under way.
+
+    In this order: what is claimed once the quick bot is done, is the slow one's.
+    """
+    return claimed(program) > 0 and outcomes_so_far(program).count("recorded") == 3 and claimed(program) >= claims
 
 
 def outcomes_so_far(program: Program) -> list[str]:

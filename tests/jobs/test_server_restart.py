@@ -2,6 +2,8 @@
 
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,13 +26,13 @@ EVENTS = 3
 
 
 @pytest.fixture
-def many(tmp_path: Path) -> Program:
+def many(tmp_path: Path) -> Iterator[Program]:
     """Return the program with a recipe of many bots, all of which may think at once."""
-    made = Program(tmp_path, {"PREDIBOT_WORKERS": "64"})
-    made.strategy("slow", SLOW.replace("0.04", "0.5"))
     bots = "".join(f'[[bots]]\nname = "slow_{number}"\nstrategy = "slow"\n' for number in range(BOTS))
-    (tmp_path / "many.toml").write_text(f'game = "dollar_per_event"\nvenue = "polymarket"\nevery = "1d"\n{bots}')
-    return made
+    with closing(Program(tmp_path, {"PREDIBOT_WORKERS": "64"})) as made:
+        made.strategy("slow", SLOW.replace("0.04", "0.5"))
+        (tmp_path / "many.toml").write_text(f'game = "dollar_per_event"\nvenue = "polymarket"\nevery = "1d"\n{bots}')
+        yield made
 
 
 def most_connections(process: "subprocess.Popen[str]", postgres: Postgres) -> int:

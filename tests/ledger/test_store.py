@@ -41,7 +41,7 @@ def test_many_processes_may_open_the_same_new_file_at_once(tmp_path: Path) -> No
             start = manager.Event()
             asked = [pool.apply_async(open_once, (f"sqlite:///{tmp_path}/{number}.db", start)) for _ in range(4)]
             start.set()
-            assert [each.get(timeout=30) for each in asked] == [HEAD] * 4
+            assert [each.get(timeout=120) for each in asked] == [HEAD] * 4
 
 
 def test_many_may_open_the_same_new_database_at_once(postgres: Postgres) -> None:
@@ -51,7 +51,7 @@ def test_many_may_open_the_same_new_database_at_once(postgres: Postgres) -> None
         thread.start()
     start.set()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=120)
     assert versions == [HEAD] * 4
 
 

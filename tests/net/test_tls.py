@@ -55,7 +55,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
                "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
                "-keyout", "key.pem", "-out", "cert.pem"]  # fmt: skip
     try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=30)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
     except (OSError, subprocess.SubprocessError):
         pytest.skip("no openssl here")
     (folder / "server.pem").write_bytes((folder / "key.pem").read_bytes() + (folder / "cert.pem").read_bytes())

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
-from predibot.domain.budget import Limits
+from predibot.domain.budget import LEAST_SHARE, Limits
 from predibot.domain.chat import Cost, CostSource, Usage
 from predibot.errors import UsageError
 
@@ -13,8 +13,6 @@ PRICE_ADVICE = (
     "and price_usd_per_search where it is charged by the search"
 )
 
-LEAST_SHARE = 1e-3
-"""Of what tokens cost by their price; the largest discount there is leaves a hundredth."""
 LEAST_USD = 1e-9
 
 

@@ -4,7 +4,8 @@ import re
 
 _BACKGROUND = re.compile(r"(openai/)?o\d+(-mini)?-deep-research(-\d{4}-\d{2}-\d{2})?")
 _SEARCHING = re.compile(
-    r"deep-?research|(?<![a-z])search(?![a-z])|(^|/)perplexity/|(^|/)sonar\b|(^|/)compound\b|:online$", re.IGNORECASE
+    r"(?<!tongyi[-_])deep-?(re)?search|(?<![a-z])search(?![a-z])|(^|/)perplexity/|(^|/)sonar\b|(^|/)compound\b|:online$",
+    re.IGNORECASE,
 )
 
 
@@ -22,11 +23,14 @@ def searches_by_itself(name: str) -> bool:
     """Return whether a model searches without being asked to, whoever asks it and at whatever address.
 
     Its name tells: litellm's table says of most models that they could search, and of few that they do.
+    Tongyi's has the name of a task it was trained for, and searches with tools it is given like any other.
 
     Examples:
         >>> searches_by_itself("azure/o3-deep-research"), searches_by_itself("openrouter/perplexity/sonar-pro")
         (True, True)
-        >>> searches_by_itself("openai/gpt-5"), searches_by_itself("nousresearch/hermes-4")
+        >>> searches_by_itself("jina-deepsearch-v1"), searches_by_itself("alibaba/tongyi-deepresearch-30b:online")
+        (True, True)
+        >>> searches_by_itself("nousresearch/hermes-4"), searches_by_itself("alibaba/tongyi-deepresearch-30b")
         (False, False)
     """
     return _SEARCHING.search(name) is not None

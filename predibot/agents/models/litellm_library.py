@@ -1,9 +1,13 @@
 """litellm as we use it: imported late, silent, keeping to itself, its price table not always believed."""
 
 import logging
+import math
 import os
+import time
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import httpx
@@ -16,6 +20,7 @@ from predibot.net.json_client import MAX_BYTES, opened_client
 
 IMPLAUSIBLE_USD_PER_TOKEN = 0.001
 """The table has chat models at $0.20 a token; the dearest real one costs $0.0006."""
+_SENT_BEFORE: ContextVar[float] = ContextVar("sent_before", default=math.inf)
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _OTHER_TARIFFS = ("priority", "flex", "batch", "audio", "image", "video", "character", "second")
 
@@ -43,12 +48,12 @@ def loaded_litellm() -> Any:
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         litellm.client_session = _bounded_client()
-        _follow_no_redirects(litellm)
+        _bind_other_clients(litellm)
     return litellm
 
 
-def _follow_no_redirects(litellm: Any) -> None:
-    """Keep litellm's other clients from following redirects: most providers' keys are in headers that would go along.
+def _bind_other_clients(litellm: Any) -> None:
+    """Keep litellm's other clients from redirects, along which most providers' keys would go, and from late calls.
 
     litellm has no setting for it, so the one place that makes these clients is wrapped.
     """
@@ -60,10 +65,30 @@ def _follow_no_redirects(litellm: Any) -> None:
     def create_client(handler: Any) -> httpx.Client:
         client: httpx.Client = made(handler)
         client.follow_redirects = False
+        client.event_hooks = {**client.event_hooks, "request": [_require_time]}
         return client
 
     handlers.create_client = create_client
     litellm.module_level_client.client.follow_redirects = False
+
+
+@contextmanager
+def sent_before(instant: float) -> Iterator[None]:
+    """Have nothing sent from an instant of the monotonic clock on, by calls of litellm in this block and thread.
+
+    litellm takes seconds over its first call before it sends anything; whoever asked waits no longer by then.
+    """
+    token = _SENT_BEFORE.set(instant)
+    try:
+        yield
+    finally:
+        _SENT_BEFORE.reset(token)
+
+
+def _require_time(request: httpx.Request) -> None:
+    """Refuse to send what would come too late, as a connection that was not made in time."""
+    if time.monotonic() >= _SENT_BEFORE.get():
+        raise httpx.ConnectTimeout("no time was left, so that nothing was sent", request=request)
 
 
 def openai_error() -> type[Exception]:
@@ -171,4 +196,5 @@ def _bound(response: httpx.Response) -> None:
 
 def _bounded_client() -> httpx.Client:
     """Return the client of all that litellm sends through OpenAI's library; that is where base URLs go."""
-    return opened_client(headers={"accept-encoding": "identity"}, event_hooks={"response": [_bound]}, timeout=600.0)
+    hooks = {"request": [_require_time], "response": [_bound]}
+    return opened_client(headers={"accept-encoding": "identity"}, event_hooks=hooks, timeout=600.0)

@@ -1,6 +1,7 @@
 """A client for every provider litellm knows; litellm itself is imported when the first call is made."""
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +21,7 @@ from predibot.agents.models.chat_wire import (
     request_body,
 )
 from predibot.agents.models.failures import AnswerUnusable, RequestRefused, failure_of_status
-from predibot.agents.models.litellm_library import loaded_litellm, openai_error, table_price, table_usd
+from predibot.agents.models.litellm_library import loaded_litellm, openai_error, sent_before, table_price, table_usd
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused, UsageError
@@ -100,22 +101,30 @@ class LiteLLMModel:
             ModelRefused: If the provider refuses the request for good.
             UsageError: If the named key is not set, or may not go there.
         """
+        ends = time.monotonic() + deadline_seconds
         provider = provider_of(self._sent_name)
         key = litellm_key(provider, self._keys, base_url=self._base_url, key_name=self._key_name)
+        # Loading it can take longer than there is.
+        litellm = loaded_litellm()
         return self._retry.call(
-            lambda seconds: self._once(request, seconds, key),
+            lambda seconds: self._once(litellm, request, seconds, key),
             provider=self._base_url or provider,
-            deadline_seconds=deadline_seconds,
+            deadline_seconds=ends - time.monotonic(),
         )
 
-    def _once(self, request: ChatRequest, seconds: float, key: Key | None) -> ChatReply:
+    def _once(self, litellm: Any, request: ChatRequest, seconds: float, key: Key | None) -> ChatReply:
         """Return the answer of a single try."""
         seconds = min(seconds, self._try_seconds)
-        litellm = loaded_litellm()
         arguments = _arguments_for(request, self._sent_name, seconds) | self._access(key)
+        ends = time.monotonic() + seconds
+
+        def complete() -> Any:
+            with sent_before(ends):
+                return litellm.completion(**arguments)
+
         failure: TryAgain | ModelRefused
         try:
-            response = in_time(lambda: litellm.completion(**arguments), seconds + GRACE_SECONDS)
+            response = in_time(complete, seconds + GRACE_SECONDS)
         except TimeoutError:
             raise AnswerLost(f"{self._name}: no whole answer in {seconds:.3g} s") from None
         except openai_error() as error:

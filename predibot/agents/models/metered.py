@@ -3,18 +3,19 @@
 import hashlib
 import json
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 
 from predibot.agents.budget.price import Price, cost_of, next_to_nothing
-from predibot.agents.budget.worst_case import Counted, counted, worst_case
+from predibot.agents.budget.worst_case import Counted, counted, counted_spending, worst_case
 from predibot.agents.models.failures import AnswerUnusable, GivenUp
-from predibot.agents.models.plausible_usage import least_usage, plausible_usage
+from predibot.agents.models.plausible_usage import least_usage, plausible_usage, stated_usage
 from predibot.agents.models.retry import paid_by
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
-from predibot.domain.budget import Spending
+from predibot.domain.budget import LEAST_SHARE, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import BudgetSpent, ModelError
 from predibot.net.failures import AnswerLost, TryAgain
@@ -83,8 +84,9 @@ class MeteredModel:
             with paid_by(call):
                 came = self._model.chat(request, deadline_seconds=call.left_seconds())
             believed, doubt = self._believed(came, request)
-            reply = self._priced(believed, request)
-            call.answered(reply)
+            stated = counted_spending(stated_usage(came, request), self._price)
+            reply = self._priced(believed, request, stated.usd)
+            call.answered(reply, stated)
             self._before = counted(request, reply.usage) or self._before
         except BudgetSpent as error:
             if call.tries:
@@ -99,8 +101,8 @@ class MeteredModel:
             call.ended(call.lost_tries + 1)
             self._record_failure(request, call, error)
             raise
-        if reply.cost.known_usd > worst.usd and self._price is not None:
-            cost_usd = reply.cost.known_usd
+        cost_usd = max(reply.cost.known_usd, *call.estimates_usd, 0.0)
+        if cost_usd > worst.usd and self._price is not None:
             _log.warning("%s cost $%.6f, more than the $%.6f set aside for it", self.name, cost_usd, worst.usd)
         doubts = {"doubt": doubt} if doubt else {}
         self._record(request, "model", {**reply_fields(reply), **doubts, **self._estimate(call)})
@@ -108,8 +110,8 @@ class MeteredModel:
 
     def _estimate(self, call: "_Call") -> Mapping[str, object]:
         """Return what is written down of what was set aside, and how much of it is booked for want of the truth."""
-        is_unknown = self._price is None and call.estimated
-        return {"worst": _plain(call.worst), "estimated_usd": None if is_unknown else call.estimated * call.worst.usd}
+        is_unknown = self._price is None and call.estimates_usd
+        return {"worst": _plain(call.worst), "estimated_usd": None if is_unknown else math.fsum(call.estimates_usd)}
 
     def _record_failure(self, request: ChatRequest, call: "_Call", error: BaseException) -> None:
         """Write down a call that brought no answer."""
@@ -128,12 +130,13 @@ class MeteredModel:
         is_reckoned = reply.cost.source != "provider" and reply.cost.usd != 0.0
         return replace(reply, usage=usage, cost=Cost(None, "unknown") if is_reckoned else reply.cost), doubt
 
-    def _priced(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
+    def _priced(self, reply: ChatReply, request: ChatRequest, stated_usd: float) -> ChatReply:
         """Return the reply with a cost where ours is the only price known, or theirs is next to nothing."""
         cost_usd, usage = reply.cost.usd, reply.usage
         if None in (usage.input_tokens, usage.output_tokens):
             usage = least_usage(reply, request)
-        if cost_usd is not None and not next_to_nothing(cost_usd, usage, self._price):
+        is_too_little = cost_usd is None or cost_usd < LEAST_SHARE * stated_usd
+        if cost_usd is not None and not is_too_little and not next_to_nothing(cost_usd, usage, self._price):
             return reply
         return replace(reply, cost=cost_of(reply.usage, price=self._price))
 
@@ -205,8 +208,8 @@ class _Call:
         """How many were begun."""
         self.lost_tries = 0
         """How many may have been paid for without an answer."""
-        self.estimated = 0
-        """How many are booked at their worst case."""
+        self.estimates_usd: list[float] = []
+        """What is booked for each of those whose cost nobody knows."""
         self._meter = meter
         self._monotonic = monotonic
         self._ends = monotonic() + deadline_seconds
@@ -215,7 +218,7 @@ class _Call:
 
     def left_seconds(self) -> float:
         """Return how long the call may still take."""
-        return max(0.001, self._ends - self._monotonic())
+        return max(0.0, self._ends - self._monotonic())
 
     def again(self) -> None:
         """Set the worst case of a try aside, of which the step is counted once."""
@@ -234,17 +237,25 @@ class _Call:
         """Book a call that brought no answer: one that was lost may have been paid for, a refused one was not."""
         self._book(Spending(seconds=self._monotonic() - self._began), lost_tries)
 
-    def answered(self, reply: ChatReply) -> None:
-        """Book what an answer cost; where the provider did not say, the worst case stands."""
+    def answered(self, reply: ChatReply, stated: Spending) -> None:
+        """Book what an answer cost; where that is unknown, the worst case stands, or what was counted if it is more.
+
+        Args:
+            reply: With what is believed of its counts and its cost.
+            stated: What the provider's counts come to, believed or not.
+        """
         usage, cost_usd = reply.usage, reply.cost.usd
         known = usage.input_tokens is not None and usage.output_tokens is not None
+        estimate_usd = max(self.worst.usd, stated.usd)
+        estimate_tokens = max(self.worst.tokens, stated.tokens)
         actual = Spending(
-            usd=self.worst.usd if cost_usd is None else cost_usd,
-            tokens=(usage.input_tokens or 0) + (usage.output_tokens or 0) if known else self.worst.tokens,
+            usd=estimate_usd if cost_usd is None else cost_usd,
+            tokens=(usage.input_tokens or 0) + (usage.output_tokens or 0) if known else estimate_tokens,
             seconds=reply.seconds if self.tries == 1 else self._monotonic() - self._began,
         )
         self._book(actual, reply.lost_tries)
-        self.estimated += cost_usd is None
+        if cost_usd is None:
+            self.estimates_usd.append(estimate_usd)
 
     def _book(self, actual: Spending, lost_tries: int) -> None:
         """Settle the try that is under way, and those that were lost and are not booked yet."""
@@ -253,7 +264,7 @@ class _Call:
             return
         lost = max(0, lost_tries - self.lost_tries)
         self.lost_tries += lost
-        self.estimated += lost
+        self.estimates_usd += [self.worst.usd] * lost
         self._began = self._monotonic()
         reservation.settle(
             replace(

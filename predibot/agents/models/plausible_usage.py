@@ -26,14 +26,23 @@ def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool 
         request: What was sent.
         reads_more: Whether the model reads what it was not sent, so that no count of input tokens is too high.
     """
-    usage, least = reply.usage, least_usage(reply, request)
+    usage, least = stated_usage(reply, request), least_usage(reply, request)
     most_sent = None if reads_more else input_tokens_bound(request)
     most_came = MOST_OUTPUT_TIMES * request.max_output_tokens
-    sent, came = _with_cached(usage, least.input_tokens or 0), usage.output_tokens
+    sent, came = usage.input_tokens, usage.output_tokens
     sent_doubt = _doubt("input", sent, least.input_tokens or 0, most_sent)
     came_doubt = _doubt("output", came, least.output_tokens or 0, most_came)
     usage = replace(usage, input_tokens=None if sent_doubt else sent, output_tokens=None if came_doubt else came)
     return usage, " ".join(filter(None, (sent_doubt, came_doubt)))
+
+
+def stated_usage(reply: ChatReply, request: ChatRequest) -> Usage:
+    """Return what was counted; input that is too little without them, together with the tokens read from a cache."""
+    usage, least = reply.usage, least_usage(reply, request).input_tokens or 0
+    if usage.input_tokens is None or usage.input_tokens >= least:
+        return usage
+    cached = sum(count_of(usage.raw.get(name)) or 0 for name in _CACHED)
+    return replace(usage, input_tokens=usage.input_tokens + cached)
 
 
 def least_usage(reply: ChatReply, request: ChatRequest) -> Usage:
@@ -52,13 +61,6 @@ def _least_tokens(text: str) -> int:
 
 def _bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
-
-
-def _with_cached(usage: Usage, least: int) -> int | None:
-    """Return the input tokens; where they are too few without them, together with those read from a cache."""
-    if usage.input_tokens is None or usage.input_tokens >= least:
-        return usage.input_tokens
-    return usage.input_tokens + sum(count_of(usage.raw.get(name)) or 0 for name in _CACHED)
 
 
 def _doubt(which: str, tokens: int | None, least: int, most: int | None) -> str:

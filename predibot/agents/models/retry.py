@@ -10,7 +10,7 @@ from predibot.agents.models.failures import GivenUp
 from predibot.domain.chat import ChatReply
 from predibot.errors import ModelError
 from predibot.net.circuit_breaker import Breaker, Breakers
-from predibot.net.failures import AnswerLost, TryAgain
+from predibot.net.failures import AnswerLost, NotSent, TryAgain
 from predibot.net.retry import RetryPolicy
 
 
@@ -79,7 +79,10 @@ class Retry:
             self._wait_for(breaker, provider, deadline)
             try:
                 with _watched(breaker):
-                    return once(max(0.001, deadline - self.policy.monotonic()))
+                    left_seconds = deadline - self.policy.monotonic()
+                    if left_seconds <= 0.0:
+                        raise NotSent
+                    return once(left_seconds)
             except TryAgain as failure:
                 failed_tries += 1
                 lost_tries += isinstance(failure, AnswerLost)
@@ -107,6 +110,9 @@ def _watched(breaker: Breaker) -> Iterator[None]:
     """Tell the breaker how a try went."""
     try:
         yield
+    except NotSent:
+        breaker.abandoned()
+        raise
     except TryAgain as failure:
         if failure.ill:
             breaker.failed()

@@ -37,7 +37,10 @@ def print_used(console: Console, report: UsedReport) -> None:
     """Print what the traces used: a row a bot and kind of step, and what is not known."""
     headers = ("steps", "calls", "tokens in", "tokens out", "searches", "pages", "seconds", "cost")
     columns = (Column("bot", "key"), Column("step", "key"), *(Column(header) for header in headers))
-    print_grid(console, Grid(f"Used in {report.traces} traces", columns, tuple(map(_row, report.rows))))
+    rows = tuple(map(_row, report.rows))
+    # What was asked for is the cost, and one that is unknown is long.
+    grid = Grid(f"Used in {report.traces} traces", columns, rows, dropped_first=headers[-2::-1])
+    print_grid(console, grid)
     silent = sum(row.calls_without_usage for row in report.rows if row.kind == ALL)
     if silent:
         _print(console, f"calls that did not say how many tokens they took, which are in no sum: {silent}")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from predibot.domain.budget import LEAST_SHARE
 from predibot.research.search.dates import latest_instant
 from predibot.research.search.http_client import SearchHttp
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
@@ -114,7 +115,8 @@ class ExaSearch:
         rows = _rows(self.name, content.get("results"))
         costs = content.get("costDollars")
         total = costs.get("total") if isinstance(costs, Mapping) else None
-        is_known = isinstance(total, int | float) and not isinstance(total, bool) and 0.0 <= total < 1_000.0
+        least_usd = LEAST_SHARE * (self.usd_per_call or 0.0)
+        is_known = isinstance(total, int | float) and not isinstance(total, bool) and least_usd <= total < 1_000.0
         cost_usd = float(total) if is_known else self.usd_per_call  # type: ignore[arg-type]  # known to be a number
         names = ("title", "url", "text", "publishedDate")
         return SearchAnswer(_results(self.name, rows, names, count, self.clock()), cost_usd)

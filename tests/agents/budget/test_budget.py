@@ -274,7 +274,7 @@ def test_who_waits_is_told_when_what_was_set_aside_is_spent_for_good() -> None:
         other = pool.submit(waiting(run).reserve, Spending(usd=0.5))
         first.settle(Spending(usd=0.75))
         with pytest.raises(BudgetSpent):
-            other.result(timeout=30.0)
+            other.result(timeout=120.0)
 
 
 def test_nobody_waits_for_what_stands_in_the_way_itself() -> None:

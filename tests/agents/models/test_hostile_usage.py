@@ -9,6 +9,7 @@ import pytest
 
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import Price
+from predibot.agents.budget.worst_case import MOST_COUNTED_TOKENS
 from predibot.agents.models.chat_wire import MAX_CALL_USD, MAX_TOKENS, shallow
 from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
@@ -170,6 +171,12 @@ def test_what_was_read_from_a_cache_beside_the_input_is_counted_with_it() -> Non
     assert budget.spent().usd == pytest.approx(250 * 10e-6 + 400 * 100e-6)
 
 
+def test_what_was_read_from_a_cache_beside_the_input_is_booked_where_it_is_more_than_was_set_aside() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 400, "cache_read_input_tokens": 400_000}
+    budget, _ = asked_of_it("light", usage)
+    assert budget.spent().usd == pytest.approx(400_010 * 10e-6 + 400 * 100e-6)
+
+
 THOUGHT = [
     ({"total_tokens": 1_209, "completion_tokens_details": {"reasoning_tokens": 900}}, 909),
     ({"total_tokens": 1_209}, 909),
@@ -279,23 +286,40 @@ PERHAPS_CHARGED: Mapping[str, Said] = {
 
 
 @pytest.mark.parametrize(
-    "usage",
+    ("usage", "counted_usd"),
     [
-        {"prompt_tokens": 100_000_000, "completion_tokens": 5},
-        {"prompt_tokens": 1_000, "completion_tokens": 5},
-        {"prompt_tokens": 20, "completion_tokens": 100_000_000},
-        {"prompt_tokens": 20, "completion_tokens": 20_000},
+        ({"prompt_tokens": MAX_TOKENS, "completion_tokens": 5}, 0.0),
+        ({"prompt_tokens": MOST_COUNTED_TOKENS + 1, "completion_tokens": 5}, 0.0),
+        ({"prompt_tokens": MOST_COUNTED_TOKENS, "completion_tokens": 5}, 100.0005),
+        ({"prompt_tokens": 400_000, "completion_tokens": 5}, 4.0005),
+        ({"prompt_tokens": 400_000}, 4.0),
+        ({"prompt_tokens": 1_000, "completion_tokens": 5}, 0.0105),
+        ({"prompt_tokens": 20, "completion_tokens": MAX_TOKENS}, 0.0),
+        ({"prompt_tokens": 20, "completion_tokens": 20_000}, 2.0002),
     ],
 )
 @pytest.mark.parametrize("client", list(CLIENTS))
-def test_a_usage_that_the_request_cannot_have_is_unknown_and_booked_at_the_worst_case(
-    client: str, usage: object
+def test_a_usage_that_the_request_cannot_have_is_unknown_and_booked_at_the_worst_case_or_what_it_would_cost_if_more(
+    client: str, usage: Mapping[str, int], counted_usd: float
 ) -> None:
     with chat_server(completion(usage=usage)) as server:
         budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
-    assert budget.spent().usd == pytest.approx(steps[-1]["worst"]["usd"])
-    assert budget.spent().tokens == steps[-1]["worst"]["tokens"]
+    worst, most = steps[-1]["worst"], MOST_COUNTED_TOKENS
+    counted_tokens = sum(tokens for tokens in usage.values() if tokens <= most)
+    assert budget.spent().usd == pytest.approx(max(worst["usd"], counted_usd))
+    assert budget.spent().tokens == max(worst["tokens"], counted_tokens)
     assert cost_of_steps(steps) == (None, 0.0)
+    assert estimated_usd_of_steps(steps) == pytest.approx(budget.spent().usd)
+
+
+@pytest.mark.parametrize(("cost_usd", "booked_usd"), [(1e-6, 4.0005), (0.003, 4.0005), (0.05, 0.05), (3.0, 3.0)])
+def test_a_charge_that_is_next_to_nothing_beside_the_count_it_comes_with_is_not_believed(
+    cost_usd: float, booked_usd: float
+) -> None:
+    usage = {"prompt_tokens": 400_000, "completion_tokens": 5, "cost": cost_usd}
+    with chat_server(completion(usage=usage)) as server:
+        budget, _ = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
+    assert budget.spent().usd == pytest.approx(booked_usd)
 
 
 @pytest.mark.parametrize("said", PERHAPS_CHARGED.values(), ids=list(PERHAPS_CHARGED))

@@ -224,3 +224,17 @@ def test_who_finds_out_for_all_whether_a_provider_is_back_waits_for_nobody_then(
     # It was asked before the twenty seconds for which the provider is left alone, not after them.
     assert asked_at[0] < 5.0
     assert clock.seconds > 20.0
+
+
+def test_a_call_without_time_is_not_made_and_says_nothing_of_the_provider() -> None:
+    clock = Clock()
+    retry = retry_of(clock, failures=1)
+    with pytest.raises(GivenUp, match="no connection"):
+        retry.call(always(TryAgain("no connection", tries=1)), provider="p", deadline_seconds=1.0)
+    clock.seconds += 60.0
+    late = pytest.raises(GivenUp, match="no time was left, so that nothing was sent; given up after 1 try")
+    with late as caught:
+        # It was to find out whether the provider is back; the next one does that, and at once.
+        retry.call(failing(), provider="p", deadline_seconds=0.0)
+    assert caught.value.lost_tries == 0
+    assert retry.call(failing(), provider="p", deadline_seconds=0.5).retries == 0

@@ -128,7 +128,7 @@ def test_a_model_that_searches_as_often_as_it_likes_is_refused_under_a_limit_in_
 @pytest.mark.parametrize(
     "model",
     ["perplexity/sonar-deep-research", "openrouter/perplexity/sonar", "azure/o3-deep-research",
-     "openai/gpt-4o-search-preview", "groq/compound"],
+     "openai/gpt-4o-search-preview", "groq/compound", "openai/jina-deepsearch-v1"],
 )  # fmt: skip
 def test_a_model_that_searches_is_refused_under_a_limit_whatever_the_strategy(
     opened: OpenVenue, model: str, strategy: str
@@ -139,6 +139,13 @@ def test_a_model_that_searches_is_refused_under_a_limit_whatever_the_strategy(
     equipment = Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
     with pytest.raises(UsageError, match=rf"{model}' searches by itself and cannot be told how often"):
         equipment.check(recipe.bots)
+
+
+def test_a_model_that_has_the_name_of_a_task_and_searches_with_our_tools_may_have_a_limit(opened: OpenVenue) -> None:
+    needs = Needs(models=("alibaba/tongyi-deepresearch-30b-a3b",))
+    more = 'price_usd_per_million_tokens = 1\nbase_url = "http://127.0.0.1:9/v1"'
+    equipment = needing(opened, needs, more, limits="[limits.run]\nusd = 0.5")
+    equipment.check(equipment.recipe.bots)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +346,7 @@ def test_bots_share_the_accounts_of_their_run_and_wait_for_each_other(opened: Op
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(there.reserve, Spending(steps=1))
         held.settle(Spending())
-        waiting.result(timeout=30.0).settle(Spending(steps=1))
+        waiting.result(timeout=120.0).settle(Spending(steps=1))
     with pytest.raises(BudgetSpent, match="the run's limit of 1 steps"):
         here.reserve(Spending(steps=1))
 

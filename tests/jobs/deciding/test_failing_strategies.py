@@ -99,7 +99,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Program:
 def decided(probed: Program) -> Any:
     """Return the document of a call in which every probe decided on two events."""
     # Well below the ten minutes for which one of them hangs.
-    return document_of(probed.decide("--bots", ",".join(PROBES), "--events", "2"), seconds=240.0, code=3)
+    return document_of(probed.decide("--bots", ",".join(PROBES), "--events", "2"), code=3)
 
 
 @pytest.mark.parametrize("name", PROBES)

@@ -1,10 +1,12 @@
 """Keys that a user's own code quotes: in no output, no ledger and no trace, in whatever form."""
 
+from base64 import b64decode
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, error
 from tests.jobs.deciding.test_failing_strategies import TEMPLATE
 from tests.jobs.program import Program, document_of
 
@@ -85,6 +87,38 @@ def test_what_amazon_calls_its_keys_is_masked_too(tmp_path: Path, name: str) -> 
     out, err = program.start("bots").communicate(timeout=120)
     assert "RuntimeError: ***" in out
     assert leaks(out) == leaks(err) == []
+
+
+class TellingProxy(ChatServer):
+    """Refuses everything, and says with which name and password it was asked."""
+
+    def next(self, asked: Asked) -> Said:
+        """Refuse a request."""
+        super().next(asked)
+        sent = asked.headers["Proxy-Authorization"]
+        return error(403, f"not for {sent} which is {b64decode(sent.split()[1]).decode()}, as in {PROXY_USER}")
+
+
+PROXY_USER = "alice:0123456789%2FSECRET"
+
+
+def test_the_password_of_a_proxy_that_says_it_is_nowhere(tmp_path: Path) -> None:
+    with chat_server(error(403)) as server:
+        server.__class__ = TellingProxy
+        proxy = server.base_url.removesuffix("/v1").replace("//", f"//{PROXY_USER}@")
+        program = Program(tmp_path, {"http_proxy": proxy})
+        bot = 'strategy = "one_shot"\nmodel = "openai/tiny"\nbase_url = "http://model.example/v1"\n'
+        recipe = f'[[bots]]\nname = "asks"\n{bot}price_usd_per_million_tokens = 0\n'
+        (tmp_path / "r.toml").write_text(recipe, encoding="utf-8")
+        process = program.start("decide", "r.toml", "--venue", "sandbox:events=3", "--events", "1", "--json")
+        out, err = process.communicate(timeout=240)
+        assert server.asked[0].path == "http://model.example/v1/chat/completions"
+    assert process.returncode == 4, err
+    assert "not for Basic ***" in out
+    assert leaks(out) == leaks(err) == []
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.suffix for path in kept} > {".db", ".jsonl"}
+    assert [path for path in kept if leaks(path.read_bytes().decode("latin-1"))] == []
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,15 @@
 import json
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.jobs.program import SLOW, Program, document_of, wait_until
-from tests.jobs.test_interrupted import outcomes_so_far
+from tests.jobs.test_interrupted import has_come_to_the_slow
 from tests.jobs.test_killed import claimed, outcomes
 from tests.jobs.tiny import canonical_at
 
@@ -20,9 +22,11 @@ CROSS = ("--executor", "processes:2")
 
 
 @pytest.fixture
-def one_thread(tmp_path: Path) -> Program:
+def one_thread(tmp_path: Path) -> Iterator[Program]:
     """Return the program with one thread a process, and little patience."""
-    return Program(tmp_path, {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"})
+    settings = {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
+    with closing(Program(tmp_path, settings)) as made:
+        yield made
 
 
 def test_processes_come_to_the_ledger_of_threads(program: Program) -> None:
@@ -56,7 +60,7 @@ def test_a_process_that_dies_twice_of_a_decision_fails_it_and_nothing_else(one_t
 def test_ctrl_c_leaves_no_process_and_no_claim_behind(program: Program) -> None:
     program.strategy("slow", SLOW.replace("0.04", "600.0"))
     process = program.decide("--bots", "market_price,slow", *CROSS)
-    wait_until(lambda: claimed(program) == 3 and outcomes_so_far(program).count("recorded") == 3)
+    wait_until(lambda: has_come_to_the_slow(program, claims=3))
     children = psutil.Process(process.pid).children(recursive=True)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)

@@ -30,7 +30,7 @@ DIME = Spending(usd=0.1, tokens=7, steps=1, searches=2, seconds=0.3)
 def spend_dimes(address: str, tries: int, dollars: float, start: threading.Barrier) -> int:
     """Try to spend a dime so many times, from an opening of the ledger of one's own; return how often it fitted."""
     with Store.open(address) as store:
-        start.wait(timeout=30)
+        start.wait(timeout=120)
         account = LedgerAccount(store, "day", "day", Limits(usd=dollars))
         return sum(account.try_add(DIME) for _ in range(tries))
 
@@ -235,7 +235,7 @@ def test_budgets_of_two_openings_wait_for_each_other(store: Store, address: str)
         reserved = here.reserve(Spending(usd=0.75))
         waiting = pool.submit(there.reserve, Spending(usd=0.5))
         reserved.settle(Spending(usd=0.25))
-        waiting.result(timeout=30.0).settle(Spending(usd=0.5))
+        waiting.result(timeout=120.0).settle(Spending(usd=0.5))
     assert days[0].spent().usd == 0.75
 
 

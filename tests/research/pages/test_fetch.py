@@ -372,7 +372,7 @@ def _certificate(folder: Path, name: str) -> Path:
                "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
                "-keyout", "key.pem", "-out", "cert.pem"]  # fmt: skip
     try:
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=30)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
     except (OSError, subprocess.SubprocessError):
         pytest.skip("no openssl here")
     pem.write_bytes((folder / "key.pem").read_bytes() + (folder / "cert.pem").read_bytes())

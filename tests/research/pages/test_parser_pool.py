@@ -288,7 +288,7 @@ def test_a_parser_at_work_does_not_outlive_its_program(stop: signal.Signals) -> 
         assert busy.stdout is not None
         parser = psutil.Process(int(busy.stdout.readline()))
         busy.send_signal(stop)
-    gone, alive = psutil.wait_procs([parser], timeout=30)
+    gone, alive = psutil.wait_procs([parser], timeout=120)
     assert gone or alive[0].status() == psutil.STATUS_ZOMBIE
 
 

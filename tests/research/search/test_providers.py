@@ -13,8 +13,11 @@ from typing import Any
 
 import httpx
 import pytest
+from predibot.tools.web_search import SearchPolicy, make_web_search
 
-from predibot.errors import UsageError
+from predibot.agents.budget.budget import Budget
+from predibot.domain.budget import Limits
+from predibot.errors import BudgetSpent, UsageError
 from predibot.research.search.dates import latest_instant
 from predibot.research.search.ddgs_provider import DdgsSearch
 from predibot.research.search.http_client import SearchHttp
@@ -256,6 +259,24 @@ def test_exa_says_what_a_call_cost_and_others_are_told() -> None:
     assert brave(answering(BRAVE)).search("q", before=None, count=8).cost_usd is None
     priced = BraveSearch(KEY, clock, usd_per_call=0.005, http=answering(BRAVE))
     assert priced.search("q", before=None, count=8).cost_usd == 0.005
+
+
+@pytest.mark.parametrize("total", [0, 1e-15, -1.0, 10**400, None, "0.01", float("nan")])
+def test_a_search_that_says_it_cost_next_to_nothing_holds_a_limit_at_its_known_price(total: object) -> None:
+    http = answering({**EXA, "costDollars": {"total": total}})
+    provider = ExaSearch(KEY, clock, usd_per_call=0.01, http=http)
+    meter = Budget.of("decision", Limits(usd=0.025))
+    search = make_web_search([provider], SearchPolicy(), clock, meter=meter)
+    search("one")
+    search("two")
+    with pytest.raises(BudgetSpent, match="the decision's limit of"):
+        search("three")
+    assert meter.spent().usd == pytest.approx(0.02)
+
+
+def test_a_discount_on_a_search_is_believed() -> None:
+    provider = ExaSearch(KEY, clock, usd_per_call=0.5, http=answering(EXA))
+    assert provider.search("q", before=None, count=8).cost_usd == 0.007
 
 
 def test_tavily_dates_news_only() -> None:

@@ -37,7 +37,7 @@ def prompt(number: int = 1) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def chat(server: SandboxServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.chat_url, trust_env=False, timeout=30) as client:
+    with httpx.Client(base_url=server.chat_url, trust_env=False, timeout=120) as client:
         yield client
 
 

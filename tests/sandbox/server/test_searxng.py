@@ -26,7 +26,7 @@ def question(world: World, place: int = 3) -> str:
 
 
 def search(server: SandboxServer, **query: str) -> httpx.Response:
-    return httpx.get(f"{server.search_url}/search", params={"format": "json", **query}, trust_env=False, timeout=30)
+    return httpx.get(f"{server.search_url}/search", params={"format": "json", **query}, trust_env=False, timeout=120)
 
 
 def rows(server: SandboxServer, **query: str) -> list[dict[str, Any]]:

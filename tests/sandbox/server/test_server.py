@@ -63,7 +63,7 @@ def test_requests_share_a_connection(server: SandboxServer, gamma: httpx.Client)
 
 def test_many_clients_at_once_get_the_same_answer(server: SandboxServer) -> None:
     def page(_: int) -> bytes:
-        return httpx.get(f"{server.gamma_url}/events", params=OPEN, trust_env=False, timeout=30).content
+        return httpx.get(f"{server.gamma_url}/events", params=OPEN, trust_env=False, timeout=120).content
 
     with ThreadPoolExecutor(8) as executor:
         assert len(set(executor.map(page, range(24)))) == 1

@@ -73,7 +73,7 @@ class Desk:
 
 @pytest.fixture
 def desk(server: SandboxServer) -> Iterator[Desk]:
-    with httpx.Client(trust_env=False, timeout=30) as client:
+    with httpx.Client(trust_env=False, timeout=120) as client:
         yield Desk(server, client)
 
 
