@@ -61,7 +61,7 @@ class BadAnswer(Exception):
 
 
 class BadAddress(Exception):
-    """The address, or a header that goes along, is none that can be sent."""
+    """The address, or what goes along, is none that can be sent."""
 
     def __init__(self, message: str, cause: str) -> None:
         """Keep the name of the foreign error it was."""

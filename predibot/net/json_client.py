@@ -30,7 +30,7 @@ CONNECT_SECONDS = 10.0
 SEEN_CHARACTERS = 200
 """Of an answer that is no JSON."""
 _THIS_MACHINE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
-_UNSENDABLE = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, UnicodeError)
+_UNSENDABLE = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, ValueError)
 _NO_CONNECTION = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)
 _PASSWORD = re.compile("//[^/@]*@")
 
@@ -183,7 +183,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
             with self._client.stream(method, url, timeout=timeout, **request) as response:
                 body = self._read(response, asked, ends, seconds)
                 return Received(asked, response.status_code, dict(response.headers), body, self._key)
-        except (httpx.InvalidURL, UnicodeError, httpx.HTTPError) as error:
+        except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
             cause = type(error).__name__
             said = one_line(masked_text(str(error), self._key)) or cause
             if isinstance(error, _UNSENDABLE):

@@ -48,6 +48,18 @@ class RetryPolicy:
             given_up: Makes the error that is raised after the last try, of its message.
         """
         started = self.monotonic()
+        failures: list[TryAgain] = []
+
+        def attempt() -> T:
+            # A wait can take longer than it was meant to.
+            if failures and self.monotonic() >= deadline:
+                raise failures[-1]
+            try:
+                return once()
+            except TryAgain as failure:
+                failures.append(failure)
+                raise
+
         retrying = Retrying(
             retry=retry_if_exception_type(TryAgain),
             wait=lambda state: self.wait_seconds(state.attempt_number, _failure(state).wait_seconds),
@@ -56,9 +68,9 @@ class RetryPolicy:
             reraise=True,
         )
         try:
-            return retrying(once)
+            return retrying(attempt)
         except TryAgain as failure:
-            tries, seconds = retrying.statistics["attempt_number"], self.monotonic() - started
+            tries, seconds = len(failures), self.monotonic() - started
             wait = "" if failure.wait_seconds is None else f", and it asks to wait {failure.wait_seconds:.0f} s"
             times = "try" if tries == 1 else "tries"
             said = f"{failure}; given up after {tries} {times} in {seconds:.0f} s{wait}. Try again later"

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predibot.errors import VenueUnavailable
+from predibot.net.failures import TryAgain
 from predibot.net.retry import FIRST_WAIT_SECONDS, RetryPolicy, asked_wait_seconds
 
 NOW = datetime(2026, 2, 13, 12, 0, tzinfo=UTC)
@@ -16,6 +18,22 @@ NOW = datetime(2026, 2, 13, 12, 0, tzinfo=UTC)
 def policy_of(seed: int) -> RetryPolicy:
     """Return one whose own waits are at most eight seconds."""
     return RetryPolicy(longest_wait_seconds=8.0, rng=random.Random(seed))
+
+
+def test_what_failed_is_said_also_where_a_wait_took_longer_than_it_should() -> None:
+    seconds, asked = [0.0], []
+
+    def oversleep(wanted: float) -> None:
+        seconds[0] += wanted + 60.0
+
+    def once() -> None:
+        asked.append(seconds[0])
+        raise TryAgain("the server answered 500")
+
+    policy = RetryPolicy(monotonic=lambda: seconds[0], sleep=oversleep)
+    with pytest.raises(VenueUnavailable, match=r"answered 500; given up after 1 try in 6\d s"):
+        policy.call(once, deadline=30.0, given_up=VenueUnavailable)
+    assert asked == [0.0]
 
 
 @pytest.mark.parametrize(
