@@ -9,7 +9,7 @@ from pydantic import Field
 
 from predibot.agents.answer.check import checked_by, decided
 from predibot.agents.answer.one_shot import one_shot_need, refusal_of, run_one_shot
-from predibot.agents.budget.kept_step import KeptStep
+from predibot.agents.budget.budget import KeptStep
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.prompts.render import extract_prompt, report_prompt
 from predibot.agents.prompts.untrusted_text import Fence

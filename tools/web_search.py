@@ -9,14 +9,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from predibot.contracts import Meter, ToolError, ToolResult, ToolText, TraceWriter
 from predibot.domain.budget import Spending
-from predibot.domain.clock import floor_to, format_instant
+from predibot.domain.clock import format_instant
 from predibot.research.search.blocked_domains import blocked_domains, is_blocked
-from predibot.research.search.cache import SearchCache
 from predibot.research.search.provider import (
     SearchAnswer,
     SearchFailed,
@@ -41,8 +40,6 @@ class SearchPolicy:
     """With everything below them."""
     count: int = 8
     """The most results that are shown."""
-    cached_for: timedelta = timedelta(hours=6)
-    """How long an answer is taken from the cache outside a replay; in a replay for ever."""
 
     def __post_init__(self) -> None:
         """Refuse an instant without a zone, and no results."""
@@ -65,9 +62,7 @@ class _Tally:
 def make_web_search(
     providers: Sequence[SearchProvider],
     policy: SearchPolicy,
-    clock: Callable[[], datetime],
     trace: TraceWriter | None = None,
-    cache: SearchCache | None = None,
     *,
     meter: Meter | None = None,
 ) -> Callable[[str], ToolResult]:
@@ -76,9 +71,7 @@ def make_web_search(
     Args:
         providers: Asked in this order until one has something to show.
         policy: What may be found.
-        clock: Now, for the window of the cache.
         trace: Where each search is written down.
-        cache: Answers that are there already.
         meter: Reserved before each call that leaves the machine, settled after.
 
     Returns:
@@ -86,7 +79,7 @@ def make_web_search(
         error is a `ToolError` of one sentence.
     """
 
-    desk = _Desk(tuple(providers), policy, clock, cache, meter)
+    desk = _Desk(tuple(providers), policy, meter)
 
     def web_search(query: str) -> ToolResult:
         """Search the web. Returns titles, addresses, dates and snippets; read a page before you rely on it."""
@@ -108,8 +101,6 @@ class _Desk:
 
     providers: tuple[SearchProvider, ...]
     policy: SearchPolicy
-    clock: Callable[[], datetime]
-    cache: SearchCache | None
     meter: Meter | None
 
     def first_results(self, query: str, tally: _Tally) -> tuple[SearchResult, ...]:
@@ -133,12 +124,7 @@ class _Desk:
         return ()
 
     def _answer(self, provider: SearchProvider, query: str, tally: _Tally) -> SearchAnswer:
-        """Return a provider's answer, from the cache or from itself."""
-        window = _window(self.policy, self.clock())
-        known = self.cache.get(provider.name, query, window) if self.cache is not None else None
-        if known is not None:
-            tally.costs_usd.append(0.0)
-            return known
+        """Return a provider's answer, paid for by the meter."""
         worst = Spending(usd=provider.usd_per_call or 0.0, searches=1)
         reservation = self.meter.reserve(worst) if self.meter is not None else None
         actual = worst
@@ -155,16 +141,7 @@ class _Desk:
         finally:
             if reservation is not None:
                 reservation.settle(actual)
-        if self.cache is not None:
-            self.cache.put(provider.name, query, window, answer)
         return answer
-
-
-def _window(policy: SearchPolicy, now: datetime) -> str:
-    """Return the text of the time an answer is good for."""
-    if policy.before is not None:
-        return f"before {format_instant(policy.before)} count {policy.count}"
-    return f"from {format_instant(floor_to(now, policy.cached_for))} count {policy.count}"
 
 
 def _allowed(results: Sequence[SearchResult], policy: SearchPolicy, dropped: Counter[str]) -> tuple[SearchResult, ...]:

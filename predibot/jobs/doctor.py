@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import httpx
-
 from predibot import __version__
 from predibot._folders import folders_from_environment
 from predibot.config import Settings
@@ -19,7 +17,8 @@ from predibot.environment import api_keys_present
 from predibot.errors import PredibotError, UsageError
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
-from predibot.net.tls import proxy_checked
+from predibot.net.failures import BadAddress, BadAnswer, TryAgain
+from predibot.net.json_client import JsonClient
 from predibot.plugins import strategies
 from predibot.tool_plugins import tool_infos
 
@@ -112,16 +111,16 @@ def _trimmed(url: object) -> str:
 
 def _host(name: str, address: str) -> Check:
     try:
-        with proxy_checked():
-            reply = httpx.get(address, timeout=_SECONDS)
+        with JsonClient(takes_compressed=True) as client:
+            reply = client.ask("GET", address, seconds=_SECONDS)
     except UsageError as error:
         return Check(f"host {name}", "failed", str(error))
-    except httpx.HTTPError as error:
-        return Check(f"host {name}", "warning", f"{address} cannot be reached: {error or type(error).__name__}")
+    except (TryAgain, BadAddress, BadAnswer) as failure:
+        return Check(f"host {name}", "warning", str(failure))
     ends = reply.headers.get("sunset") or reply.headers.get("deprecation")
     verdict: Verdict = "ok" if reply.is_success and not ends else "warning"
     said = f"; it says that this address ends: {ends[:100]}. Look for a newer predibot" if ends else ""
-    return Check(f"host {name}", verdict, f"{address} answered {reply.status_code}{said}")
+    return Check(f"host {name}", verdict, f"{address} answered {reply.status}{said}")
 
 
 def _keys() -> Check:

@@ -1,7 +1,9 @@
 """Circuit breakers: a provider that fails again and again is left alone for a while."""
 
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 FAILURES = 5
 REST_SECONDS = 20.0
@@ -9,6 +11,7 @@ PROBE_WAIT_SECONDS = 1.0
 """How long the others wait while one of them finds out whether the provider is back."""
 
 
+@dataclass(slots=True)
 class Breaker:
     """Counts the failures of one provider; thread-safe.
 
@@ -17,21 +20,15 @@ class Breaker:
     try, and what becomes of it closes or opens the breaker again.
     """
 
-    def __init__(self, *, failures: int, rest_seconds: float, monotonic: Callable[[], float]) -> None:
-        """Make a closed breaker.
-
-        Args:
-            failures: How many in a row open it.
-            rest_seconds: How long it then stays open.
-            monotonic: A clock in seconds that never goes back.
-        """
-        self._failures = failures
-        self._rest_seconds = rest_seconds
-        self._monotonic = monotonic
-        self._lock = threading.Lock()
-        self._in_a_row = 0
-        self._open_until: float | None = None
-        self._probing = False
+    failures: int = FAILURES
+    """How many in a row open it."""
+    rest_seconds: float = REST_SECONDS
+    """How long it then stays open."""
+    monotonic: Callable[[], float] = time.monotonic
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _in_a_row: int = 0
+    _open_until: float | None = None
+    _probing: bool = False
 
     def admit(self) -> float:
         """Let a call through, which must then say `succeeded`, `failed` or `abandoned`.
@@ -42,7 +39,7 @@ class Breaker:
         with self._lock:
             if self._open_until is None:
                 return 0.0
-            left_seconds = self._open_until - self._monotonic()
+            left_seconds = self._open_until - self.monotonic()
             if left_seconds <= 0.0 and not self._probing:
                 self._probing = True
                 return 0.0
@@ -60,8 +57,8 @@ class Breaker:
         with self._lock:
             self._in_a_row += 1
             self._probing = False
-            if self._in_a_row >= self._failures:
-                self._open_until = self._monotonic() + self._rest_seconds
+            if self._in_a_row >= self.failures:
+                self._open_until = self.monotonic() + self.rest_seconds
 
     def abandoned(self) -> None:
         """Note that a call ended without telling anything about the provider."""
@@ -69,24 +66,17 @@ class Breaker:
             self._probing = False
 
 
+@dataclass(frozen=True, slots=True)
 class Breakers:
     """One breaker a provider, shared by all models of a process; thread-safe."""
 
-    def __init__(
-        self, *, monotonic: Callable[[], float], failures: int = FAILURES, rest_seconds: float = REST_SECONDS
-    ) -> None:
-        """Make none yet; see `Breaker` for the arguments."""
-        self._monotonic = monotonic
-        self._failures = failures
-        self._rest_seconds = rest_seconds
-        self._lock = threading.Lock()
-        self._breakers: dict[str, Breaker] = {}
+    make: Callable[[], Breaker] = Breaker
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _by_provider: dict[str, Breaker] = field(default_factory=dict)
 
     def of(self, provider: str) -> Breaker:
         """Return the breaker of a provider."""
         with self._lock:
-            if provider not in self._breakers:
-                self._breakers[provider] = Breaker(
-                    failures=self._failures, rest_seconds=self._rest_seconds, monotonic=self._monotonic
-                )
-            return self._breakers[provider]
+            if provider not in self._by_provider:
+                self._by_provider[provider] = self.make()
+            return self._by_provider[provider]

@@ -1,186 +1,136 @@
-"""The one retry layer of all models: jitter, `Retry-After`, a circuit breaker and a total deadline."""
+"""Trying again: how often, how long somebody is left alone before, and when it is given up."""
 
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
-from predibot.domain.chat import ChatReply
-from predibot.errors import ModelError
-from predibot.net.circuit_breaker import Breaker, Breakers
-from predibot.net.failures import MAX_TRIES, AnswerLost, GivenUp, NotSent, TryAgain
-from predibot.net.retry_after import wait_seconds
+from predibot.net.failures import AnswerLost, TryAgain
 
+MAX_TRIES = 8
+MAX_LOST_TRIES = 3
+"""A try whose answer was lost may have been paid for."""
+FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 16.0
+_UNITS = (("retry-after-ms", 0.001), ("retry-after", 1.0))
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
 
-class Tries(Protocol):
-    """Who pays for the tries of a call: told of each that failed, and asked before each further one."""
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Tries a call until there is an answer, a refusal, or no time left; thread-safe."""
 
-    def failed(self, failure: TryAgain) -> None:
-        """Note that a try brought no answer; an `AnswerLost` may have been paid for."""
-        ...
+    tries: int = MAX_TRIES
+    """Where a failure does not say how many it is worth."""
+    lost_tries: int = MAX_LOST_TRIES
+    """The same where an answer was lost."""
+    longest_wait_seconds: float = LONGEST_WAIT_SECONDS
+    """Where nobody asked for a wait."""
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    rng: random.Random = field(default_factory=random.Random)
 
-    def again(self) -> None:
-        """Let a further try be made.
-
-        Raises:
-            BudgetSpent: If it must not be made.
-            ModelUnavailable: If it cannot be made in time.
-        """
-        ...
-
-
-_TRIES: ContextVar[Tries | None] = ContextVar("tries", default=None)
-"""Of the call that is made in this thread: a model knows nothing of who pays for it."""
-
-
-@contextmanager
-def paid_by(tries: Tries) -> Iterator[None]:
-    """Have every try of a call that is made in this block told to who pays for it."""
-    token = _TRIES.set(tries)
-    try:
-        yield
-    finally:
-        _TRIES.reset(token)
-
-
-class Retry:
-    """Tries a call until there is an answer, a refusal, or no time left; thread-safe, shared by all models."""
-
-    def __init__(
-        self,
-        *,
-        breakers: Breakers | None = None,
-        monotonic: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-        rng: random.Random | None = None,
-    ) -> None:
-        """Make the layer.
+    def call(self, once: Callable[[], T], *, deadline: float, given_up: Callable[[str], Exception]) -> T:
+        """Return the first answer.
 
         Args:
-            breakers: One a provider; its own ones by default.
-            monotonic: A clock in seconds that never goes back.
-            sleep: Waits that many seconds.
-            rng: For the jitter of the waits.
+            once: Makes one try; raises `TryAgain` where another may help.
+            deadline: The instant of `monotonic` by which all tries and waits have to be over.
+            given_up: Makes the error that is raised after the last try, of its message.
         """
-        self._breakers = breakers or Breakers(monotonic=monotonic)
-        self._monotonic = monotonic
-        self._sleep = sleep
-        self._rng = rng or random.Random()
+        started = self.monotonic()
+        failures: list[TryAgain] = []
 
-    def call(self, once: Callable[[float], ChatReply], *, provider: str, deadline_seconds: float) -> ChatReply:
-        """Return the first answer, with the seconds, retries and lost tries it took.
-
-        Args:
-            once: Makes one try within so many seconds; raises `TryAgain` or `ModelRefused`.
-            provider: Whose breaker it is.
-            deadline_seconds: For all tries and waits together.
-
-        Raises:
-            GivenUp: If no answer came.
-            ModelRefused: If the provider refuses the request for good.
-            BudgetSpent: If a further try is not to be paid for; see `paid_by`.
-        """
-        tries = _TRIES.get()
-        started = self._monotonic()
-        deadline = started + deadline_seconds
-        breaker = self._breakers.of(provider)
-        failed_tries = lost_tries = 0
-
-        def attempt() -> ChatReply:
-            nonlocal failed_tries, lost_tries
-            # Before the breaker: who is let through as its probe must not wait for the others, who wait for the probe.
-            if tries is not None and failed_tries:
-                tries.again()
-            self._wait_for(breaker, provider, deadline)
+        def attempt() -> T:
+            # A wait can take longer than it was meant to.
+            if failures and self.monotonic() >= deadline:
+                raise failures[-1]
             try:
-                with _watched(breaker):
-                    left_seconds = deadline - self._monotonic()
-                    if left_seconds <= 0.0:
-                        raise NotSent
-                    return once(left_seconds)
+                return once()
             except TryAgain as failure:
-                failed_tries += 1
-                lost_tries += isinstance(failure, AnswerLost)
-                if tries is not None:
-                    tries.failed(failure)
+                failures.append(failure)
                 raise
 
         retrying = Retrying(
             retry=retry_if_exception_type(TryAgain),
-            wait=self._wait_seconds,
+            wait=lambda state: self.wait_seconds(state.attempt_number, _failure(state).wait_seconds),
             stop=lambda state: self._is_last(state, deadline),
-            sleep=self._sleep,
+            sleep=self.sleep,
             reraise=True,
         )
         try:
-            reply = retrying(attempt)
+            return retrying(attempt)
         except TryAgain as failure:
-            seconds = self._monotonic() - started
-            number = retrying.statistics["attempt_number"]
-            # Without the cause: what foreign code keeps in its errors is not ours to show.
-            raise GivenUp(_given_up(failure, number, seconds), lost_tries=lost_tries) from None
-        retries = int(retrying.statistics["attempt_number"]) - 1
-        return replace(reply, seconds=self._monotonic() - started, retries=retries, lost_tries=lost_tries)
+            tries, seconds = len(failures), self.monotonic() - started
+            wait = "" if failure.wait_seconds is None else f", and it asks to wait {failure.wait_seconds:.0f} s"
+            times = "try" if tries == 1 else "tries"
+            said = f"{failure}; given up after {tries} {times} in {seconds:.0f} s{wait}. Try again later"
+        # Outside of the handler: what foreign code keeps in its errors is not ours to show.
+        raise given_up(said)
 
-    def _wait_for(self, breaker: Breaker, provider: str, deadline: float) -> None:
-        """Wait until the breaker lets this call through, if that is before the deadline."""
-        while (rest_seconds := breaker.admit()) > 0.0:
-            # Those who waited for the same instant should not all come back at it.
-            rest_seconds *= self._rng.uniform(1.0, 1.25)
-            if self._monotonic() + rest_seconds >= deadline:
-                said = f"{provider} failed again and again and is left alone for a while"
-                raise TryAgain(said, wait_seconds=rest_seconds, tries=1, ill=False)
-            self._sleep(rest_seconds)
+    def wait_seconds(self, tries: int, asked_seconds: float | None) -> float:
+        """Return how long to wait before the next try: what was asked for, else about twice as long each time.
 
-    def _wait_seconds(self, state: RetryCallState) -> float:
-        """Return how long to wait before the next try: what the provider asks for, else longer each time."""
-        failure = state.outcome.exception() if state.outcome else None
-        asked_seconds = failure.wait_seconds if isinstance(failure, TryAgain) else None
-        return wait_seconds(state.attempt_number, asked_seconds, longest_seconds=LONGEST_WAIT_SECONDS, rng=self._rng)
+        Many who failed at the same instant, or were told the same one, should not all come back at it.
+
+        Args:
+            tries: Made so far, from 1.
+            asked_seconds: What the other side asks for; None for nothing.
+        """
+        longest_seconds = min(self.longest_wait_seconds, FIRST_WAIT_SECONDS * 2.0 ** (tries - 1))
+        own_seconds = self.rng.uniform(0.5, 1.0) * longest_seconds
+        return own_seconds if asked_seconds is None else asked_seconds + 0.2 * own_seconds
 
     def _is_last(self, state: RetryCallState, deadline: float) -> bool:
         """Return whether a further try would be one too many or come too late."""
-        failure = state.outcome.exception() if state.outcome else None
-        tries = failure.tries if isinstance(failure, TryAgain) else MAX_TRIES
-        _log.debug("try %d of a model call failed: %s", state.attempt_number, failure)
-        return state.attempt_number >= tries or self._monotonic() + state.upcoming_sleep >= deadline
+        failure = _failure(state)
+        _log.debug("try %d failed: %s", state.attempt_number, failure)
+        tries = failure.tries or (self.lost_tries if isinstance(failure, AnswerLost) else self.tries)
+        return state.attempt_number >= tries or self.monotonic() + state.upcoming_sleep >= deadline
 
 
-@contextmanager
-def _watched(breaker: Breaker) -> Iterator[None]:
-    """Tell the breaker how a try went."""
+def _failure(state: RetryCallState) -> TryAgain:
+    """Return why the try that was just made failed."""
+    outcome: Any = state.outcome
+    failure: TryAgain = outcome.exception()
+    return failure
+
+
+def asked_wait_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return what `Retry-After` asks for, in any of its forms; None where it says nothing readable.
+
+    Args:
+        headers: Of the answer, with names in lower case or of any case-blind kind.
+        now: For a date, where the answer has none of its own.
+
+    Examples:
+        >>> asked_wait_seconds({"retry-after": "7"}, datetime(2026, 2, 13, tzinfo=UTC))
+        7.0
+    """
+    for name, unit_seconds in _UNITS:
+        text = headers.get(name, "").strip()
+        if text.isascii() and text.replace(".", "", 1).isdigit():
+            return float(text[:12]) * unit_seconds
+    at = _http_date(headers.get("retry-after", ""))
+    if at is None:
+        return None
+    # The other's own clock beside it makes ours unimportant.
+    return max(0.0, (at - (_http_date(headers.get("date", "")) or now)).total_seconds())
+
+
+def _http_date(text: str) -> datetime | None:
+    """Return the instant of an HTTP date, or None."""
     try:
-        yield
-    except NotSent:
-        breaker.abandoned()
-        raise
-    except TryAgain as failure:
-        if failure.ill:
-            breaker.failed()
-        else:
-            breaker.succeeded()
-        raise
-    except ModelError:
-        breaker.succeeded()
-        raise
-    except BaseException:
-        breaker.abandoned()
-        raise
-    breaker.succeeded()
-
-
-def _given_up(failure: TryAgain, tries: int, seconds: float) -> str:
-    """Return the message after the last try."""
-    wait = "" if failure.wait_seconds is None else f", and it asks to wait {failure.wait_seconds:.0f} s"
-    times = "try" if tries == 1 else "tries"
-    return f"{failure}; given up after {tries} {times} in {seconds:.0f} s{wait}. Try again later"
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,31 +1,11 @@
-"""What all HTTP clients share: trust in the usual certificate authorities, and a proxy that is told where broken.
-
-The authorities are read when the first connection over TLS needs them.
-"""
+"""Trust in the usual certificate authorities, which are read when the first connection over TLS needs them."""
 
 import ssl
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
-from httpx import InvalidURL, create_ssl_context
-
-from predibot.errors import UsageError
-
-
-@contextmanager
-def proxy_checked() -> Iterator[None]:
-    """Say in a sentence that the environment names a proxy with which no client can be made.
-
-    Raises:
-        UsageError: If it does.
-    """
-    try:
-        yield
-    except (ImportError, ValueError, InvalidURL) as error:
-        said = str(error).rstrip(".")
-        raise UsageError(f"the proxy named in the environment cannot be used: {said}; mend HTTPS_PROXY") from error
+from httpx import create_ssl_context
 
 
 class LateTrust(ssl.SSLContext):

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from predibot.agents.budget.price import Price
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
 from predibot.agents.models.litellm_model import LiteLLMModel
+from predibot.agents.models.retry import Retry
 from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolSchema, Usage
 from predibot.net.api_keys import ApiKeys, Key
-from predibot.net.circuit_breaker import Breakers
-from predibot.net.retry import Retry
+from predibot.net.circuit_breaker import Breaker, Breakers
+from predibot.net.retry import RetryPolicy
 from tests.agents.chat_server import ChatServer
 
 SECRET = "sk-planted-0123456789abcdef"
@@ -39,8 +40,8 @@ class Clock:
 
 def retry_of(clock: Clock, *, failures: int = 100) -> Retry:
     """Return a retry layer on that clock, whose breakers open late."""
-    breakers = Breakers(monotonic=clock.monotonic, failures=failures)
-    return Retry(breakers=breakers, monotonic=clock.monotonic, sleep=clock.sleep, rng=random.Random(1))
+    policy = RetryPolicy(monotonic=clock.monotonic, sleep=clock.sleep, rng=random.Random(1))
+    return Retry(policy, Breakers(lambda: Breaker(failures=failures, monotonic=clock.monotonic)))
 
 
 def light(server: ChatServer, retry: Retry, *, price: Price | None = None, name: str = "openai/tiny") -> ChatModel:

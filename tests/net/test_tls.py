@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from predibot.errors import VenueUnavailable
-from predibot.venues.http import JsonClient
+from predibot.net.failures import TryAgain
+from predibot.net.json_client import JsonClient
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -63,20 +63,20 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Path) -> None:
-    refused = pytest.raises(VenueUnavailable, match="CERTIFICATE_VERIFY_FAILED")
-    with serving(certificate) as url, JsonClient(deadline_seconds=1.0) as client, refused:
-        client.get(url)
+    refused = pytest.raises(TryAgain, match="CERTIFICATE_VERIFY_FAILED")
+    with serving(certificate) as url, JsonClient() as client, refused:
+        client.ask("GET", url, seconds=10.0)
 
 
 def test_an_authority_that_the_user_named_is_trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    with serving(certificate) as url, JsonClient(deadline_seconds=10.0) as client:
-        assert client.get(url) == ["heard"]
-        with pytest.raises(VenueUnavailable, match="CERTIFICATE_VERIFY_FAILED"):
-            client.get(url.replace("localhost", "127.0.0.1"))
+    with serving(certificate) as url, JsonClient() as client:
+        assert client.ask("GET", url, seconds=10.0).json() == ["heard"]
+        with pytest.raises(TryAgain, match="CERTIFICATE_VERIFY_FAILED"):
+            client.ask("GET", url.replace("localhost", "127.0.0.1"), seconds=10.0)
 
 
 def test_without_tls_no_authority_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/authorities.pem")
-    with serving(None) as url, JsonClient(deadline_seconds=10.0) as client:
-        assert client.get(url) == ["heard"]
+    with serving(None) as url, JsonClient() as client:
+        assert client.ask("GET", url, seconds=10.0).json() == ["heard"]

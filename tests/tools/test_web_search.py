@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.domain.budget import Limits, Spending
 from predibot.errors import BudgetSpent
-from predibot.research.search.cache import SearchCache
 from predibot.research.search.provider import (
     SearchAnswer,
     SearchFailed,
@@ -80,7 +78,7 @@ class CountingMeter:
 
 
 def asked(*providers: SearchProvider, policy: SearchPolicy | None = None, trace: Recorder | None = None) -> str:
-    return told(make_web_search(providers, policy or SearchPolicy(), lambda: NOW, trace)("who wins"))
+    return told(make_web_search(providers, policy or SearchPolicy(), trace)("who wins"))
 
 
 def test_results_are_shown_with_title_address_date_and_snippet() -> None:
@@ -106,7 +104,7 @@ def test_a_title_cannot_forge_an_address_line() -> None:
 @pytest.mark.parametrize("query", ["", "  ", "\x00\u200b"])
 def test_an_empty_query_is_an_error_and_asks_nobody(query: str) -> None:
     provider = ScriptedProvider([result()])
-    text = told(make_web_search([provider], SearchPolicy(), lambda: NOW)(query))
+    text = told(make_web_search([provider], SearchPolicy())(query))
     assert text.startswith("error: the query is empty")
     assert provider.queries == []
 
@@ -218,7 +216,7 @@ def test_an_unknown_cost_is_unknown_and_not_zero() -> None:
 
 def test_a_call_is_reserved_and_settled_and_a_spent_budget_stops_it() -> None:
     meter, provider = CountingMeter(limit_usd=0.015), ScriptedProvider([result()])
-    search = make_web_search([provider], SearchPolicy(), lambda: NOW, meter=meter)
+    search = make_web_search([provider], SearchPolicy(), meter=meter)
     search("one")
     assert meter.settled == [Spending(usd=0.01, searches=1)]
     with pytest.raises(BudgetSpent):
@@ -230,49 +228,8 @@ def test_a_failed_call_counts_as_charged_and_one_that_was_not_made_does_not() ->
     meter = CountingMeter()
     for was_asked in (True, False):
         provider = ScriptedProvider(failure=SearchFailed("no", was_asked=was_asked))
-        make_web_search([provider], SearchPolicy(), lambda: NOW, meter=meter)("one")
+        make_web_search([provider], SearchPolicy(), meter=meter)("one")
     assert meter.settled == [Spending(usd=0.01, searches=1), Spending()]
-
-
-def test_a_cached_answer_is_not_asked_for_again_and_costs_nothing(tmp_path: Path) -> None:
-    provider, trace = ScriptedProvider([result()]), Recorder()
-    search = make_web_search([provider], SearchPolicy(), lambda: NOW, trace, SearchCache(tmp_path / "searches"))
-    assert search("who wins") == search("who  wins ")
-    assert provider.queries == ["who wins"]
-    assert [row["cost_usd"] for row in trace.rows] == [0.01, 0.0]
-
-
-def test_the_cache_keeps_windows_apart(tmp_path: Path) -> None:
-    provider, cache = ScriptedProvider([result()]), SearchCache(tmp_path)
-    for policy in (SearchPolicy(), SearchPolicy(before=NOW), SearchPolicy(before=NOW - timedelta(days=3))):
-        make_web_search([provider], policy, lambda: NOW, None, cache)("q")
-    make_web_search([provider], SearchPolicy(), lambda: NOW + timedelta(days=1), None, cache)("q")
-    assert len(provider.queries) == 4
-
-
-def test_a_failure_is_never_cached(tmp_path: Path) -> None:
-    provider = ScriptedProvider(failure=SearchFailed("no"))
-    search = make_web_search([provider], SearchPolicy(), lambda: NOW, None, SearchCache(tmp_path))
-    search("q")
-    search("q")
-    assert len(provider.queries) == 2
-
-
-def test_the_cache_is_bounded_and_survives_damage(tmp_path: Path) -> None:
-    cache = SearchCache(tmp_path, max_files=10)
-    for number in range(30):
-        cache.put("p", f"query {number}", "w", SearchAnswer((result(),), 0.1))
-    assert len(list(tmp_path.iterdir())) <= 10
-    for path in tmp_path.iterdir():
-        path.write_text('{"results": [{"title": 1}]}')
-    assert cache.get("p", "query 29", "w") is None
-
-
-def test_a_stored_answer_is_the_one_that_was_put(tmp_path: Path) -> None:
-    cache, answer = SearchCache(tmp_path), SearchAnswer((result(), result("https://b.example", None)), 0.1)
-    cache.put("p", "q", "w", answer)
-    assert cache.get("p", "q", "w") == SearchAnswer(answer.results, 0.0)
-    assert cache.get("other", "q", "w") is None
 
 
 def test_a_pace_spreads_calls_and_refuses_to_wait_for_ever() -> None:

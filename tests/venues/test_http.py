@@ -9,16 +9,16 @@ import httpx
 import pytest
 
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.venues.http import MAX_TRIES, RETRIED_STATUSES, JsonClient, RequestRefused, translated
+from predibot.venues.http import MAX_TRIES, RETRIED_STATUSES, RequestRefused, VenueClient
 from tests.venues.payloads import NOW, Asked, Clock
 
 URL = "https://host.test/events"
 
 
-def client_of(answer: Callable[[httpx.Request], object], **changes: object) -> tuple[JsonClient, Asked, Clock]:
+def client_of(answer: Callable[[httpx.Request], object], **changes: object) -> tuple[VenueClient, Asked, Clock]:
     """Return a client whose network is a function and whose time passes only by waiting."""
     asked, clock = Asked(answer), Clock()
-    client = JsonClient(
+    client = VenueClient(
         transport=asked.transport,
         now=lambda: NOW,
         monotonic=clock.monotonic,
@@ -183,21 +183,25 @@ def test_a_message_shows_at_most_200_characters_of_an_answer() -> None:
 def test_every_error_of_httpx_is_translated(kind: type[httpx.HTTPError]) -> None:
     error = kind.__new__(kind)
     Exception.__init__(error, "seen")
-    with pytest.raises((VenueUnavailable, UsageError), match=r"GET x: .*seen") as caught, translated("GET x"):
+
+    def answer(request: httpx.Request) -> object:
         raise error
-    assert caught.value.__cause__ is error
+
+    client, _, _ = client_of(answer)
+    with pytest.raises((VenueUnavailable, UsageError), match=f"GET {URL}: .*seen"):
+        client.get(URL)
 
 
 @pytest.mark.parametrize("url", ["ftp://host/x", "host/x", "http://[::1", "https://" + "a" * 300 + "..b"])
 def test_an_address_that_is_none_says_to_mend_the_settings(url: str) -> None:
-    with JsonClient(deadline_seconds=1.0) as client, pytest.raises(UsageError, match="mend the address"):
+    with VenueClient(deadline_seconds=1.0) as client, pytest.raises(UsageError, match="mend the address"):
         client.get(url)
 
 
 def test_a_proxy_that_cannot_be_used_says_to_mend_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "gopher://proxy.test")
     with pytest.raises(UsageError, match="mend HTTPS_PROXY"):
-        JsonClient()
+        VenueClient()
 
 
 def test_a_post_sends_json_and_is_tried_again_too() -> None:
@@ -211,7 +215,7 @@ def test_ctrl_c_goes_through_a_wait() -> None:
         raise KeyboardInterrupt
 
     asked = Asked(lambda request: httpx.Response(500))
-    client = JsonClient(transport=asked.transport, sleep=interrupted)
+    client = VenueClient(transport=asked.transport, sleep=interrupted)
     with pytest.raises(KeyboardInterrupt):
         client.get(URL)
     assert len(asked.requests) == 1

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from predibot.errors import VenueUnavailable
-from predibot.venues.http import JsonClient
+from predibot.venues.http import VenueClient
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
@@ -75,7 +75,7 @@ def cut_without_length_once(connection: socket.socket, number: int) -> None:
 
 
 def test_a_dripping_body_ends_at_the_deadline() -> None:
-    with serving(drip) as url, JsonClient(deadline_seconds=0.3) as client:
+    with serving(drip) as url, VenueClient(deadline_seconds=0.3) as client:
         started = time.monotonic()
         with pytest.raises(VenueUnavailable, match="and no end"):
             client.get(url)
@@ -83,7 +83,7 @@ def test_a_dripping_body_ends_at_the_deadline() -> None:
 
 
 def test_a_dripping_header_ends_at_the_deadline() -> None:
-    with serving(drip_headers) as url, JsonClient(deadline_seconds=0.3) as client:
+    with serving(drip_headers) as url, VenueClient(deadline_seconds=0.3) as client:
         started = time.monotonic()
         with pytest.raises(VenueUnavailable, match="no whole answer"):
             client.get(url)
@@ -99,13 +99,13 @@ def drip_once(connection: socket.socket, number: int) -> None:
 
 
 def test_an_answer_that_drips_leaves_time_to_ask_again() -> None:
-    with serving(drip_once) as url, JsonClient(deadline_seconds=3.0) as client:
+    with serving(drip_once) as url, VenueClient(deadline_seconds=3.0) as client:
         assert client.get(url) == {"events": []}
 
 
 @pytest.mark.parametrize("answer", [cut_once, cut_without_length_once])
 def test_an_answer_that_breaks_off_is_asked_for_again(answer: Callable[[socket.socket, int], None]) -> None:
-    with serving(answer) as url, JsonClient(sleep=lambda seconds: None) as client:
+    with serving(answer) as url, VenueClient(sleep=lambda seconds: None) as client:
         assert client.get(url) == {"events": []}
 
 
@@ -117,13 +117,13 @@ def answer_twice(connection: socket.socket, number: int) -> None:
 
 
 def test_a_connection_is_used_again() -> None:
-    with serving(answer_twice) as url, JsonClient() as client:
+    with serving(answer_twice) as url, VenueClient() as client:
         assert [client.get(url), client.get(url)] == [0, 0]
 
 
 def test_this_machine_is_not_asked_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://192.0.2.1:9")
-    with serving(cut_once) as url, JsonClient(sleep=lambda seconds: None, deadline_seconds=5.0) as client:
+    with serving(cut_once) as url, VenueClient(sleep=lambda seconds: None, deadline_seconds=5.0) as client:
         assert client.get(url) == {"events": []}
 
 
@@ -131,7 +131,7 @@ def test_a_host_that_listens_nowhere_is_unavailable() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with (
-        JsonClient(sleep=lambda seconds: None) as client,
+        VenueClient(sleep=lambda seconds: None) as client,
         pytest.raises(VenueUnavailable, match=r"no connection .* after 3 tries"),
     ):
         client.get(f"http://127.0.0.1:{port}/events")

@@ -20,12 +20,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 from predibot.agents.budget.account import Account, Exact, MemoryAccount, first_over
+from predibot.contracts import KeptReservation, Meter
 from predibot.domain.budget import LimitLevel, Limits, Spending
-from predibot.errors import BudgetSpent, ClaimLost
-from predibot.net.failures import BudgetHeld
+from predibot.errors import BudgetSpent, ClaimLost, ModelUnavailable
 
 _POLL_SECONDS = (0.1, 0.3)
 """How often other processes are looked at, which tell nobody here; drawn between the two, so that they take turns."""
@@ -39,6 +39,10 @@ _LONGEST_PAUSE_SECONDS = 60.0
 
 _CLOSED = "this decision was given up, so nothing more is spent for it; run the same command again"
 _ENDED = "this command ends, so nothing more is spent; run it again"
+
+
+class BudgetHeld(ModelUnavailable):
+    """What is left of a limit was set aside by others for as long as one could wait; nothing was sent."""
 
 
 class Budget:
@@ -285,6 +289,40 @@ class Reserved:
             ValueError: If it is settled already, or a part of the amount is below zero or no number.
         """
         self.budget._settled(self, actual)
+
+
+class KeptStep:
+    """Sets a step aside while something else is done, so that a limit in steps leaves one for the answer."""
+
+    def __init__(self, meter: Meter | None) -> None:
+        """Set nothing aside yet; without a meter there is nothing to keep."""
+        self._meter = meter
+        self._kept: KeptReservation | None = None
+        self._is_given = False
+
+    def __enter__(self) -> Self:
+        """Set the step aside.
+
+        Raises:
+            BudgetSpent: If there is none left; the message names the limit.
+            ModelUnavailable: If others had set it aside for as long as one could wait.
+        """
+        if self._meter is not None:
+            self._kept = self._meter.keep(Spending(steps=1))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the step back, unless it was used."""
+        if self._kept is not None:
+            self._kept.release()
+
+    def give_back(self) -> bool:
+        """Let the next call have the step, and nobody else; return whether it was still kept."""
+        if self._kept is None or self._is_given:
+            return False
+        self._is_given = True
+        self._kept.offer()
+        return True
 
 
 def _least_left(name: str, pairs: Sequence[tuple[Limits, Spending]]) -> float | None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from predibot.agents.answer.parse import MAX_REPAIRS, Check, LoopEnded, LoopResult
-from predibot.agents.budget.kept_step import KeptStep
+from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.container import ContainerSpec
 from predibot.agents.loop.evidence import Research
 from predibot.agents.loop.smolagents_library import load_smolagents

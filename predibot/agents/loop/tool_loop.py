@@ -21,7 +21,7 @@ from predibot.agents.answer.parse import (
     parse_answer,
     read_json,
 )
-from predibot.agents.budget.kept_step import KeptStep
+from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.evidence import ERROR, Research, Told
 from predibot.agents.loop.smolagents_library import load_smolagents
 from predibot.agents.loop.transcript import Transcript, cut

@@ -2,19 +2,19 @@
 
 import json
 import re
-import time
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping
 
 import httpx
 
 from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer, request_body
-from predibot.agents.models.endpoint import MAX_REPLY_BYTES, TRY_SECONDS, Endpoint, Received
+from predibot.agents.models.endpoint import TRY_SECONDS, Endpoint, json_object
+from predibot.agents.models.failures import failure_of_status
+from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.net.api_keys import Key
-from predibot.net.failures import AnswerLost, TryAgain, failure_of_status, one_line
-from predibot.net.retry import Retry
+from predibot.net.failures import AnswerLost, TryAgain, one_line
+from predibot.net.json_client import Received
 
 _PATH = "/chat/completions"
 _RENAMED = {"max_tokens": "max_completion_tokens"}
@@ -32,13 +32,8 @@ class OpenAICompatibleModel:
         *,
         retry: Retry,
         key: Key | None = None,
-        sent_name: str | None = None,
         price: Price | None = None,
-        try_seconds: float = TRY_SECONDS,
-        max_reply_bytes: int = MAX_REPLY_BYTES,
         transport: httpx.BaseTransport | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Open the client; connections are made when they are needed.
 
@@ -47,25 +42,17 @@ class OpenAICompatibleModel:
             base_url: For example `http://localhost:11434/v1`.
             retry: The retry layer.
             key: Sent as a bearer token; None sends none.
-            sent_name: As the server calls it; by default the name without `openai/`.
             price: As the recipe states it.
-            try_seconds: The longest a single try may take.
-            max_reply_bytes: More is refused.
             transport: Replaces the network in tests.
-            now: For a `Retry-After` that is a date.
-            monotonic: A clock in seconds that never goes back.
 
         Raises:
             UsageError: If the base URL is none.
         """
         self._name = name
-        self._endpoint = Endpoint(
-            base_url, key=key, max_reply_bytes=max_reply_bytes, transport=transport, now=now, monotonic=monotonic
-        )
+        self._endpoint = Endpoint(base_url, key=key, transport=transport)
         self._retry = retry
-        self._sent_name = name.removeprefix("openai/") if sent_name is None else sent_name
+        self._sent_name = name.removeprefix("openai/")
         self._price = price
-        self._try_seconds = try_seconds
         self._refused_parameters: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
@@ -97,9 +84,9 @@ class OpenAICompatibleModel:
     def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
         """Return the answer of a single try."""
         body = self._adapted(request_body(request, self._sent_name))
-        received = self._endpoint.ask("POST", _PATH, body, seconds=min(seconds, self._try_seconds))
+        received = self._endpoint.ask("POST", _PATH, body, seconds=min(seconds, TRY_SECONDS))
         self._check_status(received, body)
-        value = self._endpoint.json_object(received)
+        value = json_object(received)
         self._check_error(received, value)
         try:
             answer = read_answer(value, self._sent_name)
@@ -111,7 +98,7 @@ class OpenAICompatibleModel:
         """Raise what an answer other than success means."""
         if received.is_success:
             return
-        text = self._endpoint.text(received)
+        text = received.text()
         if received.status == 400 and self._learned(text, body):
             raise TryAgain(f"{received.asked} refused a parameter: {one_line(text)}", wait_seconds=0.0, ill=False)
         raise self._endpoint.failure(received)

@@ -16,12 +16,10 @@ from predibot.agents.budget.price import Price
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
 from predibot.agents.models.chat_wire import loaded_json
 from predibot.domain.chat import Usage
-from predibot.net.tls import LateTrust, proxy_checked
+from predibot.net.json_client import MAX_BYTES, opened_client
 
-MAX_REPLY_BYTES = 16 * 1024 * 1024
 IMPLAUSIBLE_USD_PER_TOKEN = 0.001
 """The table has chat models at $0.20 a token; the dearest real one costs $0.0006."""
-_THIS_MACHINE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 _SENT_BEFORE: ContextVar[float] = ContextVar("sent_before", default=math.inf)
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _OTHER_TARIFFS = ("priority", "flex", "batch", "audio", "image", "video", "character", "second")
@@ -179,8 +177,8 @@ class _BoundedStream(httpx.SyncByteStream):
         length = 0
         for piece in self._stream:
             length += len(piece)
-            if length > MAX_REPLY_BYTES:
-                raise _TooLong(f"more than {MAX_REPLY_BYTES:,} bytes")
+            if length > MAX_BYTES:
+                raise _TooLong(f"more than {MAX_BYTES:,} bytes")
             yield piece
 
     def close(self) -> None:
@@ -198,13 +196,5 @@ def _bound(response: httpx.Response) -> None:
 
 def _bounded_client() -> httpx.Client:
     """Return the client of all that litellm sends through OpenAI's library; that is where base URLs go."""
-    with proxy_checked():
-        return httpx.Client(
-            mounts=dict.fromkeys(_THIS_MACHINE),
-            headers={"accept-encoding": "identity"},
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-            event_hooks={"request": [_require_time], "response": [_bound]},
-            timeout=600.0,
-            follow_redirects=False,
-            verify=LateTrust(),
-        )
+    hooks = {"request": [_require_time], "response": [_bound]}
+    return opened_client(headers={"accept-encoding": "identity"}, event_hooks=hooks, timeout=600.0)

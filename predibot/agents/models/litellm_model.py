@@ -20,22 +20,15 @@ from predibot.agents.models.chat_wire import (
     read_answer,
     request_body,
 )
+from predibot.agents.models.failures import AnswerUnusable, RequestRefused, failure_of_status
 from predibot.agents.models.litellm_library import loaded_litellm, openai_error, sent_before, table_price, table_usd
+from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
-from predibot.errors import ModelError, ModelRefused, UsageError
+from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import ApiKeys, Key, key_names, masked, masked_text
 from predibot.net.deadline import GRACE_SECONDS, in_time
-from predibot.net.failures import (
-    MAX_CONNECT_TRIES,
-    AnswerLost,
-    AnswerUnusable,
-    RequestRefused,
-    TryAgain,
-    failure_of_status,
-    one_line,
-)
-from predibot.net.retry import Retry
-from predibot.net.retry_after import asked_wait_seconds
+from predibot.net.failures import MAX_CONNECT_TRIES, AnswerLost, TryAgain, one_line
+from predibot.net.retry import asked_wait_seconds
 
 TRY_SECONDS = 300.0
 TIMEOUT_STEPS_SECONDS = (10.0, 60.0, 300.0, 1_200.0, 3_600.0)
@@ -129,7 +122,7 @@ class LiteLLMModel:
             with sent_before(ends):
                 return litellm.completion(**arguments)
 
-        failure: ModelError
+        failure: TryAgain | ModelRefused
         try:
             response = in_time(complete, seconds + GRACE_SECONDS)
         except TimeoutError:
@@ -185,7 +178,7 @@ class LiteLLMModel:
             return table_usd(self._sent_name, answer.usage)
         return known_usd(hidden.get("response_cost"))
 
-    def _failure(self, error: Exception, key: Key | None) -> ModelError:
+    def _failure(self, error: Exception, key: Key | None) -> TryAgain | ModelRefused:
         """Return what one of litellm's errors means."""
         # Masked first: a cut could leave a piece of the key that is no longer found.
         said = one_line(f"{self._name}: {masked_text(str(error), key)}")

@@ -11,13 +11,14 @@ from dataclasses import fields, is_dataclass, replace
 
 from predibot.agents.budget.price import Price, cost_of, next_to_nothing
 from predibot.agents.budget.worst_case import Counted, counted, counted_spending, worst_case
+from predibot.agents.models.failures import AnswerUnusable, GivenUp
 from predibot.agents.models.plausible_usage import least_usage, plausible_usage, stated_usage
+from predibot.agents.models.retry import paid_by
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
 from predibot.domain.budget import LEAST_SHARE, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import BudgetSpent, ModelError
-from predibot.net.failures import AnswerLost, AnswerUnusable, GivenUp, TryAgain
-from predibot.net.retry import paid_by
+from predibot.net.failures import AnswerLost, TryAgain
 
 _log = logging.getLogger(__name__)
 

@@ -6,13 +6,13 @@ from typing import Literal
 from predibot.agents.budget.price import Price, dearest
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.models.chat_completions import OpenAICompatibleModel
+from predibot.agents.models.failures import RequestRefused
 from predibot.agents.models.litellm_library import table_price
 from predibot.agents.models.litellm_model import LiteLLMModel, litellm_key, provider_of
 from predibot.agents.models.responses import OPENAI_URL, ResponsesModel
+from predibot.agents.models.retry import Retry
 from predibot.contracts import ChatModel
 from predibot.net.api_keys import ApiKeys, Key, host_of, key_names
-from predibot.net.failures import RequestRefused
-from predibot.net.retry import Retry
 
 ClientName = Literal["light", "litellm"]
 

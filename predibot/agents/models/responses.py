@@ -9,20 +9,19 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 
 import httpx
 
 from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_wire import Unreadable, count_of
-from predibot.agents.models.endpoint import Endpoint
+from predibot.agents.models.endpoint import Endpoint, json_object
 from predibot.agents.models.litellm_library import table_usd
 from predibot.agents.models.responses_wire import Job, read_job, request_body
+from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Usage
 from predibot.errors import ModelError, ModelRefused
 from predibot.net.api_keys import Key
 from predibot.net.failures import AnswerLost, TryAgain, one_line
-from predibot.net.retry import Retry
 
 OPENAI_URL = "https://api.openai.com/v1"
 ASK_SECONDS = 60.0
@@ -48,7 +47,6 @@ class ResponsesModel:
         key: Key | None = None,
         price: Price | None = None,
         transport: httpx.BaseTransport | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -62,7 +60,6 @@ class ResponsesModel:
             key: Sent as a bearer token; None sends none.
             price: As the recipe states it.
             transport: Replaces the network in tests.
-            now: For a `Retry-After` that is a date.
             monotonic: A clock in seconds that never goes back.
             sleep: Waits that many seconds.
 
@@ -71,7 +68,7 @@ class ResponsesModel:
         """
         self._name = name
         self._sent_name = name.removeprefix("openai/")
-        self._endpoint = Endpoint(base_url or OPENAI_URL, key=key, transport=transport, now=now, monotonic=monotonic)
+        self._endpoint = Endpoint(base_url or OPENAI_URL, key=key, transport=transport)
         self._is_openai = base_url is None
         self._retry = retry
         self._price = price
@@ -158,7 +155,7 @@ class ResponsesModel:
         said = f"{self._name}: job {job.id} was not done in time"
         try:
             job = self._told("POST", f"{_PATH}/{job.id}/cancel", request=request, seconds=CANCEL_SECONDS)
-        except ModelError as error:
+        except (ModelError, TryAgain) as error:
             self._open_jobs.discard(job.id)
             raise AnswerLost(f"{said} and could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
         if job.answer is not None:
@@ -172,7 +169,7 @@ class ResponsesModel:
         received = self._endpoint.ask(method, path, body, seconds=min(seconds, ASK_SECONDS))
         if not received.is_success:
             raise self._endpoint.failure(received)
-        value = self._endpoint.json_object(received)
+        value = json_object(received)
         try:
             job = read_job(value, self._sent_name, max_searches=request.max_searches)
         except Unreadable as error:

@@ -4,9 +4,9 @@ import json
 import threading
 from weakref import WeakKeyDictionary
 
+from predibot.agents.models.failures import RequestRefused
 from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolSchema
-from predibot.net.failures import RequestRefused
 
 PROBE_SECONDS = 120.0
 _PING = ToolSchema(

@@ -15,6 +15,7 @@ from predibot.agents.budget.price import Price, require_price
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
 from predibot.agents.models.metered import MeteredModel
 from predibot.agents.models.open_model import Destination, asked_for_reports, model_destination, open_model, worst_price
+from predibot.agents.models.retry import Retry
 from predibot.agents.models.tool_support import ToolProbe
 from predibot.contracts import (
     BUILT_IN_TOOLS,
@@ -39,7 +40,6 @@ from predibot.ledger.files.traces import Trace
 from predibot.ledger.store import Store
 from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations
 from predibot.net.api_keys import ApiKeys, Key, host_of
-from predibot.net.retry import Retry
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import own_url, search_provider
 from predibot.research.search.provider import SearchProvider, replay_complaint
@@ -387,7 +387,7 @@ class Equipment:
             return opened_tool(plugin, now=now, meter=meter, trace=trace, hidden=trace.without_secrets)
 
         return Toolbox(
-            web_search=make_web_search(self._search_providers(), search, clock, trace, meter=meter),
+            web_search=make_web_search(self._search_providers(), search, trace, meter=meter),
             visit_webpage=make_visit_webpage(policy, clock, trace, keep=lambda text: self._keep_page(text, trace)),
             open=opened,
         ).only(names)

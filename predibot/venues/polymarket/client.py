@@ -4,10 +4,9 @@ import ipaddress
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
@@ -18,7 +17,7 @@ from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
 from predibot.venues import fields
-from predibot.venues.http import JsonClient, RequestRefused
+from predibot.venues.http import RequestRefused, VenueClient
 from predibot.venues.polymarket.order_book import OrderBook, parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE, ids_of, pages
 from predibot.venues.polymarket.parse import UNKNOWN_ID, parse_event, parse_resolution, payload_id, tokens_of
@@ -42,7 +41,7 @@ _NO_SUCH_OBJECT = (400, 404, 422)
 _log = logging.getLogger(__name__)
 
 
-class Polymarket:
+class Polymarket(AbstractContextManager["Polymarket"]):
     """The live venue; thread-safe."""
 
     def __init__(
@@ -83,7 +82,7 @@ class Polymarket:
         self._live = live
         self._list_deadline_seconds = list_deadline_seconds
         rates = default_rates(self._gamma_url, self._clob_url)
-        self._client = JsonClient(
+        self._client = VenueClient(
             deadline_seconds=call_deadline_seconds,
             requests_per_10_seconds=rates if requests_per_10_seconds is None else requests_per_10_seconds,
             transport=transport,
@@ -92,11 +91,7 @@ class Polymarket:
             sleep=sleep,
         )
 
-    def __enter__(self) -> Self:
-        """Return the venue itself."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the connections."""
         self.close()
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.venues import fields
-from predibot.venues.http import JsonClient
+from predibot.venues.http import VenueClient
 from predibot.venues.polymarket.parse import UNKNOWN_ID, payload_id
 
 PAGE_SIZE = 100
@@ -78,7 +78,7 @@ class PageGuard:
 
 
 def pages(
-    client: JsonClient,
+    client: VenueClient,
     url: str,
     *,
     field: str,

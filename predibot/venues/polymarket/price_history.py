@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from predibot.errors import VenueChanged
 from predibot.venues import fields
-from predibot.venues.http import JsonClient, RequestRefused
+from predibot.venues.http import RequestRefused, VenueClient
 from predibot.venues.polymarket.parse import VENUE_BEGAN
 
 WINDOW = timedelta(days=15)
@@ -23,7 +23,7 @@ to a minute. What really happened in that minute is read next time.
 
 
 def read_history(
-    client: JsonClient, url: str, token_id: str, *, start: datetime, until: datetime, now: datetime
+    client: VenueClient, url: str, token_id: str, *, start: datetime, until: datetime, now: datetime
 ) -> list[dict[str, object]]:
     """Return the points of a token with start < t <= until as the venue wrote them, oldest first.
 
@@ -72,7 +72,7 @@ def windows(start: datetime, until: datetime) -> Iterator[tuple[int, int]]:
 
 
 def _read_window(
-    client: JsonClient, url: str, token_id: str, from_seconds: int, to_seconds: int, fidelity_minutes: int
+    client: VenueClient, url: str, token_id: str, from_seconds: int, to_seconds: int, fidelity_minutes: int
 ) -> list[dict[str, object]]:
     """Return the points of one answer; none where the CLOB does not know the token yet."""
     params = [

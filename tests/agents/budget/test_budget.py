@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.agents.budget.account import Account, Exact, MemoryAccount, Standing
-from predibot.agents.budget.budget import Budget, Reserved
+from predibot.agents.budget.budget import Budget, BudgetHeld, Reserved
 from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent
-from predibot.net.failures import BudgetHeld
 
 AMOUNTS = st.builds(
     Spending,

@@ -21,7 +21,7 @@ from predibot.domain.event import Event, Market, MarketRef
 from predibot.errors import VenueUnavailable
 from predibot.research.pages.fetch import Page
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
-from tests.agents.scripted import GOOD, NOW, ScriptedModel, Turn, context, rain
+from tests.agents.scripted import GOOD, ScriptedModel, Turn, context, rain
 from tests.research.pages.pdf_files import pdf_of
 from tests.research.web_world import World, redirect, reply, running, saying
 
@@ -56,7 +56,7 @@ class Scripted:
 
 
 def searching(answer: SearchAnswer | SearchFailed) -> Toolbox:
-    return Toolbox(web_search=make_web_search([Scripted(answer)], SearchPolicy(), lambda: NOW))
+    return Toolbox(web_search=make_web_search([Scripted(answer)], SearchPolicy()))
 
 
 def visiting(body: bytes, content_type: str = "text/html", url: str = "http://a.example/1") -> Toolbox:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -24,13 +23,8 @@ def ask(
     request: ChatRequest = HELLO,
 ) -> ChatReply:
     """Return the reply of a server that is a function."""
-    model = OpenAICompatibleModel(
-        "openai/tiny",
-        base_url,
-        retry=retry_of(Clock()),
-        transport=httpx.MockTransport(answer),
-        now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
-    )
+    transport = httpx.MockTransport(answer)
+    model = OpenAICompatibleModel("openai/tiny", base_url, retry=retry_of(Clock()), transport=transport)
     return model.chat(request, deadline_seconds=30.0)
 
 

@@ -37,7 +37,7 @@ def watch(event, arguments):
 sys.addaudithook(watch)
 from predibot.net.api_keys import ApiKeys
 from predibot.agents.models.litellm_model import LiteLLMModel
-from predibot.net.retry import Retry
+from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 from predibot.errors import ModelRefused
 model = LiteLLMModel("openai/tiny", base_url=sys.argv[1], keys=ApiKeys(), retry=Retry())
@@ -72,11 +72,11 @@ def test_a_refused_call_prints_nothing_writes_nothing_and_speaks_to_nobody_else(
 
 LATE_CALL = """
 import sys, threading
-from predibot.net.failures import GivenUp
+from predibot.agents.models.failures import GivenUp
 from predibot.net.api_keys import ApiKeys
 from predibot.agents.models.litellm_library import loaded_litellm
 from predibot.agents.models.litellm_model import LiteLLMModel
-from predibot.net.retry import Retry
+from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 if sys.argv[2] == "loaded":
     loaded_litellm()

@@ -9,12 +9,13 @@ import pytest
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import Price
 from predibot.agents.budget.worst_case import worst_case
+from predibot.agents.models.failures import GivenUp, RequestRefused
 from predibot.agents.models.metered import MeteredModel, request_digest
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
 from predibot.ledger.files.traces import Trace, cost_of_steps, estimated_usd_of_steps
-from predibot.net.failures import AnswerLost, GivenUp, RequestRefused, TryAgain
+from predibot.net.failures import AnswerLost, TryAgain
 from tests.agents.clients import HELLO, PING, Clock, Scripted, reply_of, retry_of
 
 PRICE = Price(10.0, 100.0)

@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 
 from predibot.agents.budget.price import Price
+from predibot.agents.models.failures import GivenUp, RequestRefused
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall
 from predibot.errors import ModelRefused, ModelUnavailable
-from predibot.net.failures import MAX_CONNECT_TRIES, MAX_LOST_TRIES, MAX_TRIES, GivenUp, RequestRefused
+from predibot.net.failures import MAX_CONNECT_TRIES
+from predibot.net.retry import MAX_LOST_TRIES, MAX_TRIES
 from tests.agents.chat_server import (
     USAGE,
     ChatServer,

@@ -11,14 +11,14 @@ import pytest
 from predibot.agents.budget.price import Price
 from predibot.agents.budget.worst_case import worst_case
 from predibot.agents.models.background_models import works_in_background
+from predibot.agents.models.failures import GivenUp
 from predibot.agents.models.litellm_model import LiteLLMModel
 from predibot.agents.models.open_model import open_model, worst_price
 from predibot.agents.models.responses import LONGEST_WAIT_SECONDS, ResponsesModel
+from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
 from predibot.errors import ModelRefused
 from predibot.net.api_keys import ApiKeys, Key
-from predibot.net.failures import GivenUp
-from predibot.net.retry import Retry
 from tests.agents.chat_server import ChatServer, Said, broken_off, chat_server, cut, error, hang, hang_up, said_json
 from tests.agents.clients import KEY_NAME, PING, SECRET, Clock, retry_of
 from tests.agents.responses import (
@@ -200,7 +200,7 @@ def test_whoever_is_interrupted_cancels_the_job() -> None:
 LEAVES = """
 import sys, threading, time
 from predibot.agents.models.responses import ResponsesModel
-from predibot.net.retry import Retry
+from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatRequest, Message
 
 model = ResponsesModel("openai/o3-deep-research", retry=Retry(), base_url=sys.argv[1])

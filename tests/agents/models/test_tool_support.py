@@ -9,7 +9,7 @@ from predibot.agents.models.metered import MeteredModel
 from predibot.agents.models.tool_support import ToolProbe
 from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
-from predibot.net.failures import MAX_TRIES
+from predibot.net.retry import MAX_TRIES
 from tests.agents.chat_server import Said, chat_server, completion, error, tool_call
 from tests.agents.clients import Clock, light, retry_of
 

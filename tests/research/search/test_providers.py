@@ -266,7 +266,7 @@ def test_a_search_that_says_it_cost_next_to_nothing_holds_a_limit_at_its_known_p
     http = answering({**EXA, "costDollars": {"total": total}})
     provider = ExaSearch(KEY, clock, usd_per_call=0.01, http=http)
     meter = Budget.of("decision", Limits(usd=0.025))
-    search = make_web_search([provider], SearchPolicy(), clock, meter=meter)
+    search = make_web_search([provider], SearchPolicy(), meter=meter)
     search("one")
     search("two")
     with pytest.raises(BudgetSpent, match="the decision's limit of"):
@@ -317,7 +317,7 @@ def test_a_hostile_instance_is_left_in_time(path: str, said: str) -> None:
         provider.search("q", before=None, count=8)
     assert time.monotonic() - began < 20
     # The one that drips would go on for 40 s, and so would who listens to it.
-    wait_until(lambda: not any(each.name == "predibot-page" for each in set(threading.enumerate()) - before))
+    wait_until(lambda: not any(each.name == "predibot-call" for each in set(threading.enumerate()) - before))
     assert time.monotonic() - began < 20
     server.shutdown()
     server.server_close()

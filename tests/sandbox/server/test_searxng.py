@@ -99,7 +99,7 @@ def test_an_altered_future_changes_no_byte_of_any_answer(days: int) -> None:
 
 def test_the_real_tool_over_the_sandbox_shows_news_and_not_the_market(server: SandboxServer, world: World) -> None:
     provider = SearxngSearch(server.search_url, lambda: server.now, http=SearchHttp(deadline_seconds=30))
-    text = make_web_search([provider], SearchPolicy(), lambda: server.now)(question(world)).text
+    text = make_web_search([provider], SearchPolicy())(question(world)).text
     assert text.startswith("8 results")
     assert "1 on a blocked site" in text
     assert "polymarket" not in text
@@ -110,9 +110,7 @@ def test_a_replay_over_a_server_that_knows_more_shows_nothing_later(world: World
     with SandboxServer(world, now=SANDBOX_OPENS_AT) as server:
         provider = SearxngSearch(server.search_url, lambda: server.now, http=SearchHttp(deadline_seconds=30))
         policy = SearchPolicy(before=before, count=20)
-        texts = [
-            make_web_search([provider], policy, lambda: server.now)(question(world, place)).text for place in range(12)
-        ]
+        texts = [make_web_search([provider], policy)(question(world, place)).text for place in range(12)]
     dates = [
         datetime.strptime(line.split()[-1], "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC)
         for line in "\n".join(texts).splitlines()

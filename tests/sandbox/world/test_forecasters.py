@@ -43,7 +43,7 @@ class Desk:
 
     def search(self, query: str) -> str:
         provider = SearxngSearch(self.server.search_url, lambda: self.server.now, http=SearchHttp(deadline_seconds=30))
-        return make_web_search([provider], SearchPolicy(count=10), lambda: self.server.now)(query).text
+        return make_web_search([provider], SearchPolicy(count=10))(query).text
 
     def visit(self, url: str) -> str:
         if not url.startswith(f"{self.server.search_url}/news/"):

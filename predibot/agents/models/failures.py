@@ -1,0 +1,78 @@
+"""What a failed call to a model means: whether to try again, when, and what to mend."""
+
+from predibot.errors import ModelRefused, ModelUnavailable
+from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain
+
+_RETRIED_BELOW_500 = frozenset({409, 425, 429})
+_LOST = frozenset({408, 499, 504, 520, 522, 524, 598, 599})
+"""Somebody on the way waited no longer: the model may have been at work."""
+_FINAL_ABOVE_500 = frozenset({501, 505})
+_NO_CREDIT = ("insufficient_quota", "insufficient credits", "credit balance is too low")
+_TOO_LONG = ("context_length_exceeded", "maximum context length", "prompt is too long", "contextwindowexceeded")
+
+
+class GivenUp(ModelUnavailable):
+    """No try within the deadline brought an answer."""
+
+    def __init__(self, message: str, *, lost_tries: int) -> None:
+        """Keep how many of the tries may have been paid for."""
+        super().__init__(message)
+        self.lost_tries = lost_tries
+
+
+class RequestRefused(ModelRefused):
+    """The provider refuses this very request; asking again would not help."""
+
+    def __init__(self, message: str, status: int) -> None:
+        """Keep the HTTP status, so that a caller can tell a wrong key from an unknown parameter."""
+        super().__init__(message)
+        self.status = status
+
+
+class AnswerUnusable(ModelRefused):
+    """An answer came that nobody can use, and asking again would not help: it may have been paid for."""
+
+
+def failure_of_status(
+    status: int, said: str, *, key_name: str, wait_seconds: float | None = None, is_charged: bool = False
+) -> TryAgain | ModelRefused:
+    """Return what an HTTP status other than success means.
+
+    Args:
+        status: The HTTP status.
+        said: Who answered what, in one line, without secrets.
+        key_name: The setting that holds the key, for the message.
+        wait_seconds: What the provider asks for, if it does.
+        is_charged: Whether it came with a usage, so that the try may have been paid for.
+    """
+    lowered = said.lower()
+    if status == 402 or any(words in lowered for words in _NO_CREDIT):
+        return _refusal(f"{said}; the account has no credit left, top it up", status, is_charged=is_charged)
+    is_passing = status in _RETRIED_BELOW_500 or (status >= 500 and status not in _FINAL_ABOVE_500)
+    if status in _LOST or (is_charged and is_passing):
+        return AnswerLost(said, wait_seconds=wait_seconds, ill=status >= 500)
+    if is_passing:
+        return TryAgain(
+            said,
+            wait_seconds=wait_seconds,
+            tries=None if wait_seconds is None and status != 429 else MAX_ASKED_TRIES,
+            ill=status >= 500,
+        )
+    return _refusal(f"{said}; {_to_mend(status, lowered, key_name)}", status, is_charged=is_charged)
+
+
+def _refusal(message: str, status: int, *, is_charged: bool) -> ModelRefused:
+    return AnswerUnusable(message) if is_charged else RequestRefused(message, status)
+
+
+def _to_mend(status: int, lowered: str, key_name: str) -> str:
+    """Return what to do about a final refusal."""
+    if status in (401, 403):
+        return f"the key is refused, set {key_name} to one that may use this model"
+    if status == 413 or any(words in lowered for words in _TOO_LONG):
+        return "the conversation is too long for this model, shorten it or take another"
+    if 300 <= status < 400:
+        return "redirects are not followed, set the base URL to where the model really is"
+    if status in (404, 405):
+        return "see whether the model's name and the base URL are right"
+    return "mend the request or the model's settings, trying again does not help"

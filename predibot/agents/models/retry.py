@@ -1,0 +1,128 @@
+"""The one retry layer of all models: a circuit breaker for each provider, and somebody who pays for every try."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from predibot.agents.models.failures import GivenUp
+from predibot.domain.chat import ChatReply
+from predibot.errors import ModelError
+from predibot.net.circuit_breaker import Breaker, Breakers
+from predibot.net.failures import AnswerLost, NotSent, TryAgain
+from predibot.net.retry import RetryPolicy
+
+
+class Tries(Protocol):
+    """Who pays for the tries of a call: told of each that failed, and asked before each further one."""
+
+    def failed(self, failure: TryAgain) -> None:
+        """Note that a try brought no answer; an `AnswerLost` may have been paid for."""
+        ...
+
+    def again(self) -> None:
+        """Let a further try be made.
+
+        Raises:
+            BudgetSpent: If it must not be made.
+            ModelUnavailable: If it cannot be made in time.
+        """
+        ...
+
+
+_TRIES: ContextVar[Tries | None] = ContextVar("tries", default=None)
+"""Of the call that is made in this thread: a model knows nothing of who pays for it."""
+
+
+@contextmanager
+def paid_by(tries: Tries) -> Iterator[None]:
+    """Have every try of a call that is made in this block told to who pays for it."""
+    token = _TRIES.set(tries)
+    try:
+        yield
+    finally:
+        _TRIES.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Tries a call until there is an answer, a refusal, or no time left; thread-safe, shared by all models."""
+
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
+    breakers: Breakers = field(default_factory=Breakers)
+
+    def call(self, once: Callable[[float], ChatReply], *, provider: str, deadline_seconds: float) -> ChatReply:
+        """Return the first answer, with the seconds, retries and lost tries it took.
+
+        Args:
+            once: Makes one try within so many seconds; raises `TryAgain` or `ModelRefused`.
+            provider: Whose breaker it is.
+            deadline_seconds: For all tries and waits together.
+
+        Raises:
+            GivenUp: If no answer came.
+            ModelRefused: If the provider refuses the request for good.
+            BudgetSpent: If a further try is not to be paid for; see `paid_by`.
+        """
+        tries = _TRIES.get()
+        started = self.policy.monotonic()
+        deadline = started + deadline_seconds
+        breaker = self.breakers.of(provider)
+        failed_tries = lost_tries = 0
+
+        def attempt() -> ChatReply:
+            nonlocal failed_tries, lost_tries
+            # Before the breaker: who is let through as its probe must not wait for the others, who wait for the probe.
+            if tries is not None and failed_tries:
+                tries.again()
+            self._wait_for(breaker, provider, deadline)
+            try:
+                with _watched(breaker):
+                    left_seconds = deadline - self.policy.monotonic()
+                    if left_seconds <= 0.0:
+                        raise NotSent
+                    return once(left_seconds)
+            except TryAgain as failure:
+                failed_tries += 1
+                lost_tries += isinstance(failure, AnswerLost)
+                if tries is not None:
+                    tries.failed(failure)
+                raise
+
+        reply = self.policy.call(attempt, deadline=deadline, given_up=lambda said: GivenUp(said, lost_tries=lost_tries))
+        seconds = self.policy.monotonic() - started
+        return replace(reply, seconds=seconds, retries=failed_tries, lost_tries=lost_tries)
+
+    def _wait_for(self, breaker: Breaker, provider: str, deadline: float) -> None:
+        """Wait until the breaker lets this call through, if that is before the deadline."""
+        while (rest_seconds := breaker.admit()) > 0.0:
+            # Those who waited for the same instant should not all come back at it.
+            rest_seconds *= self.policy.rng.uniform(1.0, 1.25)
+            if self.policy.monotonic() + rest_seconds >= deadline:
+                said = f"{provider} failed again and again and is left alone for a while"
+                raise TryAgain(said, wait_seconds=rest_seconds, tries=1, ill=False)
+            self.policy.sleep(rest_seconds)
+
+
+@contextmanager
+def _watched(breaker: Breaker) -> Iterator[None]:
+    """Tell the breaker how a try went."""
+    try:
+        yield
+    except NotSent:
+        breaker.abandoned()
+        raise
+    except TryAgain as failure:
+        if failure.ill:
+            breaker.failed()
+        else:
+            breaker.succeeded()
+        raise
+    except ModelError:
+        breaker.succeeded()
+        raise
+    except BaseException:
+        breaker.abandoned()
+        raise
+    breaker.succeeded()

@@ -1,0 +1,236 @@
+"""The one HTTP client: a request, and its whole answer within bounds of size and time, or a failure that says why."""
+
+import json
+import re
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from predibot.errors import UsageError
+from predibot.net.api_keys import Key, masked, masked_text
+from predibot.net.deadline import GRACE_SECONDS, in_time
+from predibot.net.failures import (
+    MAX_CONNECT_TRIES,
+    AnswerLate,
+    AnswerLost,
+    BadAddress,
+    BadAnswer,
+    TryAgain,
+    one_line,
+)
+from predibot.net.tls import LateTrust
+
+MAX_BYTES = 16 * 1024 * 1024
+CONNECT_SECONDS = 10.0
+SEEN_CHARACTERS = 200
+"""Of an answer that is no JSON."""
+_THIS_MACHINE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+_UNSENDABLE = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, ValueError)
+_NO_CONNECTION = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)
+_PASSWORD = re.compile("//[^/@]*@")
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """An HTTP answer, whole."""
+
+    asked: str
+    """What was asked of whom, as messages name it."""
+    status: int
+    headers: Mapping[str, str]
+    """By names in lower case."""
+    body: bytes
+    key: Key | None = field(default=None, repr=False)
+
+    @property
+    def is_success(self) -> bool:
+        """Return whether it is what was asked for."""
+        return 200 <= self.status < 300
+
+    def text(self, *, most_bytes: int = 20_000) -> str:
+        """Return the beginning as text, without the key wherever the server put it."""
+        return masked_text(self.body[:most_bytes].decode("utf-8", "replace"), self.key)
+
+    def json(self, loads: Callable[[bytes], object] = json.loads) -> object:
+        """Return the decoded JSON, without the key wherever the server put it.
+
+        Args:
+            loads: Decodes it; raises `ValueError` or `RecursionError` where it is none.
+
+        Raises:
+            AnswerLost: If it breaks off.
+            BadAnswer: If it is something else.
+        """
+        try:
+            return masked(loads(self.body), self.key)
+        except (ValueError, RecursionError) as error:
+            said = str(error)
+        if self.body.strip() and self.body.lstrip()[:1] not in (b"{", b"["):
+            seen = self.text()[:SEEN_CHARACTERS]
+            said = f"{self.asked} answered no JSON but {seen!r}; see whether the address is right"
+            raise BadAnswer(said, self.status)
+        end = masked_text(self.body[-80:].decode("utf-8", "replace"), self.key)
+        raise AnswerLost(f"{self.asked} answered JSON that is not whole: {said}, {end!r}")
+
+
+class JsonClient(AbstractContextManager["JsonClient"]):
+    """Asks over one pool of connections; thread-safe.
+
+    Hosts may be on a private network, because the user named them. Redirects
+    are not followed, and the key is masked in whatever comes back.
+    """
+
+    def __init__(
+        self,
+        *,
+        key: Key | None = None,
+        max_bytes: int = MAX_BYTES,
+        takes_compressed: bool = False,
+        silence_seconds: float = float("inf"),
+        transport: httpx.BaseTransport | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Open the client; connections are made when they are needed.
+
+        Args:
+            key: Sent as a bearer token; None sends none.
+            max_bytes: Of an answer, decompressed; more is refused.
+            takes_compressed: Whether an answer may be compressed.
+            silence_seconds: How long a connection may say nothing before the answer counts as lost.
+            transport: Replaces the network in tests.
+            monotonic: A clock in seconds that never goes back.
+
+        Raises:
+            UsageError: If the environment names a proxy that is none.
+        """
+        headers = {"accept": "application/json", "user-agent": "predibot"}
+        if not takes_compressed:
+            headers["accept-encoding"] = "identity"
+        if key is not None:
+            headers["authorization"] = f"Bearer {key.value}"
+        self._client = opened_client(headers=headers, transport=transport)
+        self._key = key
+        self._max_bytes = max_bytes
+        self._takes_compressed = takes_compressed
+        self._silence_seconds = silence_seconds
+        self._monotonic = monotonic
+        # A client that is dropped closes its connections.
+        weakref.finalize(self, self._client.close)
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def ask(
+        self,
+        method: str,
+        url: str,
+        *,
+        seconds: float,
+        params: Mapping[str, str] | list[tuple[str, str]] | None = None,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+        asked: str = "",
+    ) -> Received:
+        """Return the whole answer to one request, whatever its status.
+
+        Args:
+            method: Of HTTP.
+            url: With or without a query.
+            seconds: For all of it.
+            params: A query in the place of the address's own.
+            body: Sent as JSON; None sends none.
+            headers: Further ones.
+            asked: What is asked of whom, for messages; by default method and address.
+
+        Raises:
+            TryAgain: If there was no connection, so that nothing was sent.
+            AnswerLost: If the request was sent and no whole answer came, `AnswerLate` where time ended it.
+            BadAnswer: If the answer is too long, or compressed and should not be.
+            BadAddress: If the address or a header is none.
+        """
+        # Neither the password nor the query of an address is anybody's to see.
+        asked = asked or f"{method} {_PASSWORD.sub('//***@', url.partition('?')[0])}"
+        request = {"params": params or None, "json": body, "headers": headers}
+        try:
+            return in_time(lambda: self._exchange(asked, seconds, method, url, request), seconds + GRACE_SECONDS)
+        except TimeoutError:
+            raise AnswerLate(f"{asked} gave no whole answer in {seconds:.3g} s") from None
+
+    def tell(self, method: str, url: str, *, seconds: float) -> None:
+        """Send a request without a body and pass over what comes of it, in this thread.
+
+        For a caller that leaves: at the end of the program no thread can be started any more.
+        """
+        with suppress(httpx.HTTPError), self._client.stream(method, url, timeout=seconds):
+            pass
+
+    def _exchange(self, asked: str, seconds: float, method: str, url: str, request: Mapping[str, Any]) -> Received:
+        """Return the whole answer, or one of our failures: without the key, and without a cause, which may hold it."""
+        ends = self._monotonic() + seconds
+        silence_seconds = min(seconds, self._silence_seconds)
+        timeout = httpx.Timeout(silence_seconds, connect=min(CONNECT_SECONDS, silence_seconds))
+        try:
+            with self._client.stream(method, url, timeout=timeout, **request) as response:
+                body = self._read(response, asked, ends, seconds)
+                return Received(asked, response.status_code, dict(response.headers), body, self._key)
+        except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
+            cause = type(error).__name__
+            said = one_line(masked_text(str(error), self._key)) or cause
+            if isinstance(error, _UNSENDABLE):
+                raise BadAddress(f"{asked}: {said}", cause) from None
+            if isinstance(error, _NO_CONNECTION):
+                raise TryAgain(f"{asked}: no connection ({said})", tries=MAX_CONNECT_TRIES, cause=cause) from None
+            if not isinstance(error, httpx.TimeoutException):
+                raise AnswerLost(f"{asked}: the answer broke off ({said})", cause=cause) from None
+            late = AnswerLate if silence_seconds == seconds else AnswerLost
+            raise late(f"{asked}: no answer in time ({said})", cause=cause) from None
+
+    def _read(self, response: httpx.Response, asked: str, ends: float, seconds: float) -> bytes:
+        """Return the whole body, as long as it comes in time, is not too long, and is not compressed unasked."""
+        if not self._takes_compressed and response.headers.get("content-encoding", "identity") != "identity":
+            said = f"{asked} answered compressed, which was not asked for; turn that off there"
+            raise BadAnswer(said, response.status_code)
+        pieces: list[bytes] = []
+        length = 0
+        for piece in response.iter_bytes():
+            length += len(piece)
+            if length > self._max_bytes:
+                said = f"{asked} answered more than {self._max_bytes:,} bytes; ask for less"
+                raise BadAnswer(said, response.status_code)
+            # The caller has stopped waiting by then; a server that drips must not keep the thread.
+            if self._monotonic() >= ends:
+                raise AnswerLate(f"{asked} gave no whole answer in {seconds:.3g} s: {length:,} bytes came and no end")
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+def opened_client(**options: Any) -> httpx.Client:
+    """Return a client that takes the environment's proxies, but not for this machine, and follows no redirects.
+
+    Args:
+        options: Further ones of `httpx.Client`.
+
+    Raises:
+        UsageError: If the environment names a proxy that is none.
+    """
+    try:
+        return httpx.Client(
+            mounts=dict.fromkeys(_THIS_MACHINE),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
+            follow_redirects=False,
+            verify=LateTrust(),
+            **options,
+        )
+    except (ImportError, ValueError, httpx.InvalidURL) as error:
+        said = str(error).rstrip(".")
+        raise UsageError(f"the proxy named in the environment cannot be used: {said}; mend HTTPS_PROXY") from error
