@@ -58,10 +58,10 @@ from predibot.scoring.metrics.risk import (
     win_rate,
 )
 from predibot.scoring.metrics.sharpe_interval import sharpe_interval
+from predibot.scoring.price_lookup import as_of_prices
 from predibot.scoring.records.edge import Edges, edges
 from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.records.knowledge import KNOWLEDGE, inherited_knowledge, knowledge_of
-from predibot.scoring.records.price_lookup import as_of_prices
 from predibot.scoring.records.track_record import TrackRecord
 
 __all__ = [

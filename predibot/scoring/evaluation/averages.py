@@ -14,7 +14,7 @@ from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.intervals import Spread, comparison_by_prices, estimate_by_prices
 from predibot.scoring.inference.price_implied import Exclusion, Holdings, Stored, first_after, run_ends, variances
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS, fullest
-from predibot.scoring.records.price_lookup import Observations
+from predibot.scoring.price_lookup import Observations
 from predibot.scoring.records.track_record import TrackRecord
 
 

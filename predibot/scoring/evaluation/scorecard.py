@@ -16,6 +16,7 @@ from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
 from predibot.scoring.metrics.risk import sharpe_ratio
 from predibot.scoring.metrics.sharpe_interval import sharpe_interval
+from predibot.scoring.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.edge import Edges, edges
 from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.horizon_returns import (
@@ -26,7 +27,6 @@ from predibot.scoring.records.horizon_returns import (
     stakes_open,
 )
 from predibot.scoring.records.knowledge import KNOWLEDGE
-from predibot.scoring.records.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.track_record import TrackRecord
 
 HORIZONS_DAYS = (1, 2, 7)

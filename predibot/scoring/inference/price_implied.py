@@ -23,7 +23,7 @@ from predibot.scoring.arguments import (
     within_floats,
 )
 from predibot.scoring.inference.clusters import cluster_codes
-from predibot.scoring.records.price_lookup import Observations
+from predibot.scoring.price_lookup import Observations
 
 _ROUNDING = 1e-12
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from predibot.domain.price import MIN_SIDE_PRICE
 from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.horizon_returns import observed_prices
-from predibot.scoring.records.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.track_record import TrackRecord
 
 _DAY_SECONDS = 86_400.0

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
+from predibot.scoring.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.horizon_returns import observed_prices, payouts_as_of
-from predibot.scoring.records.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.track_record import TrackRecord
 
 

@@ -11,7 +11,7 @@ from predibot.domain.decision import STATUSES
 from predibot.scoring.arguments import Floats, instance_of, scalar
 from predibot.scoring.metrics.frictions import quote_gains
 from predibot.scoring.metrics.returns import horizon_gains
-from predibot.scoring.records.price_lookup import MAX_GAP_SECONDS, as_of_prices
+from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
 from predibot.scoring.records.track_record import TrackRecord
 
 NOW = "now"
