@@ -58,19 +58,19 @@ class OpenedModels:
         model = self._open_model(name)
         self._names[name] = None
         if self._settings.stated:
-            tokens = max(need.output_tokens for need in self._strategy.needs.models if need.name == name)
-            model = _SettledModel(model, self._settings, tokens)
+            model = _SettledModel(model, self._settings)
         most = declared[name].max_searches
         return _SearchingModel(model, most) if most else model
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _SettledModel:
-    """A model that is asked with the settings of the recipe."""
+    """A model that is asked with the settings of the recipe; for one thread."""
 
     model: ChatModel
     settings: ModelSettings
-    declared_tokens: int
+    _longest_tokens: int = 0
+    """That the strategy asked for so far."""
 
     @property
     def name(self) -> str:
@@ -81,9 +81,10 @@ class _SettledModel:
         """Return the model's answer."""
         stated: dict[str, Any] = {name: value for name, value in self.settings.stated.items() if name in SETTINGS}
         tokens, most = request.max_output_tokens, self.settings.max_tokens
-        if most is not None and (tokens >= self.declared_tokens or tokens > most):
-            # Whoever asks for less than it declares is short of budget, and means it.
-            tokens = most
+        self._longest_tokens = max(self._longest_tokens, tokens)
+        if most is not None:
+            # A strategy that asks for less than before is short of budget, and means it.
+            tokens = most if tokens == self._longest_tokens else min(tokens, most)
         asked = replace(request, max_output_tokens=tokens, **stated)
         return self.model.chat(asked, deadline_seconds=deadline_seconds)
 
