@@ -89,7 +89,7 @@ class DeepResearch:
                 report = context.model(self.model).chat(request, deadline_seconds=writing_seconds)
         except BudgetSpent as error:
             return Abstention(f"{error}; no report was written", "budget")
-        if reason := _unusable(report, self.report_tokens):
+        if reason := _unusable(report):
             return Abstention(reason)
         result = run_one_shot(
             context.model(self.extract_model),
@@ -102,8 +102,8 @@ class DeepResearch:
         return decided(replace(result, sources=report.citations))
 
 
-def _unusable(report: ChatReply, most_tokens: int) -> str:
+def _unusable(report: ChatReply) -> str:
     """Return why nothing can be taken out of a report, or no text."""
     if report.finish_reason == "length":
-        return f"the report was cut off at {most_tokens:,} tokens"
+        return "the report was cut off at its greatest length"
     return refusal_of(report) or ("" if report.message.text.strip() else "the report is empty")

@@ -7,6 +7,8 @@ from typing import Literal
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "tool_calls", "length", "refusal", "other"]
 CostSource = Literal["provider", "litellm", "recipe", "unknown"]
+SETTINGS = ("temperature", "top_p", "seed", "reasoning_effort")
+"""The fields of a request that a provider may refuse, and can answer without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class ChatRequest:
     max_output_tokens: int = 4096
     temperature: float | None = None
     seed: int | None = None
+    top_p: float | None = None
+    reasoning_effort: str | None = None
     max_searches: int | None = None
     """How often a model that searches by itself may search or open a page, where it can be told; None is its own."""
 
@@ -97,3 +101,5 @@ class ChatReply:
     """The model's words where it refused."""
     citations: tuple[str, ...] = ()
     """Addresses a model that searches by itself says it read."""
+    refused_settings: tuple[str, ...] = ()
+    """Those of the request, such as its temperature, that the provider does not take: it answered without them."""

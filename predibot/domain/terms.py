@@ -1,11 +1,13 @@
 """Terms: what a recipe says about a bot's model, and about searching."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Literal
 
 ClientName = Literal["light", "litellm"]
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 BUILT_IN_SEARCH = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper")
 """The search providers that are predibot's; any other is a file of the user's, or of an installed package."""
 KEY_NAME = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
@@ -15,8 +17,25 @@ OWN_INSTANCE = frozenset({"searxng"})
 
 
 @dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """How a bot's models answer; None leaves it to the strategy, and where that says nothing to the provider."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    max_tokens: int | None = None
+    """Of one answer, thoughts included."""
+
+    @property
+    def stated(self) -> Mapping[str, float | int | str]:
+        """Return those that the recipe states."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+
+
+@dataclass(frozen=True, slots=True)
 class ModelTerms:
-    """Where a bot's models are, what they cost, and how far they have read."""
+    """Where a bot's models are, what they cost, how far they have read, and how they answer."""
 
     base_url: str | None = None
     """A server that speaks the chat-completions dialect; None leaves it to litellm."""
@@ -30,6 +49,7 @@ class ModelTerms:
     """What a search costs that the model makes by itself, where it is charged by the search."""
     knowledge_cutoff: date | None = None
     """Up to when the model has read, as its maker says."""
+    settings: ModelSettings = field(default_factory=ModelSettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,7 +191,8 @@ def bot_plan(bot: BotSpec) -> BotPlan:
     return BotPlan(
         bot.name,
         strategy.name,
-        strategy.arguments,
+        # How its models answer belongs to what a bot is, as its arguments do.
+        {**strategy.arguments, **bot.terms.settings.stated},
         strategy.source_sha256,
         model=bot.model,
         knowledge_cutoff=bot.terms.knowledge_cutoff,

@@ -14,13 +14,21 @@ from pydantic_core import ErrorDetails
 from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.clock import parse_length
 from predibot.domain.spelling import did_you_mean, nearest
-from predibot.domain.terms import OWN_INSTANCE, ModelTerms, SearchTerms
+from predibot.domain.terms import OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError
 from predibot.games import GAMES
 from predibot.plugins import argument_complaints, argument_names, spec_of
 from predibot.recipe.packaged import packaged_crypto_words
 from predibot.recipe.recipe import BotSpec, Recipe
-from predibot.recipe.tables import BotTable, LimitsTable, PriceTable, RecipeTable, SearchTable, SelectionTable
+from predibot.recipe.tables import (
+    BotTable,
+    LimitsTable,
+    PriceTable,
+    RecipeTable,
+    SearchTable,
+    SelectionTable,
+    SettingsTable,
+)
 from predibot.recipe.toml_lines import KeyPath, key_lines
 from predibot.selection import SelectionRules
 from predibot.tool_plugins import search_problem
@@ -55,7 +63,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "in [limits]": LIMIT_LEVELS,
     "in a table of [limits]": tuple(LimitsTable.model_fields),
     "in [search]": tuple(SearchTable.model_fields),
-    "in [[bots]]": tuple(BotTable.model_fields),
+    "in [[bots]]": (*BotTable.model_fields, *SettingsTable.model_fields),
 }
 
 
@@ -328,28 +336,52 @@ def _check_members(
 
 
 def _bot(table: BotTable, path: KeyPath, where: _Where) -> BotSpec:
-    arguments = table.model_extra or {}
+    extra = table.model_extra or {}
     name = _fit_name(table.strategy if table.name is None else table.name, where, _name_path(table, path))
     try:
         takes = argument_names(table.strategy)
+        stated = {key: value for key, value in extra.items() if key in SettingsTable.model_fields and key not in takes}
+        arguments = {key: value for key, value in extra.items() if key not in stated}
         for key in arguments:
             if key not in takes:
-                raise where.error((*path, key), _unknown_key(key, "in [[bots]]", (*takes, *BotTable.model_fields)))
+                raise where.error((*path, key), _unknown_key(key, "in [[bots]]", (*takes, *_KEYS["in [[bots]]"])))
         for complaint in argument_complaints(table.strategy, arguments):
             raise where.error((*path, complaint.argument), f"strategy {table.strategy!r}: {complaint.text}")
         if table.price_usd_per_search is not None and table.price_usd_per_million_tokens is None:
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)
-        return BotSpec(name, spec_of(table.strategy, arguments), _terms(table))
+        spec, settings = spec_of(table.strategy, arguments), _settings(stated, path, where)
+        if stated and not spec.needs.models:
+            key = next(iter(stated))
+            what = f"strategy {table.strategy!r} asks no model, so {key!r} changes nothing. Take it out"
+            if key in RecipeTable.model_fields:
+                what = f"{key!r} does not belong in [[bots]]; it belongs at the top of the file"
+            raise where.error((*path, key), what)
+        return BotSpec(name, spec, _terms(table, settings))
     except PluginError as error:
         raise where.error((*path, "strategy"), str(error)) from None
 
 
-def _terms(table: BotTable) -> ModelTerms:
+def _settings(stated: Mapping[str, Any], path: KeyPath, where: _Where) -> ModelSettings:
+    """Return how a bot's models answer."""
+    try:
+        return ModelSettings(**SettingsTable.model_validate(stated).model_dump())
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise where.error(*_mistake({**first, "loc": (*path, *first["loc"])}, {})) from None
+
+
+def _terms(table: BotTable, settings: ModelSettings) -> ModelTerms:
     price = table.price_usd_per_million_tokens
     stated = (price.input, price.output) if isinstance(price, PriceTable) else (price, price)
     return ModelTerms(
-        table.base_url, table.client, table.credential, *stated, table.price_usd_per_search, table.knowledge_cutoff
+        table.base_url,
+        table.client,
+        table.credential,
+        *stated,
+        table.price_usd_per_search,
+        table.knowledge_cutoff,
+        settings,
     )
 
 

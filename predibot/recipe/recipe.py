@@ -169,13 +169,17 @@ class Recipe:
 
 def bot_as_data(bot: BotSpec) -> dict[str, Any]:
     """Return a bot as what JSON can say."""
-    strategy = bot.strategy
+    strategy, terms = bot.strategy, _TERMS.dump_python(bot.terms, mode="json")
+    # What is not stated is not written down, so that recipes of before it could be stated stay as they are.
+    del terms["settings"]
+    if stated := dict(bot.terms.settings.stated):
+        terms["settings"] = stated
     return {
         "name": bot.name,
         "strategy": strategy.name,
         "arguments": dict(strategy.arguments),
         "source_sha256": strategy.source_sha256,
-        "terms": _TERMS.dump_python(bot.terms, mode="json"),
+        "terms": terms,
     }
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from predibot.domain.terms import KEY_NAME
+from predibot.domain.terms import KEY_NAME, ReasoningEffort
 from predibot.games import GAMES, Overstake
 
 _BaseUrl = Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")]
@@ -67,8 +67,20 @@ class PriceTable(BaseModel):
     output: float = Field(ge=0)
 
 
+class SettingsTable(BaseModel):
+    """The keys of [[bots]] that say how a model answers; of a strategy with an argument of that name they are not."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
+    reasoning_effort: ReasoningEffort | None = None
+    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
+
+
 class BotTable(BaseModel):
-    """One table of [[bots]]; every further key is an argument of its strategy."""
+    """One table of [[bots]]; every further key is a setting of its model, or an argument of its strategy."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 

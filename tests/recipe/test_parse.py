@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from predibot.domain.budget import Limits
+from predibot.domain.terms import ModelSettings
 from predibot.errors import RecipeError
 from predibot.recipe.parse import RecipeText, parse_recipe
 from predibot.recipe.recipe import Recipe
@@ -270,3 +271,35 @@ def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() ->
 def test_a_mistake_about_models_and_money_is_named_with_its_line_and_the_nearest_word(text: str, said: str) -> None:
     assert f"runs/x.toml, {said}" in mistake(text)
     assert "hush" not in mistake(text)
+
+
+def test_a_recipe_says_how_the_models_of_a_bot_answer() -> None:
+    said = "temperature = 0\ntop_p = 1\nseed = -5\nreasoning_effort = 'xhigh'\nmax_tokens = 16_000\n"
+    bot = parse(AGENT + said).bots[0]
+    assert bot.terms.settings == ModelSettings(0.0, 1.0, -5, "xhigh", 16_000)
+    assert dict(bot.strategy.arguments) == {"model": "x/y"}
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ("temperature = 2.1", "'temperature' in [[bots]] is 2.1; it should be less than or equal to 2"),
+        ("temperature = -1", "'temperature' in [[bots]] is -1; it should be greater than or equal to 0"),
+        ("temperature = nan", "'temperature' in [[bots]] is nan; it should be a finite number"),
+        ('temperature = "cold"', "'temperature' in [[bots]] is 'cold'; it should be a valid number"),
+        ("top_p = 0", "'top_p' in [[bots]] is 0; it should be greater than 0"),
+        ("top_p = 1.5", "'top_p' in [[bots]] is 1.5; it should be less than or equal to 1"),
+        ("max_tokens = 0", "'max_tokens' in [[bots]] is 0; it should be greater than or equal to 1"),
+        ("max_tokens = 1.5", "'max_tokens' in [[bots]] is 1.5; it should be a valid integer"),
+        ("seed = true", "'seed' in [[bots]] is True; it should be a valid integer"),
+        ("seed = 9223372036854775808", "a number is beyond 64 bits"),
+        ('reasoning_effort = "hihg"', "'reasoning_effort' in [[bots]] is 'hihg'. Did you mean 'high'?"),
+        ("temprature = 1", "unknown key 'temprature' in [[bots]]. Did you mean 'temperature'?"),
+    ],
+)
+def test_a_setting_out_of_its_range_is_refused_with_its_line(stated: str, said: str) -> None:
+    assert f"runs/x.toml, line 4: {said}" in mistake(AGENT + stated)
+
+
+def test_a_setting_of_a_bot_without_a_model_is_refused() -> None:
+    assert "line 3: strategy 'market_price' asks no model, so 'top_p' changes nothing" in mistake(BOT + "top_p = 1")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from predibot.domain.budget import Limits
+from predibot.domain.terms import ModelSettings, ModelTerms
 from predibot.errors import UsageError
 from predibot.recipe.parse import RecipeText, parse_recipe
 from predibot.recipe.recipe import Recipe
@@ -30,6 +31,14 @@ def test_json_brings_a_recipe_back_whole() -> None:
     assert back == RECIPE
     assert back.digest == RECIPE.digest
     assert back.as_json() == RECIPE.as_json()
+
+
+def test_settings_of_a_model_are_stored_where_they_are_stated_and_nowhere_else() -> None:
+    bot = RECIPE.bots[0]
+    settled = replace(RECIPE, bots=(replace(bot, terms=ModelTerms(settings=ModelSettings(temperature=0.0))),))
+    assert "settings" not in RECIPE.as_json()
+    assert '"settings":{"temperature":0.0}' in settled.as_json()
+    assert Recipe.from_json(settled.as_json()) == settled
 
 
 def test_a_recipe_stored_before_there_were_these_rules_played_events_past_their_end() -> None:

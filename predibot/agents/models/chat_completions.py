@@ -1,8 +1,7 @@
 """A light client for any server that speaks the chat-completions dialect, at any address the user set."""
 
-import json
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import httpx
 
@@ -10,6 +9,7 @@ from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_wire import Unreadable, error_of, has_usage, read_answer, request_body
 from predibot.agents.models.endpoint import TRY_SECONDS, Endpoint, json_object
 from predibot.agents.models.failures import failure_of_status
+from predibot.agents.models.refused_settings import REFUSING, RefusedSettings, error_words, named_in, settings_of
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.net.api_keys import Key
@@ -17,9 +17,8 @@ from predibot.net.failures import AnswerLost, TryAgain, one_line
 from predibot.net.json_client import Received
 
 _PATH = "/chat/completions"
-_RENAMED = {"max_tokens": "max_completion_tokens"}
-_OPTIONAL = frozenset({"temperature", "seed"})
-_NAMED_PARAMETER = re.compile(r"max_tokens|temperature|seed")
+_MAX_TOKENS = "max_tokens"
+_NEW_MAX_TOKENS = "max_completion_tokens"
 
 
 class OpenAICompatibleModel:
@@ -53,7 +52,9 @@ class OpenAICompatibleModel:
         self._retry = retry
         self._sent_name = name.removeprefix("openai/")
         self._price = price
-        self._refused_parameters: frozenset[str] = frozenset()
+        self._refused = RefusedSettings()
+        self._max_tokens = _MAX_TOKENS
+        """What this model calls it; newer ones refuse the old name."""
 
     def __repr__(self) -> str:
         """Return name and place, and no key."""
@@ -83,23 +84,26 @@ class OpenAICompatibleModel:
 
     def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
         """Return the answer of a single try."""
-        body = self._adapted(request_body(request, self._sent_name))
+        request, refused = self._refused.without(request)
+        body = request_body(request, self._sent_name)
+        body[self._max_tokens] = body.pop(_MAX_TOKENS)
         received = self._endpoint.ask("POST", _PATH, body, seconds=min(seconds, TRY_SECONDS))
-        self._check_status(received, body)
+        self._check_status(received, request, body)
         value = json_object(received)
         self._check_error(received, value)
         try:
             answer = read_answer(value, self._sent_name)
         except Unreadable as error:
             raise AnswerLost(f"{received.asked} answered what is no chat completion: {error}") from None
-        return answer.reply(cost_of(answer.usage, provider_usd=answer.provider_usd, price=self._price))
+        reply = answer.reply(cost_of(answer.usage, provider_usd=answer.provider_usd, price=self._price))
+        return replace(reply, refused_settings=refused)
 
-    def _check_status(self, received: Received, body: Mapping[str, object]) -> None:
+    def _check_status(self, received: Received, request: ChatRequest, body: Mapping[str, object]) -> None:
         """Raise what an answer other than success means."""
         if received.is_success:
             return
         text = received.text()
-        if received.status == 400 and self._learned(text, body):
+        if received.status in REFUSING and self._learned(error_words(text), request, body):
             raise TryAgain(f"{received.asked} refused a parameter: {one_line(text)}", wait_seconds=0.0, ill=False)
         raise self._endpoint.failure(received)
 
@@ -117,23 +121,9 @@ class OpenAICompatibleModel:
                 is_charged=status is None or has_usage(value),
             )
 
-    def _adapted(self, body: dict[str, object]) -> dict[str, object]:
-        """Return the request as this model takes it, as far as it said so."""
-        for name in self._refused_parameters & body.keys():
-            value = body.pop(name)
-            if name in _RENAMED:
-                body[_RENAMED[name]] = value
-        return body
-
-    def _learned(self, text: str, body: Mapping[str, object]) -> bool:
-        """Note a parameter that newer models refuse by name; return whether there is something to try."""
-        try:
-            error = json.loads(text)["error"]
-            named = str(error.get("param") or "") or str(error.get("message") or "")
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return False
-        found = _NAMED_PARAMETER.search(named)
-        if found is None or found[0] not in body or found[0] not in _RENAMED.keys() | _OPTIONAL:
-            return False
-        self._refused_parameters |= {found[0]}
+    def _learned(self, said: str, request: ChatRequest, body: Mapping[str, object]) -> bool:
+        """Note a parameter that an error names; return whether there is something to try."""
+        if _MAX_TOKENS not in body or named_in(said, (_MAX_TOKENS, *settings_of(request))) != _MAX_TOKENS:
+            return self._refused.learn(said, request)
+        self._max_tokens = _NEW_MAX_TOKENS
         return True

@@ -12,7 +12,17 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from predibot.domain.chat import ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, ToolSchema, Usage
+from predibot.domain.chat import (
+    SETTINGS,
+    ChatReply,
+    ChatRequest,
+    Cost,
+    FinishReason,
+    Message,
+    ToolCall,
+    ToolSchema,
+    Usage,
+)
 
 MAX_CITATIONS = 200
 MAX_URL_CHARACTERS = 2_000
@@ -83,11 +93,7 @@ def request_body(request: ChatRequest, model: str) -> dict[str, object]:
         body["tools"] = [_schema(tool) for tool in request.tools]
     if request.forced_tool is not None:
         body["tool_choice"] = {"type": "function", "function": {"name": request.forced_tool}}
-    if request.temperature is not None:
-        body["temperature"] = request.temperature
-    if request.seed is not None:
-        body["seed"] = request.seed
-    return body
+    return body | {name: value for name in SETTINGS if (value := getattr(request, name)) is not None}
 
 
 def _written(message: Message) -> dict[str, object]:

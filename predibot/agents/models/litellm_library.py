@@ -43,7 +43,6 @@ def loaded_litellm() -> Any:
     if litellm.client_session is None:
         litellm.suppress_debug_info = True
         litellm.telemetry = False
-        litellm.drop_params = True
         litellm.num_retries = 0
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +23,7 @@ from predibot.agents.models.chat_wire import (
 )
 from predibot.agents.models.failures import AnswerUnusable, RequestRefused, failure_of_status
 from predibot.agents.models.litellm_library import loaded_litellm, openai_error, sent_before, table_price, table_usd
+from predibot.agents.models.refused_settings import REFUSING, RefusedSettings, named_in, settings_of
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused, UsageError
@@ -38,6 +40,8 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9@._:/+-]+")
 _ARN = re.compile(r"(?:^|/)arn:|arn:aws", re.IGNORECASE)
 _NAME_WITH_ARN = re.compile(r"[^:]*/arn:aws[a-z-]*:[a-z0-9-]+:[a-z]{2}(?:-[a-z]+)+-[0-9]+:[0-9]*:[^:].*")
 """The fourth part, the region, becomes part of a host's name."""
+_DROPPED = ("tool_choice", "tools")
+"""What a model is asked without where litellm says that it cannot; whether it calls tools is found out by asking."""
 _NO_KEY = ("missing credentials", "api_key", "api key")
 
 
@@ -83,6 +87,8 @@ class LiteLLMModel:
         self._key_name = key_name
         self._price = price
         self._try_seconds = try_seconds
+        self._refused = RefusedSettings()
+        self._dropped: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         """Return the name, and no key."""
@@ -115,7 +121,8 @@ class LiteLLMModel:
     def _once(self, litellm: Any, request: ChatRequest, seconds: float, key: Key | None) -> ChatReply:
         """Return the answer of a single try."""
         seconds = min(seconds, self._try_seconds)
-        arguments = _arguments_for(request, self._sent_name, seconds) | self._access(key)
+        request, refused = self._refused.without(request)
+        arguments = _arguments_for(request, self._sent_name, seconds) | self._access(key) | self._left_out(request)
         ends = time.monotonic() + seconds
 
         def complete() -> Any:
@@ -129,10 +136,33 @@ class LiteLLMModel:
             raise AnswerLost(f"{self._name}: no whole answer in {seconds:.3g} s") from None
         except openai_error() as error:
             failure = self._failure(error, key)
+            if isinstance(failure, RequestRefused) and self._learned(error, request):
+                failure = TryAgain(str(failure), wait_seconds=0.0, ill=False)
         else:
-            return self._reply(response, key)
+            return replace(self._reply(response, key), refused_settings=refused)
         # Outside of the handler, so that litellm's error, which may hold the key, is no context of ours.
         raise failure
+
+    def _left_out(self, request: ChatRequest) -> dict[str, Any]:
+        """Return what litellm may leave out: no setting, because it would not say so."""
+        settings = settings_of(request)
+        if not settings:
+            return {"drop_params": True}
+        # A server of the user's own says itself what it takes; litellm knows nothing of its models.
+        allowed = {"allowed_openai_params": list(settings)} if self._base_url is not None else {}
+        return {"drop_params": False, "additional_drop_params": sorted(self._dropped), **allowed}
+
+    def _learned(self, error: Exception, request: ChatRequest) -> bool:
+        """Note what litellm or the provider says that the model does not take; return whether there is anything."""
+        if getattr(error, "status_code", None) not in REFUSING:
+            return False
+        if self._refused.learn(str(error), request):
+            return True
+        dropped = named_in(str(error), sorted({*_DROPPED} - self._dropped))
+        if dropped is None or type(error).__name__ != "UnsupportedParamsError":
+            return False
+        self._dropped |= {dropped}
+        return True
 
     def _access(self, key: Key | None) -> dict[str, str]:
         """Return address and key as litellm takes them."""
@@ -253,7 +283,6 @@ def _arguments_for(request: ChatRequest, name: str, seconds: float) -> dict[str,
         "timeout": next((step for step in TIMEOUT_STEPS_SECONDS if step >= seconds), TIMEOUT_STEPS_SECONDS[-1]),
         "num_retries": 0,
         "max_retries": 0,
-        "drop_params": True,
         "stream": False,
     }
 

@@ -13,6 +13,7 @@ from predibot.agents.budget.price import Price, cost_of, next_to_nothing
 from predibot.agents.budget.worst_case import Counted, counted, counted_spending, worst_case
 from predibot.agents.models.failures import AnswerUnusable, GivenUp
 from predibot.agents.models.plausible_usage import least_usage, plausible_usage, stated_usage
+from predibot.agents.models.refused_settings import settings_of
 from predibot.agents.models.retry import paid_by
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
 from predibot.domain.budget import LEAST_SHARE, Spending
@@ -21,6 +22,8 @@ from predibot.errors import BudgetSpent, ModelError
 from predibot.net.failures import AnswerLost, TryAgain
 
 _log = logging.getLogger(__name__)
+
+_SAID_LATER = ("max_searches", "top_p", "reasoning_effort")
 
 
 class MeteredModel:
@@ -156,16 +159,24 @@ class MeteredModel:
             tools=[tool.name for tool in request.tools],
             forced_tool=request.forced_tool,
             max_output_tokens=request.max_output_tokens,
+            settings=_sent_settings(request, outcome.get("refused_settings")),
             **outcome,
         )
+
+
+def _sent_settings(request: ChatRequest, refused: object) -> dict[str, object]:
+    """Return the settings that the model answered with."""
+    left_out = refused if isinstance(refused, list) else []
+    return {name: getattr(request, name) for name in settings_of(request) if name not in left_out}
 
 
 def request_digest(request: ChatRequest) -> str:
     """Return a SHA-256 that is the same for equal requests, today and next year."""
     asked = {each.name: _plain(getattr(request, each.name)) for each in fields(request)}
-    if asked["max_searches"] is None:
+    for name in _SAID_LATER:
         # What is not said is no part of it, so that digests of before this could be said still hold.
-        del asked["max_searches"]
+        if asked[name] is None:
+            del asked[name]
     text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

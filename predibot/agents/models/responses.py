@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import httpx
 
@@ -16,6 +17,7 @@ from predibot.agents.budget.price import Price, cost_of
 from predibot.agents.models.chat_wire import Unreadable, count_of
 from predibot.agents.models.endpoint import Endpoint, json_object
 from predibot.agents.models.litellm_library import table_usd
+from predibot.agents.models.refused_settings import REFUSING, RefusedSettings, error_words
 from predibot.agents.models.responses_wire import Job, read_job, request_body
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Usage
@@ -74,6 +76,7 @@ class ResponsesModel:
         self._price = price
         self._monotonic = monotonic
         self._sleep = sleep
+        self._refused = RefusedSettings("seed")
         self._open_jobs: set[str] = set()
         # Also where the program ends while a thread waits, as on Ctrl-C: the job would go on and be charged.
         weakref.finalize(self, _cancel_all, self._endpoint, self._open_jobs)
@@ -103,13 +106,14 @@ class ResponsesModel:
     def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
         """Return the report of a single job."""
         ends = self._monotonic() + seconds
+        request, refused = self._refused.without(request)
         job = self._begun(request, seconds)
         with self._cancelled_if_left(job):
             job = self._followed(job, request, ends)
         if job.answer is None:
             why = one_line(job.problem) or "without a reason"
             raise AnswerLost(f"{self._name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
-        return job.answer.reply(self._cost(job.answer.usage))
+        return replace(job.answer.reply(self._cost(job.answer.usage)), refused_settings=refused)
 
     def _begun(self, request: ChatRequest, seconds: float) -> Job:
         """Return a new job.
@@ -168,6 +172,9 @@ class ResponsesModel:
         """Return what a single request says of a job."""
         received = self._endpoint.ask(method, path, body, seconds=min(seconds, ASK_SECONDS))
         if not received.is_success:
+            said = received.text()
+            if body is not None and received.status in REFUSING and self._refused.learn(error_words(said), request):
+                raise TryAgain(f"{received.asked} refused a setting: {one_line(said)}", wait_seconds=0.0, ill=False)
             raise self._endpoint.failure(received)
         value = json_object(received)
         try:

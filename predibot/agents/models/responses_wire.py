@@ -39,7 +39,7 @@ Status = Literal["queued", "in_progress", "completed", "incomplete", "failed", "
 def request_body(request: ChatRequest, model: str) -> dict[str, object]:
     """Return the JSON that starts a report in the background.
 
-    Temperature and seed are left out, which these models do not take.
+    A seed is left out, for which there is no word in this dialect.
 
     Raises:
         ModelRefused: If tools are offered, or a tool has answered: they bring their own.
@@ -62,7 +62,9 @@ def request_body(request: ChatRequest, model: str) -> dict[str, object]:
         body["instructions"] = instructions
     if request.max_searches is not None:
         body["max_tool_calls"] = request.max_searches
-    return body
+    if request.reasoning_effort is not None:
+        body["reasoning"] = {"effort": request.reasoning_effort}
+    return body | {name: value for name in ("temperature", "top_p") if (value := getattr(request, name)) is not None}
 
 
 @dataclass(frozen=True, slots=True)

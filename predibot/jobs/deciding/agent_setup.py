@@ -192,7 +192,7 @@ class Equipment:
                 self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
             )
 
-        model = OpenedModels(bot.strategy, metered)
+        model = OpenedModels(bot.strategy, metered, bot.terms.settings)
 
         def calls_tools(name: str) -> bool:
             ask = model(name)

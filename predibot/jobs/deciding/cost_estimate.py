@@ -119,7 +119,8 @@ def _decision_cost(
 ) -> tuple[float, str]:
     """Return the most one decision costs, infinite where nothing bounds it, and where that comes from."""
     limits = recipe.limits.get("decision", Limits())
-    talks = _within(limits.steps, [_talk(need, prices[need.name], event, limits.steps) for need in bot.needs.models])
+    needs = _with_max_tokens(bot)
+    talks = _within(limits.steps, [_talk(need, prices[need.name], event, limits.steps) for need in needs])
     searches_usd = _times(_searches(bot, talks, limits), search_usd)
     ways = [(math.fsum(talk.usd for talk in talks) + searches_usd, _basis(talks, searches_usd))]
     if limits.tokens is not None:
@@ -127,6 +128,16 @@ def _decision_cost(
     if limits.usd is not None:
         ways.append((limits.usd, "the limit of each decision"))
     return _least(*ways)
+
+
+def _with_max_tokens(bot: BotSpec) -> list[ModelNeed]:
+    """Return what a bot needs of its models where the recipe says how long an answer may be."""
+    most, needs = bot.terms.settings.max_tokens, bot.needs.models
+    if most is None:
+        return list(needs)
+    # What one reads besides the event is what another wrote, which may be longer than declared by so much.
+    longer = max(1.0, most / max((need.output_tokens for need in needs), default=most))
+    return [replace(need, output_tokens=most, input_tokens=math.ceil(longer * need.input_tokens)) for need in needs]
 
 
 def _talk(need: ModelNeed, price: Price, event: Event, steps: int | None) -> _Talk:

@@ -2,10 +2,10 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from sqlalchemy import Connection
 
@@ -210,7 +210,15 @@ def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> 
         trace_sha256=bench.traces.keep(fitting.trace) if steps else None,
         sources=sources_of(steps, loopback=bench.loopback),
         models=fitting.opened_models,
+        notes=_refusals(steps),
     )
+
+
+def _refusals(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return a note for each setting that a model answered without, because its provider does not take it."""
+    answers = (step for step in steps if step["kind"] == "model")
+    refused = dict.fromkeys((step["model_name"], name) for step in answers for name in step.get("refused_settings", ()))
+    return tuple(f"{model} does not take {name}, and answered without it" for model, name in refused)
 
 
 def _decided(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None") -> Finished:

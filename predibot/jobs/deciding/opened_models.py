@@ -1,10 +1,12 @@
 """The models one decision opens: those its strategy declares, and no other."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from predibot.contracts import ChatModel, no_model
-from predibot.domain.chat import ChatReply, ChatRequest
+from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest
+from predibot.domain.terms import ModelSettings
 from predibot.errors import PluginError
 from predibot.plugins import StrategySpec
 
@@ -16,15 +18,22 @@ class OpenedModels:
     the worst case, or kept it from the future.
     """
 
-    def __init__(self, strategy: StrategySpec, open_model: Callable[[str], ChatModel] = no_model) -> None:
+    def __init__(
+        self,
+        strategy: StrategySpec,
+        open_model: Callable[[str], ChatModel] = no_model,
+        settings: ModelSettings | None = None,
+    ) -> None:
         """Open none yet.
 
         Args:
             strategy: Whose decision it is.
             open_model: Returns a model priced, limited and traced.
+            settings: What the recipe says of how it answers, which stands above what the strategy says.
         """
         self._strategy = strategy
         self._open_model = open_model
+        self._settings = settings or ModelSettings()
         self._names: dict[str, None] = {}
 
     @property
@@ -48,8 +57,36 @@ class OpenedModels:
             )
         model = self._open_model(name)
         self._names[name] = None
+        if self._settings.stated:
+            model = _SettledModel(model, self._settings)
         most = declared[name].max_searches
         return _SearchingModel(model, most) if most else model
+
+
+@dataclass(slots=True)
+class _SettledModel:
+    """A model that is asked with the settings of the recipe; for one thread."""
+
+    model: ChatModel
+    settings: ModelSettings
+    _longest_tokens: int = 0
+    """That the strategy asked for so far."""
+
+    @property
+    def name(self) -> str:
+        """Return the name recipes use."""
+        return self.model.name
+
+    def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
+        """Return the model's answer."""
+        stated: dict[str, Any] = {name: value for name, value in self.settings.stated.items() if name in SETTINGS}
+        tokens, most = request.max_output_tokens, self.settings.max_tokens
+        self._longest_tokens = max(self._longest_tokens, tokens)
+        if most is not None:
+            # A strategy that asks for less than before is short of budget, and means it.
+            tokens = most if tokens == self._longest_tokens else min(tokens, most)
+        asked = replace(request, max_output_tokens=tokens, **stated)
+        return self.model.chat(asked, deadline_seconds=deadline_seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import ChatModel, Tool, Toolbox, ToolError, ToolResult, ToolText, untrusted_mark
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall, ToolSchema, Usage
+from predibot.domain.terms import ModelSettings
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
 from predibot.jobs.deciding.agent_setup import Fitting
 from predibot.jobs.deciding.opened_models import OpenedModels
@@ -76,10 +77,10 @@ class Record:
                 self._results.setdefault(_key(step), deque()).append((step, before))
                 before = []
 
-    def fitting(self, strategy: StrategySpec) -> Fitting:
+    def fitting(self, strategy: StrategySpec, settings: ModelSettings | None = None) -> Fitting:
         """Return what a strategy decides with again; no time passes, so there is no deadline."""
         return Fitting(
-            model=OpenedModels(strategy, self._model),
+            model=OpenedModels(strategy, self._model, settings),
             calls_tools=self._calls_tools,
             tools=Toolbox(self._search, self._visit, self._open),
             meter=Budget.of("decision", Limits()),
@@ -227,4 +228,5 @@ def _reply(row: Step) -> ChatReply:
         lost_tries=row.get("lost_tries", 0),
         refusal=row["refusal"],
         citations=tuple(row["citations"]),
+        refused_settings=tuple(row.get("refused_settings", ())),
     )

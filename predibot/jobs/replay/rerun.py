@@ -59,7 +59,7 @@ class _Recorded:
 
     def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
         """Return what the decision is made with again."""
-        return self.record.fitting(bot.strategy)
+        return self.record.fitting(bot.strategy, bot.terms.settings)
 
 
 def retrace(

@@ -57,6 +57,8 @@ class Finished:
     """The models that were opened for it; None where nobody knows."""
     reason_kind: ReasonKind | None = None
     """Of an abstention."""
+    notes: tuple[str, ...] = ()
+    """About how it was made, whatever the status; the decision's own stand before them."""
     could_cost: bool = False
     """Whether a try of which nothing is stored may have cost something."""
 
@@ -207,7 +209,7 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int, 
         "decided_at": finished.decided_at,
         "message": finished.message,
         "rationale": decision.rationale if decision else "",
-        "notes_json": json.dumps(decision.notes if decision else ()),
+        "notes_json": json.dumps((*(decision.notes if decision else ()), *finished.notes)),
         "unallocated_usd": booking.unallocated_usd if booking else None,
         "stated_unallocated_usd": decision.unallocated_usd if decision else None,
         "scale": booking.scale if booking else 1.0,

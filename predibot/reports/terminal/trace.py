@@ -131,6 +131,8 @@ def _texts(step: Step) -> Iterator[tuple[str, str]]:
             yield "calls", f"{call['name']} {call['arguments_json']}"
         yield "refuses", step["refusal"]
         yield "doubt", step.get("doubt", "")
+        yield "settings", ", ".join(f"{name} {value}" for name, value in step.get("settings", {}).items())
+        yield "refused settings", ", ".join(step.get("refused_settings", ()))
         return
     if "arguments" in step:
         yield "with", json.dumps(step["arguments"], ensure_ascii=False)

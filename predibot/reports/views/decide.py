@@ -137,6 +137,7 @@ class DecisionView:
     failed_for_good: bool = False
     next_try_at: datetime | None = None
     """When one that failed is tried again unasked; None for by the next call, or never."""
+    notes: tuple[str, ...] = ()
 
     def document(self) -> Document:
         """Return the JSON document."""
@@ -152,6 +153,7 @@ class DecisionView:
             "reason_kind": self.reason_kind,
             "failed_for_good": self.failed_for_good,
             "next_try_at": format_instant(self.next_try_at) if self.next_try_at else None,
+            "notes": list(self.notes),
         }
 
 

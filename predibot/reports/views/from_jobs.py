@@ -79,4 +79,5 @@ def _decision_view(report: DecisionReport) -> DecisionView:
         reason_kind=stored.reason_kind,
         failed_for_good=stored.failed_for_good,
         next_try_at=stored.next_try_at,
+        notes=stored.notes,
     )

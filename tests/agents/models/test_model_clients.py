@@ -10,12 +10,13 @@ import pytest
 
 from predibot.agents.budget.price import Price
 from predibot.agents.models.failures import GivenUp, RequestRefused
-from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall
+from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest, Cost, Message, ToolCall
 from predibot.errors import ModelRefused, ModelUnavailable
 from predibot.net.failures import MAX_CONNECT_TRIES
 from predibot.net.retry import MAX_LOST_TRIES, MAX_TRIES
 from tests.agents.chat_server import (
     USAGE,
+    Asked,
     ChatServer,
     Said,
     broken_off,
@@ -30,7 +31,7 @@ from tests.agents.chat_server import (
     said_json,
     tool_call,
 )
-from tests.agents.clients import CLIENTS, HELLO, KEY_NAME, PING, SECRET, Client, Clock, retry_of
+from tests.agents.clients import CLIENTS, HELLO, KEY_NAME, PING, SECRET, Client, Clock, heavy, retry_of
 
 
 @pytest.fixture(params=list(CLIENTS))
@@ -276,3 +277,48 @@ def test_a_key_that_a_server_puts_into_its_answer_is_masked(client: Client) -> N
     reply, _, _ = ask(client, Said(body))
     assert reply.message.text == "***"
     assert SECRET[:12] not in repr(reply)
+
+
+SET = replace(HELLO, temperature=0.3, top_p=0.9, seed=4, reasoning_effort="low")
+
+
+class Particular(ChatServer):
+    """Answers, unless a request has one of the settings it does not take."""
+
+    refused: tuple[str, ...] = ("temperature", "seed")
+    status = 400
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and answer it, or name what it must not have."""
+        super().next(asked)
+        named = next((name for name in self.refused if name in asked.body), None)
+        return completion() if named is None else error(self.status, f"Unsupported value: {named!r} of a seeded model")
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_settings_that_a_provider_refuses_by_name_are_left_out_and_the_answer_says_so(
+    client: Client, status: int
+) -> None:
+    with chat_server(completion()) as server:
+        server.__class__ = Particular
+        server.status = status  # type: ignore[attr-defined]
+        model = client(server, retry_of(Clock()))
+        first, again = (model.chat(SET, deadline_seconds=60.0) for _ in range(2))
+    assert first.refused_settings == again.refused_settings == ("temperature", "seed")
+    assert (first.retries, again.retries, len(server.asked)) == (2, 0, 4)
+    kept = {"top_p": 0.9, "reasoning_effort": "low"}
+    assert {name: server.asked[-1].body.get(name) for name in SETTINGS} == {"temperature": None, "seed": None, **kept}
+
+
+def test_an_error_that_names_no_setting_is_final(client: Client) -> None:
+    with pytest.raises(ModelRefused, match="seeded"):
+        ask(client, error(400, "the model was not seeded"), request=SET)
+
+
+def test_what_litellm_would_drop_by_itself_is_said_too() -> None:
+    with chat_server(completion()) as server:
+        model = heavy(server, retry_of(Clock()), name="openai/gpt-5")
+        reply = model.chat(replace(HELLO, temperature=0.3, reasoning_effort="low"), deadline_seconds=60.0)
+    (asked,) = server.asked
+    assert (reply.refused_settings, "temperature" in asked.body) == (("temperature",), False)
+    assert asked.body["reasoning_effort"] == "low"

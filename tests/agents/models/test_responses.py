@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -343,3 +344,20 @@ def test_a_server_that_hangs_is_left_at_the_deadline() -> None:
         with pytest.raises(GivenUp) as caught:
             model.chat(ASKED, deadline_seconds=0.2)
     assert caught.value.lost_tries == 1
+
+
+def test_settings_are_sent_in_its_own_words_and_a_seed_for_which_there_is_none_is_said() -> None:
+    request = replace(ASKED, temperature=0.5, top_p=0.9, seed=4, reasoning_effort="low")
+    with chat_server(completed()) as server:
+        reply = model_of(server, Clock()).chat(request, deadline_seconds=60.0)
+    (asked,) = server.asked
+    assert (asked.body["temperature"], asked.body["top_p"], asked.body["reasoning"]) == (0.5, 0.9, {"effort": "low"})
+    assert ("seed" in asked.body, reply.refused_settings) == (False, ("seed",))
+
+
+def test_a_setting_that_is_refused_begins_no_job_and_is_left_out_of_the_next() -> None:
+    value = {"error": {"message": "Unsupported value: 'low'", "param": "reasoning.effort"}}
+    with chat_server(said_json(value, 400), completed()) as server:
+        reply = model_of(server, Clock()).chat(replace(ASKED, reasoning_effort="low"), deadline_seconds=60.0)
+    assert ["reasoning" in asked.body for asked in server.asked] == [True, False]
+    assert reply.refused_settings == ("reasoning_effort",)
