@@ -5,15 +5,25 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from sqlalchemy import Connection
 
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import REASON_KINDS, Abstention, Decision, MarketDecision, Status, Subject
+from predibot.domain.decision import (
+    REASON_KINDS,
+    Abstention,
+    Decision,
+    Forecast,
+    Label,
+    MarketDecision,
+    Order,
+    Status,
+    Subject,
+)
 from predibot.domain.draw import seeded
-from predibot.domain.event import Event
+from predibot.domain.event import Event, prices_of
 from predibot.domain.price import PricePoint
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import secrets_present
@@ -30,6 +40,7 @@ from predibot.errors import (
     VenueError,
     words_of,
 )
+from predibot.games.fills import MidFills
 from predibot.jobs.deciding.activity import Watch, of_step, unwatched
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.quotes import QuoteBoard, quotes_of
@@ -37,7 +48,13 @@ from predibot.jobs.deciding.sources import lasting, sources_of
 from predibot.ledger.files.traces import TraceFolder, cost_of_steps
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, held_claim, new_token
-from predibot.ledger.write.decisions import Finished, StoredDecision, store_decision, stored_decisions
+from predibot.ledger.write.decisions import (
+    Finished,
+    StoredDecision,
+    require_storable,
+    store_decision,
+    stored_decisions,
+)
 from predibot.ledger.write.events import Catalogue
 from predibot.plugins import StrategySpec, load_strategy
 from predibot.recipe.recipe import BotSpec
@@ -99,6 +116,10 @@ class Bench:
     """What no row may hold: a strategy may read the environment, and quote it where it fails."""
     fittings: dict[tuple[int, Subject], "Fitting"] = field(default_factory=dict)
     """What the decisions that are under way here are made with, by bot and subject."""
+
+    def view(self, subject: Subject, event: Event) -> Any:
+        """Return what a bot is shown."""
+        return self.game.view(subject, [event], venue=self.venue.name)
 
     def instant(self) -> datetime:
         """Return what the bot's clock shows: now where the venue is live, else the run's instant."""
@@ -237,13 +258,12 @@ def _decided(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | Non
         return _failed(job, bench, str(error), began)
 
 
-def _context(job: DecideJob, bench: Bench, shown: Event, fitting: "Fitting | None") -> Context:
+def _context(job: DecideJob, bench: Bench, view: object, fitting: "Fitting | None") -> Context:
     context = Context(
         now=bench.instant(),
-        subject=replace(shown, payload=stored_without_results(shown.payload)),
+        view=view,
         game=bench.game,
         rng=seeded(*job.seed_parts),
-        venue=bench.venue.name,
         members=_members(job, bench),
     )
     if fitting is None:
@@ -277,14 +297,15 @@ def _said(stored: StoredDecision) -> Decision | None:
     if stored.status != "recorded" or len(whole) < len(stored.bets):
         return None
     return Decision(
-        tuple(MarketDecision(bet.market_id, bet.probability or 0.0, bet.bet_usd, bet.confidence) for bet in whole),
+        tuple(Forecast(bet.market_id, bet.probability or 0.0, bet.confidence) for bet in whole),
         unallocated_usd=stored.unallocated_usd,
     )
 
 
 def _decide(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None") -> Finished:
     shown = bench.board.quoted(bench.events[job.subject.id])
-    answer = load_strategy(job.strategy).decide(_context(job, bench, shown, fitting))
+    view = bench.view(job.subject, replace(shown, payload=stored_without_results(shown.payload)))
+    answer = load_strategy(job.strategy).decide(_context(job, bench, view, fitting))
     _check_answer(answer, job.strategy.name)
     if isinstance(answer, Abstention):
         seconds = time.monotonic() - began
@@ -299,7 +320,8 @@ def _decide(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None
             reason_kind=answer.kind,
         )
     booked = bench.board.quoted(shown)
-    booking = bench.game.book(answer, booked, quotes_of(booked), venue=bench.venue.name)
+    booking = bench.game.book(answer, view, None, prices_of(booked, bench.venue.name), MidFills())
+    require_storable(job.subject, answer, booking)
     return Finished(
         "recorded",
         bench.instant(),
@@ -319,16 +341,19 @@ def _check_answer(answer: object, strategy: str) -> None:
             kinds = ", ".join(REASON_KINDS)
             raise PluginError(f"strategy {strategy!r} abstained with a reason of no kind; it is one of {kinds}")
         words: tuple[object, ...] = (answer.reason,)
-    elif isinstance(answer, Decision) and isinstance(answer.markets, tuple) and isinstance(answer.notes, tuple):
-        if not all(isinstance(said, MarketDecision) for said in answer.markets):
-            raise PluginError(
-                f"strategy {strategy!r} decided on something else than a MarketDecision; return only those"
-            )
-        words = (answer.rationale, *answer.notes, *(said.rationale for said in answer.markets))
     elif isinstance(answer, Decision):
-        raise PluginError(
-            f"strategy {strategy!r} returned a Decision whose markets or notes are no tuple; make them one"
-        )
+        parts = (answer.forecasts, answer.orders, answer.labels, answer.notes)
+        if not all(isinstance(part, tuple) for part in parts):
+            raise PluginError(
+                f"strategy {strategy!r} returned a Decision whose forecasts, orders, labels or notes are no tuple; "
+                "make them one"
+            )
+        for part, types in zip(parts, ((Forecast, MarketDecision), (Order,), (Label,)), strict=False):
+            if not all(isinstance(said, types) for said in part):
+                raise PluginError(
+                    f"strategy {strategy!r} decided on something else than a {types[-1].__name__}; return only those"
+                )
+        words = (answer.rationale, *answer.notes, *(said.rationale for said in answer.forecasts))
     else:
         raise PluginError(f"strategy {strategy!r} returned {type(answer).__name__}; return a Decision or an Abstention")
     if not all(isinstance(word, str) for word in words):
@@ -347,7 +372,7 @@ def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
     if decision is not None:
         decision = replace(
             decision,
-            markets=tuple(replace(said, rationale=hidden(said.rationale)) for said in decision.markets),
+            forecasts=tuple(replace(said, rationale=hidden(said.rationale)) for said in decision.forecasts),
             rationale=hidden(decision.rationale),
             notes=tuple(map(hidden, decision.notes)),
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from predibot.agents.answer.parse import LoopEnded
+from predibot.agents.answer.result import LoopEnded
 from predibot.agents.budget.budget import Budget
 from predibot.agents.loop.evidence import ERROR
 from predibot.agents.prompts.untrusted_text import Fence
