@@ -13,6 +13,7 @@ import pytest
 
 from predibot.contracts import Context, ModelNeed, Needs
 from predibot.domain.decision import Decision
+from predibot.domain.event import EventView
 from predibot.errors import PluginError
 from predibot.games import DollarPerEvent
 from predibot.plugins import (
@@ -24,6 +25,7 @@ from predibot.plugins import (
     strategies,
     strategy_names,
 )
+from tests.decisions import book
 from tests.plugins.conftest import Plugins
 from tests.selection.worlds import NOW, event, market, quoted
 
@@ -306,7 +308,9 @@ def test_the_strategy_of_the_readme_keeps_the_rule_on_cheap_sides(plugins: Plugi
     plugins.write("contrarian", code)
     contrarian = load_strategy(StrategySpec("contrarian"), package=plugins.package)
     seen = event(markets=[market("m0", quote=quoted(price_yes))])
-    answer = contrarian.decide(Context(now=NOW, subject=seen, game=DollarPerEvent(), rng=random.Random(0)))
+    answer = contrarian.decide(
+        Context(now=NOW, view=EventView(seen, "test"), game=DollarPerEvent(), rng=random.Random(0))
+    )
     assert isinstance(answer, Decision)
-    booking = DollarPerEvent().book(answer, seen, {"m0": quoted(price_yes)}, venue="test")
+    booking = book(DollarPerEvent(), answer, seen, {"m0": quoted(price_yes)}, venue="test")
     assert (booking.bets[0].booked_usd == 0.0) is (not 0.001 <= price_yes <= 0.999)

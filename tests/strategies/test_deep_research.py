@@ -132,7 +132,7 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() 
         seen = context(rain("m1"), meter=budget, trace=trace, model=over_loopback(server, budget, trace))
         decision = load_strategy(BACKGROUND).decide(seen)
     assert isinstance(decision, Decision)
-    assert decision.markets[0].probability == 0.6
+    assert decision.forecasts[0].probability == 0.6
     assert decision.notes == (f"source: {PAGE}",)
     assert WRITTEN in server.asked[3].body["messages"][0]["content"]
     # 60,000 tokens at $2 a million, 9,000 at $8, a search at a cent; then 1,000 tokens at $1.
