@@ -188,6 +188,15 @@ class Meter(Protocol):
         """Return what may still be spent; None is no limit."""
         ...
 
+    @property
+    def is_in_flight(self) -> bool:
+        """Return whether something is reserved and not settled."""
+        ...
+
+    def close(self) -> None:
+        """Let no more be spent."""
+        ...
+
 
 class Reservation(Protocol):
     """An amount that is set aside until the truth is known."""
@@ -214,6 +223,16 @@ class TraceWriter(Protocol):
 
     def record(self, kind: str, **fields: object) -> None:
         """Write one step down; secrets never get this far."""
+        ...
+
+    @property
+    def steps(self) -> Sequence[Mapping[str, Any]]:
+        """Return the steps as they are written down."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """Return them as JSON lines."""
         ...
 
 
@@ -427,7 +446,7 @@ class Needs:
         object.__setattr__(self, "models", tuple(models))
 
     @property
-    def equipment(self) -> bool:
+    def setup(self) -> bool:
         """Return whether a worker has to set anything up for it."""
         return bool(self.models or self.tools or self.history or self.news)
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -140,10 +141,10 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() 
     assert cost_of_steps(trace.steps)[0] == pytest.approx(usd)
     assert budget.spent().usd == pytest.approx(usd)
     assert SECRET not in trace.text
-    fitting = Record(tuple(trace.steps), "").fitting(BACKGROUND)
-    again = context(rain("m1"), meter=fitting.meter, trace=fitting.trace, model=fitting.model)
+    seen = Record(tuple(trace.steps), "").set_up(context(), BACKGROUND)
+    again = replace(seen, view=context(rain("m1")).view)
     assert load_strategy(BACKGROUND).decide(again) == decision
-    assert fitting.trace.steps == trace.steps
+    assert seen.trace.steps == trace.steps
 
 
 @pytest.mark.parametrize(("usd", "begun"), [(2.0, 0), (2.1, 1)])
