@@ -39,12 +39,12 @@ def _after(account: Account, row: JournalRow) -> Account:
         return replace(account, cash_usd=cash_usd, fees_usd=account.fees_usd - row.cash_usd)
     if row.kind == "dividend":
         return replace(account, cash_usd=cash_usd, dividends_usd=account.dividends_usd + row.cash_usd)
-    if row.instrument is None:
-        raise ValueError(f"a {row.kind} without an instrument")
+    if row.instrument is None or row.shares == 0.0:
+        raise ValueError(f"a {row.kind} of nothing: it has {row.shares:g} shares of {row.instrument}")
     held = account.held(row.instrument)
     if row.kind == "split":
         kept, realised_usd = replace(held, shares=held.shares + row.shares), 0.0
-    elif row.shares >= 0.0:
+    elif row.shares > 0.0:
         kept, realised_usd = Position(held.shares + row.shares, held.cost_usd - row.cash_usd), 0.0
     else:
         kept, realised_usd = _without(held, -row.shares, row)
