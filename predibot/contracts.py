@@ -358,6 +358,15 @@ class Context:
         """Return the same as `event`, by the name it had when all games were on events."""
         return self.event
 
+    @property
+    def venue(self) -> str:
+        """Return whose instruments the event's markets are.
+
+        Raises:
+            PluginError: If the game is on something else.
+        """
+        return self._event_view.venue
+
     def form(self, *, price_blind: bool = False) -> AnswerForm:
         """Return how an answer is asked for and read in the game that is played."""
         return self.game.form(self.view, price_blind=price_blind)

@@ -214,6 +214,33 @@ def test_a_strategy_that_declares_nothing_needs_nothing(plugins: Plugins) -> Non
 
 
 @pytest.mark.parametrize(
+    ("games", "plays"),
+    [
+        ("", {"dollar_per_event"}),
+        ("games = ('toy', 'other')", {"toy", "other"}),
+        ("games = ('*',)", {"dollar_per_event", "toy", "other"}),
+        (BY_PROPERTY.replace("needs", "games") + "return ('toy',)", {"toy"}),
+    ],
+)
+def test_a_strategy_plays_the_games_it_declares_and_no_other(plugins: Plugins, games: str, plays: set[str]) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", games))
+    spec = spec_of("needy", package=plugins.package)
+    for game in ("dollar_per_event", "toy", "other"):
+        if game in plays:
+            assert spec.playing(game) == spec
+        else:
+            with pytest.raises(PluginError, match=f"strategy 'needy' plays .*, and not game '{game}'"):
+                spec.playing(game)
+
+
+@pytest.mark.parametrize("games", ["games = 'toy'", "games = ()", "games = (1,)"])
+def test_games_that_are_no_names_are_refused(plugins: Plugins, games: str) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", games))
+    with pytest.raises(PluginError, match=r"games is no tuple of names; write games = \('dollar_per_event',\)"):
+        spec_of("needy", package=plugins.package)
+
+
+@pytest.mark.parametrize(
     ("needs", "message"),
     [
         ("needs: Needs = Needs()", "needy.py: a recipe could set the field needs; leave out its type"),

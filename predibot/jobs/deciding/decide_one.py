@@ -350,11 +350,14 @@ def _check_answer(answer: object, strategy: str) -> None:
                 f"strategy {strategy!r} returned a Decision whose forecasts, orders, labels or notes are no tuple; "
                 "make them one"
             )
-        for part, types in zip(parts, ((Forecast, MarketDecision), (Order,), (Label,)), strict=False):
-            if not all(isinstance(said, types) for said in part):
-                raise PluginError(
-                    f"strategy {strategy!r} decided on something else than a {types[-1].__name__}; return only those"
-                )
+        wanted: tuple[tuple[type | tuple[type, ...], str], ...] = (
+            ((Forecast, MarketDecision), "a MarketDecision or a Forecast"),
+            (Order, "an Order"),
+            (Label, "a Label"),
+        )
+        for part, (kind, name) in zip(parts[:-1], wanted, strict=True):
+            if not all(isinstance(said, kind) for said in part):
+                raise PluginError(f"strategy {strategy!r} decided on something else than {name}; return only those")
         words = (answer.rationale, *answer.notes, *(said.rationale for said in answer.forecasts))
     else:
         raise PluginError(f"strategy {strategy!r} returned {type(answer).__name__}; return a Decision or an Abstention")
