@@ -375,7 +375,7 @@ class Context:
         """Return the orders for bets by market id: positive buys YES, negative buys NO, and zero nothing.
 
         Raises:
-            PluginError: If the game is on something else than an event.
+            PluginError: If one is on no market of the event, or the game is on something else.
         """
         return self._event_view.orders(bets_usd)
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from predibot.domain.decision import Order
 from predibot.domain.price import BINARY_OUTCOME, SIDES, Instrument, Price, Quote, Side
+from predibot.errors import PluginError
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +100,27 @@ class EventView:
         """Return the price of both outcomes of each market that is quoted."""
         return prices_of(self.event, self.venue)
 
+    @property
+    def outcomes(self) -> dict[Instrument, tuple[Market, Side]]:
+        """Return the market and the side of each instrument that can be ordered."""
+        return {self.instrument(market, side): (market, side) for market in self.event.markets for side in SIDES}
+
     def instrument(self, market: Market, side: Side) -> Instrument:
         """Return the outcome of a market that pays where the answer is this side."""
         return market.ref.instrument(self.venue, side)
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
-        """Return the orders for bets by market id: positive buys YES, negative buys NO, and zero nothing."""
-        bets = [(market, bets_usd.get(market.id, 0.0)) for market in self.event.markets]
+        """Return the orders for bets by market id: positive buys YES, negative buys NO, and zero nothing.
+
+        Raises:
+            PluginError: If one is on no market of the event.
+        """
+        markets = {market.id: market for market in self.event.markets}
+        if unknown := [market_id for market_id in bets_usd if market_id not in markets]:
+            raise PluginError(f"a bet is on market {str(unknown[0])[:80]!r}, which is not one of event {self.event.id}")
         return tuple(
-            Order(self.instrument(market, "YES" if bet_usd > 0 else "NO"), abs(bet_usd))
-            for market, bet_usd in bets
+            Order(self.instrument(markets[market_id], "YES" if bet_usd > 0 else "NO"), abs(bet_usd))
+            for market_id, bet_usd in bets_usd.items()
             if bet_usd != 0.0
         )
 

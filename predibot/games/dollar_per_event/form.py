@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, Order
 from predibot.domain.event import EventView
-from predibot.domain.price import SIDES, Instrument, Price, PricePoint
+from predibot.domain.price import Instrument, Price, PricePoint
 from predibot.errors import AnswerError
 from predibot.games.answers import Words
 from predibot.games.dollar_per_event.complaints import FIELDS
@@ -85,9 +85,11 @@ class EventForm:
 
     def _barred(self, decision: Decision) -> str:
         """Return that orders of a decision cannot be booked at their prices, and on which markets."""
-        ids = {self.seen.instrument(each, side): each.id for each in self.seen.event.markets for side in SIDES}
-        barred = [repr(ids[order.instrument]) for order in decision.orders if self._is_barred(decision, order)]
-        return f"no bet on this side can be booked now for market {', '.join(barred)}; set it to 0"
+        outcomes = self.seen.outcomes
+        barred = [
+            repr(outcomes[order.instrument][0].id) for order in decision.orders if self._is_barred(decision, order)
+        ]
+        return f"no bet on this side can be booked now for market {names}; set it to 0"
 
     def _is_barred(self, decision: Decision, order: Order) -> bool:
         try:

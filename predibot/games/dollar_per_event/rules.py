@@ -9,7 +9,7 @@ from typing import Literal
 from predibot.domain.account import Account
 from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, MarketDecision, Order, Subject
 from predibot.domain.event import Event, EventView, Market
-from predibot.domain.price import MIN_SIDE_PRICE, SIDES, EntryPrice, Instrument, Price, Side
+from predibot.domain.price import MIN_SIDE_PRICE, EntryPrice, Instrument, Price, Side
 from predibot.errors import AnswerError, UsageError
 from predibot.games.dollar_per_event.form import EventForm
 from predibot.games.fills import FillModel, MidFills
@@ -97,7 +97,7 @@ class DollarPerEvent:
             BookedBet(said.market_id, float(said.bet_usd), said.bet_usd * scale, prices[said.market_id])
             for said in lines
         )
-        orders = tuple(order for bet in bets for order in view.orders({bet.market_id: bet.booked_usd}))
+        orders = view.orders({bet.market_id: bet.booked_usd for bet in bets})
         booked = tuple(_booked(order, quotes[order.instrument], fills) for order in orders)
         staked_usd = math.fsum(abs(bet.booked_usd) for bet in bets)
         return Booking(bets, booked, unallocated_usd=max(0.0, self.stake_usd - staked_usd), scale=scale)
@@ -137,9 +137,10 @@ class DollarPerEvent:
 def _lines(answer: Decision, view: EventView) -> tuple[MarketDecision, ...]:
     """Return what was said about each market, its forecast and its bet in one; its first order counts."""
     bets_usd: dict[str, float] = {}
+    outcomes = view.outcomes
     for order in answer.orders:
-        if (found := _outcome(order, view)) is not None:
-            market, side = found
+        if order.instrument in outcomes:
+            market, side = outcomes[order.instrument]
             is_said_so = side == "YES" or _number(order.amount) is None
             bets_usd.setdefault(market.id, order.amount if is_said_so else -order.amount)
     return tuple(
@@ -152,25 +153,20 @@ def _lines(answer: Decision, view: EventView) -> tuple[MarketDecision, ...]:
     )
 
 
-def _outcome(order: Order, view: EventView) -> tuple[Market, Side] | None:
-    """Return the market and the side an order is on, None where it is on nothing of the event."""
-    pairs = ((market, side) for market in view.event.markets for side in SIDES)
-    return next((pair for pair in pairs if view.instrument(*pair) == order.instrument), None)
-
-
 def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
     """Yield what is wrong with orders, apart from their amounts as bets."""
     if answer.labels:
         yield "it has labels, which this game has no use for; leave them out"
     bet_on = Counter(said.market_id for said in answer.forecasts if isinstance(said, MarketDecision))
+    outcomes = view.outcomes
     for order in answer.orders:
-        found = _outcome(order, view)
-        if found is None:
+        if order.instrument not in outcomes:
             yield f"an order is on {str(order.instrument.id)[:80]!r}, no outcome of this event; take it out"
             continue
-        name = f"market {found[0].id!r}"
-        bet_on[found[0].id] += 1
-        if bet_on[found[0].id] == 2:
+        market, _ = outcomes[order.instrument]
+        name = f"market {market.id!r}"
+        bet_on[market.id] += 1
+        if bet_on[market.id] == 2:
             yield f"{name} is bet on more than once; keep one bet"
         if order.side != "buy" or order.unit != "usd":
             yield f"{name}: its order is to {order.side} in {order.unit}; buy YES or NO for dollars"

@@ -70,6 +70,7 @@ PROBES = {
     "sells": "return order(context, side='sell')",
     "worded_order": "return order(context, amount='all')",
     "negative_order": "return order(context, amount=-0.1)",
+    "elsewhere": "return Decision((), context.orders({'m99': 0.1}))",
     "twice": "return Decision(say(context, 0.1).forecasts, order(context).orders)",
 }
 EXPECTED = {
@@ -103,6 +104,7 @@ EXPECTED = {
     "sells": ("refused", "its order is to sell in usd; buy YES or NO for dollars"),
     "worded_order": ("refused", "the bet is 'all'"),
     "negative_order": ("refused", "order the other outcome for 0.1"),
+    "elsewhere": ("failed", "a bet is on market 'm99', which is not one of event"),
     "twice": ("refused", "is bet on more than once; keep one bet"),
 }
 
