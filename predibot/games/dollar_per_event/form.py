@@ -89,7 +89,7 @@ class EventForm:
         barred = [
             repr(outcomes[order.instrument][0].id) for order in decision.orders if self._is_barred(decision, order)
         ]
-        return f"no bet on this side can be booked now for market {names}; set it to 0"
+        return f"no bet on this side can be booked now for market {', '.join(barred)}; set it to 0"
 
     def _is_barred(self, decision: Decision, order: Order) -> bool:
         try:
