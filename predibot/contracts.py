@@ -5,19 +5,73 @@ import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+from predibot.domain.account import Account
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
-from predibot.domain.decision import Abstention, Booking, Decision, Subject
-from predibot.domain.event import Event, EventPage, MarketRef, Skip
-from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
+from predibot.domain.decision import Abstention, Booking, Decision, Order, Subject
+from predibot.domain.event import Event, EventPage, EventView, MarketRef, Skip
+from predibot.domain.price import Instrument, Price, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import ModelRefused, PluginError
+from predibot.games.answers import Words
+from predibot.games.fills import FillModel
+
+
+class AnswerForm(Protocol):
+    """How an answer about one view is asked for and read."""
+
+    @property
+    def schema(self) -> ToolSchema:
+        """Return the tool by which an answer is handed in; `predibot.games.answers.final_answer` makes one."""
+        ...
+
+    @property
+    def shape(self) -> str:
+        """Return an answer as it is shown to a model, in JSON."""
+        ...
+
+    @property
+    def fields(self) -> Collection[str]:
+        """Return the names of the fields an answer may have, which are no page's words."""
+        ...
+
+    @property
+    def own_ids(self) -> Collection[str]:
+        """Return the ids an answer may say, which are no page's words."""
+        ...
+
+    @property
+    def enough_tokens(self) -> int:
+        """Return how many tokens a short answer takes."""
+        ...
+
+    def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
+        """Return what a model is told.
+
+        Args:
+            history: Daily prices, asked only where they are shown.
+            untrusted: Puts foreign words inside the fence.
+        """
+        ...
+
+    def parse(self, answer: object) -> Decision:
+        """Return the decision of an answer, an object or its JSON text, which keeps the rules of the game.
+
+        Raises:
+            AnswerError: The message names every complaint and what to mend.
+        """
+        ...
 
 
 class Game(Protocol):
-    """The rules a decision is held to, and how its bets are booked; pure."""
+    """What is asked of a bot, and what becomes of its answer; pure.
+
+    A game owns its subjects, the view a bot is shown, the form of an answer,
+    the booking, and which scores apply. What its view is, only the game and
+    the strategies that name it know.
+    """
 
     @property
     def name(self) -> str:
@@ -26,14 +80,60 @@ class Game(Protocol):
 
     @property
     def stake_usd(self) -> float:
-        """Return the dollars a bot may bet on one event."""
+        """Return the dollars a bot has for one subject: those it may bet, or those its account begins with."""
         ...
 
-    def book(self, decision: Decision, event: Event, quotes: Mapping[str, Quote], *, venue: str) -> Booking:
-        """Return the booking of a decision at the given quotes by market id.
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Return the names of the scores that apply."""
+        ...
+
+    def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
+        """Return what a bot decides on in a run that plays these events."""
+        ...
+
+    def view(self, subject: Subject, events: Sequence[Event], *, venue: str, account: Account | None = None) -> Any:
+        """Return what a bot is shown of a subject.
+
+        Args:
+            subject: One of `subjects`.
+            events: With the quotes of the decision's instant.
+            venue: Whose instruments these are.
+            account: The bot's, as its journal comes to; None in a game without accounts.
 
         Raises:
-            AnswerError: If the decision breaks a rule; the message names every
+            UsageError: If it is no subject of these events.
+        """
+        ...
+
+    def form(self, view: Any, *, price_blind: bool = False) -> AnswerForm:
+        """Return how an answer about a view is asked for and read.
+
+        Args:
+            view: Of this game.
+            price_blind: Whether no price may be said in words and complaints.
+        """
+        ...
+
+    def book(
+        self,
+        answer: Decision,
+        view: Any,
+        account: Account | None,
+        quotes: Mapping[Instrument, Price],
+        fills: FillModel,
+    ) -> Booking:
+        """Return the booking of an answer.
+
+        Args:
+            answer: As a bot gave it; nothing of it is checked yet.
+            view: That it was given about.
+            account: As it was when the view was made.
+            quotes: Of now, which may be later than the view.
+            fills: Sets the price of each order.
+
+        Raises:
+            AnswerError: If the answer breaks a rule; the message names every
                 complaint and what to mend.
         """
         ...
@@ -88,6 +188,15 @@ class Meter(Protocol):
         """Return what may still be spent; None is no limit."""
         ...
 
+    @property
+    def is_in_flight(self) -> bool:
+        """Return whether something is reserved and not settled."""
+        ...
+
+    def close(self) -> None:
+        """Let no more be spent."""
+        ...
+
 
 class Reservation(Protocol):
     """An amount that is set aside until the truth is known."""
@@ -114,6 +223,16 @@ class TraceWriter(Protocol):
 
     def record(self, kind: str, **fields: object) -> None:
         """Write one step down; secrets never get this far."""
+        ...
+
+    @property
+    def steps(self) -> Sequence[Mapping[str, Any]]:
+        """Return the steps as they are written down."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """Return them as JSON lines."""
         ...
 
 
@@ -202,13 +321,13 @@ class Context:
     """All that a strategy sees when it decides."""
 
     now: datetime
-    subject: Event
-    """With the markets the run plays, each with the quote it is shown."""
+    view: Any
+    """What the game shows; of a game on one event, an `EventView`."""
     game: Game
     rng: random.Random
     """Seeded by seed, recipe, slot, bot and subject."""
-    venue: str = ""
-    """Whose instruments these are."""
+    account: Account | None = None
+    """What the bot has; None in a game without accounts."""
     model: Callable[[str], ChatModel] = no_model
     """Models by name, those it declares; priced, metered by the bot's budget and traced."""
     tools: Toolbox = Toolbox()
@@ -224,6 +343,47 @@ class Context:
     """Whether a model, by name, calls tools; asked of it once."""
     untrusted_mark: str = field(default_factory=untrusted_mark)
     """The mark of the fence around untrusted text, of this decision alone; a rerun has that of its trace."""
+
+    @property
+    def event(self) -> Event:
+        """Return the event that is decided on, with the markets the run plays, each with the quote it is shown.
+
+        Raises:
+            PluginError: If the game is on something else.
+        """
+        return self._event_view.event
+
+    @property
+    def subject(self) -> Event:
+        """Return the same as `event`, by the name it had when all games were on events."""
+        return self.event
+
+    @property
+    def venue(self) -> str:
+        """Return whose instruments the event's markets are.
+
+        Raises:
+            PluginError: If the game is on something else.
+        """
+        return self._event_view.venue
+
+    def form(self, *, price_blind: bool = False) -> AnswerForm:
+        """Return how an answer is asked for and read in the game that is played."""
+        return self.game.form(self.view, price_blind=price_blind)
+
+    def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
+        """Return the orders for bets by market id: positive buys YES, negative buys NO, and zero nothing.
+
+        Raises:
+            PluginError: If one is on no market of the event, or the game is on something else.
+        """
+        return self._event_view.orders(bets_usd)
+
+    @property
+    def _event_view(self) -> EventView:
+        if isinstance(self.view, EventView):
+            return self.view
+        raise PluginError(f"game {self.game.name!r} is not on one event; read context.view, or leave the game out")
 
 
 ANSWER_TOKENS = 4_096
@@ -295,20 +455,28 @@ class Needs:
         object.__setattr__(self, "models", tuple(models))
 
     @property
-    def equipment(self) -> bool:
+    def setup(self) -> bool:
         """Return whether a worker has to set anything up for it."""
         return bool(self.models or self.tools or self.history or self.news)
 
 
-class Strategy(Protocol):
-    """Code that turns an event into a decision.
+FIRST_GAME = "dollar_per_event"
+"""What a strategy plays that does not say what it plays."""
+ANY_GAME = ("*",)
+"""What a strategy declares as its games that takes words, schema and parser from whatever is played."""
 
-    One that needs more than the event says so with `needs`, an attribute or a
-    property that is a `Needs`; one without has no models, tools, history or members.
+
+class Strategy(Protocol):
+    """Code that turns a view into an answer.
+
+    It says what it plays with `games`, an attribute that is a tuple of names or
+    `ANY_GAME`; one that does not say it plays `FIRST_GAME`. One that needs more
+    than the view says so with `needs`, an attribute or a property that is a
+    `Needs`; one without has no models, tools, history or members.
     """
 
     def decide(self, context: Context) -> Decision | Abstention:
-        """Return what to do about the context's event."""
+        """Return what to do about the context's view."""
         ...
 
 
@@ -417,6 +585,9 @@ class ProgressListener(Protocol):
 
 
 __all__ = [
+    "ANY_GAME",
+    "FIRST_GAME",
+    "AnswerForm",
     "ChatModel",
     "Context",
     "EventSource",

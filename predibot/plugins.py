@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args, get_origin, get_type
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
-from predibot.contracts import Needs, Strategy
+from predibot.contracts import ANY_GAME, FIRST_GAME, Needs, Strategy
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import PluginError
 from predibot.plugin_modules import (
@@ -53,6 +53,21 @@ class StrategySpec:
     """Digest of the plug-in's file when the spec was made."""
     needs: Needs = field(default_factory=Needs, compare=False)
     """What the strategy declared when the spec was made; it follows from the rest, so nothing compares or stores it."""
+    games: tuple[str, ...] = field(default=(FIRST_GAME,), compare=False)
+    """What the strategy declared to play when the spec was made; as with its needs."""
+
+    def playing(self, game: str) -> "StrategySpec":
+        """Return the same spec, if the strategy plays the game.
+
+        Raises:
+            PluginError: If it does not.
+        """
+        if self.games != ANY_GAME and game not in self.games:
+            raise PluginError(
+                f"strategy {self.name!r} plays {', '.join(self.games)}, and not game {game!r}. "
+                "Take a strategy that plays it, or another game"
+            )
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +130,9 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None, *, package
             not take these arguments, or what it declares as its needs is none.
     """
     given = dict(arguments or {})
-    needs = _needs(_made(name, given, package), name)
-    return StrategySpec(name, frozen_arguments(given), digest_of(source_file(name, package)), needs)
+    made = _made(name, given, package)
+    sha256 = digest_of(source_file(name, package))
+    return StrategySpec(name, frozen_arguments(given), sha256, _needs(made, name), _games(made, name))
 
 
 def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
@@ -192,6 +208,17 @@ def _needs(strategy: Any, name: str) -> Needs:
     return declared
 
 
+def _games(strategy: Any, name: str) -> tuple[str, ...]:
+    """Return the games a strategy declares to play; the first there was where it declares nothing."""
+    if inspect.getattr_static(strategy, "games", None) is None:
+        return (FIRST_GAME,)
+    with own_code(f"{name}.py cannot say what it plays"):
+        declared: object = strategy.games
+    if not isinstance(declared, tuple) or not declared or not all(isinstance(game, str) for game in declared):
+        raise PluginError(f"{name}.py: games is no tuple of names; write games = ({FIRST_GAME!r},), or ANY_GAME")
+    return declared
+
+
 def frozen_arguments(arguments: Mapping[str, object]) -> dict[str, Argument]:
     """Return arguments as a spec keeps them: lists, also those read back from JSON, as tuples."""
     return {name: _frozen(value) for name, value in arguments.items()}
@@ -254,8 +281,11 @@ def _strategy_class(name: str, package: str) -> type[Any]:
     parameters = getattr(cls, "__dataclass_params__", None)
     if parameters is None or not parameters.frozen:
         raise PluginError(f"{name}.py: {class_name} is no frozen dataclass; write @dataclass(frozen=True, slots=True)")
-    if any(known.name == "needs" for known in dataclasses.fields(cls)):
-        raise PluginError(f"{name}.py: a recipe could set the field needs; leave out its type, or make it a property")
+    for declared in ("needs", "games"):
+        if any(known.name == declared for known in dataclasses.fields(cls)):
+            raise PluginError(
+                f"{name}.py: a recipe could set the field {declared}; leave out its type, or make it a property"
+            )
     if not callable(getattr(cls, "decide", None)):
         raise PluginError(f"{name}.py: {class_name} cannot decide; give it a method decide(self, context)")
     return cls

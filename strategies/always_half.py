@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 
-from predibot.contracts import Context
-from predibot.domain.decision import Decision, MarketDecision
+from predibot.contracts import FIRST_GAME, Context
+from predibot.domain.decision import Decision, Forecast
 from predibot.domain.price import MIN_SIDE_PRICE, Side
 
 
 @dataclass(frozen=True, slots=True)
 class AlwaysHalf:
     """Forecast 0.5 everywhere, split the dollar equally on the sides that market_price does not take."""
+
+    games = (FIRST_GAME,)
 
     def decide(self, context: Context) -> Decision:
         """Return a half for every market; NO is bet on where YES is favoured, and YES elsewhere.
@@ -18,7 +20,7 @@ class AlwaysHalf:
         market gets no bet, the others share the dollar, and a note names it.
         """
         priced = [
-            (m, m.quote.price) for m in context.subject.markets if m.quote is not None and m.quote.price is not None
+            (m, m.quote.price) for m in context.event.markets if m.quote is not None and m.quote.price is not None
         ]
         sides: dict[str, Side] = {}
         too_cheap = []
@@ -28,8 +30,8 @@ class AlwaysHalf:
                 sides[market.id] = side
             else:
                 too_cheap.append(market.id)
-        stake_usd = 1.0 / max(1, len(sides))
+        stake_usd = context.game.stake_usd / max(1, len(sides))
         bets = {market_id: stake_usd if side == "YES" else -stake_usd for market_id, side in sides.items()}
-        decisions = tuple(MarketDecision(market.id, 0.5, bets.get(market.id, 0.0)) for market, _ in priced)
+        forecasts = tuple(Forecast(market.id, 0.5) for market, _ in priced)
         notes = (f"no bet on a side too cheap to bet on: {', '.join(too_cheap)}",) if too_cheap else ()
-        return Decision(decisions, notes=notes)
+        return Decision(forecasts, context.orders(bets), notes=notes)

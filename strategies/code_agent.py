@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.answer.check import decided
 from predibot.agents.loop.code_loop import run_code
 from predibot.agents.loop.code_tools import tool_parameters
 from predibot.agents.loop.container import docker_problem, docker_spec
@@ -13,7 +13,7 @@ from predibot.agents.loop.evidence import Research, research_needs
 from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.agents.prompts.render import decide_prompt
 from predibot.agents.prompts.untrusted_text import Fence
-from predibot.contracts import BUILT_IN_TOOLS, Context, Needs
+from predibot.contracts import ANY_GAME, BUILT_IN_TOOLS, Context, Needs
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import PluginError
 
@@ -48,6 +48,8 @@ class CodeAgent:
         if problem := docker_problem(self.image):
             raise PluginError(f"{why}, and {problem}; mend that, {instead}")
 
+    games = ANY_GAME
+
     @property
     def needs(self) -> Needs:
         """Return its model and the tools it may call."""
@@ -55,15 +57,11 @@ class CodeAgent:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""
-        fence = Fence.of(context)
+        fence, form = Fence.of(context), context.form(price_blind=self.price_blind)
         research = Research.with_tools(
             context.tools, self.tools, fence, min_searches=self.min_searches, min_pages=self.min_pages
         )
-        prompt = decide_prompt(
-            context, fence, price_blind=self.price_blind, min_searches=self.min_searches, min_pages=self.min_pages
-        )
+        prompt = decide_prompt(context, fence, form, min_searches=self.min_searches, min_pages=self.min_pages)
         limits = LoopLimits(max_steps=self.max_steps, deadline_seconds=context.deadline_seconds)
-        spec = docker_spec(self.image, tool_parameters(research))
-        model = context.model(self.model)
-        check = checked_by(context, price_blind=self.price_blind)
-        return decided(run_code(model, prompt, research, check, context, limits, spec))
+        spec = docker_spec(self.image, tool_parameters(research, form))
+        return decided(run_code(context.model(self.model), prompt, research, form, context, limits, spec))

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.answer.check import decided
 from predibot.agents.answer.one_shot import one_shot_need, refusal_of, run_one_shot
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.models.background_models import works_in_background
 from predibot.agents.prompts.render import extract_prompt, report_prompt
 from predibot.agents.prompts.untrusted_text import Fence
-from predibot.contracts import Context, ModelNeed, Needs
+from predibot.contracts import ANY_GAME, Context, ModelNeed, Needs
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import BudgetSpent, PluginError
@@ -41,6 +41,8 @@ class DeepResearch:
     """How often OpenAI's models for deep research may search or open a page; no other can be told."""
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
+
+    games = ANY_GAME
 
     def __post_init__(self) -> None:
         """Refuse a model that cannot be asked the way models are asked here."""
@@ -76,9 +78,9 @@ class DeepResearch:
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the report says, or an abstention with the reason."""
         began = time.monotonic()
-        fence = Fence.of(context)
+        fence, form = Fence.of(context), context.form(price_blind=self.price_blind)
         request = ChatRequest(
-            (Message("user", report_prompt(context, fence, price_blind=self.price_blind)),),
+            (Message("user", report_prompt(context, fence, form)),),
             max_output_tokens=self.report_tokens,
             max_searches=self._most_searches,
         )
@@ -93,8 +95,8 @@ class DeepResearch:
             return Abstention(reason)
         result = run_one_shot(
             context.model(self.extract_model),
-            extract_prompt(context, fence, report.message.text),
-            checked_by(context, price_blind=self.price_blind),
+            extract_prompt(context, fence, form, report.message.text),
+            form,
             context,
             deadline_seconds=context.deadline_seconds - (time.monotonic() - began),
             may_abstain=True,

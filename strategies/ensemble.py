@@ -9,12 +9,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.answer.check import decided
 from predibot.agents.answer.one_shot import one_shot_need, run_one_shot
 from predibot.agents.prompts.render import one_shot_prompt
 from predibot.agents.prompts.untrusted_text import Fence
-from predibot.contracts import Context, Needs
-from predibot.domain.decision import Abstention, Decision, MarketDecision
+from predibot.contracts import FIRST_GAME, AnswerForm, Context, Needs
+from predibot.domain.decision import Abstention, Decision, Forecast, MarketDecision
 from predibot.domain.event import Event
 from predibot.domain.sizing import SizingRule, bets_usd
 from predibot.errors import ModelUnavailable, PluginError
@@ -48,6 +48,8 @@ class Ensemble:
     price_blind: bool = False
     """Whether prices are left out of the prompt of the samples, and of complaints about an answer."""
 
+    games = (FIRST_GAME,)
+
     def __post_init__(self) -> None:
         """Refuse what does not say whose forecasts are pooled."""
         if bool(self.members) == bool(self.model) or bool(self.model) != bool(self.samples):
@@ -68,7 +70,7 @@ class Ensemble:
         """Return the pooled forecasts with bets on them, or an abstention where too few succeeded."""
         answers = [context.members.get(name) for name in self.members] if self.members else self._sampled(context)
         said = [answer if isinstance(answer, Decision) else None for answer in answers]
-        whole = [decision for decision in said if decision is not None and _covers(decision, context.subject)]
+        whole = [decision for decision in said if decision is not None and _covers(decision, context.event)]
         wanted = max(1, math.ceil(self.min_share * len(said) - 1e-9))
         what = "members" if self.members else "samples"
         if len(whole) < wanted:
@@ -80,14 +82,15 @@ class Ensemble:
         return self._combined(whole, context, note=f"{len(whole)} of {len(said)} {what}")
 
     def _combined(self, decisions: Sequence[Decision], context: Context, *, note: str) -> Decision:
-        by_market = [_said_of(market.id, decisions) for market in context.subject.markets]
+        by_market = [_said_of(market.id, decisions) for market in context.event.markets]
         probabilities = self._pooled([[said.probability for said in each] for each in by_market])
-        bets = bets_usd(self.sizing, probabilities, _bettable_prices(context.subject), context.game.stake_usd)
-        markets = tuple(
-            MarketDecision(said[0].market_id, probability, bet, _confidence(said), self._words(said))
-            for said, probability, bet in zip(by_market, probabilities, bets, strict=True)
+        bets = bets_usd(self.sizing, probabilities, _bettable_prices(context.event), context.game.stake_usd)
+        forecasts = tuple(
+            Forecast(said[0].market_id, probability, _confidence(said), self._words(said))
+            for said, probability in zip(by_market, probabilities, strict=True)
         )
-        return Decision(markets, notes=(note,))
+        orders = context.orders({each.market_id: bet for each, bet in zip(forecasts, bets, strict=True)})
+        return Decision(forecasts, orders, notes=(note,))
 
     def _pooled(self, chances: Sequence[Sequence[float]]) -> list[float]:
         """Return one forecast a market for those of all members or samples."""
@@ -96,23 +99,25 @@ class Ensemble:
         pooled = pool_probabilities(within, method=self.pool, extremize=self.extremising)
         return [float(each) for each in np.clip(pooled, least, 1.0 - least)]
 
-    def _words(self, said: Sequence[MarketDecision]) -> str:
+    def _words(self, said: Sequence[Forecast | MarketDecision]) -> str:
         given = ", ".join(f"{each.probability:.3g}" for each in said)
         extremised = f", extremised by {self.extremising:g}" if self.extremising != 1.0 else ""
         return f"{self.pool} of {given}{extremised}; bet by {self.sizing}"
 
     def _sampled(self, context: Context) -> list[Decision | Abstention | None]:
         """Return what the model answers each time it is asked, with another seed each."""
-        prompt = one_shot_prompt(context, Fence.of(context), price_blind=self.price_blind)
+        form = context.form(price_blind=self.price_blind)
+        prompt = one_shot_prompt(context, Fence.of(context), form)
         ends = context.deadline_seconds / max(1, self.samples)
-        return [self._sample(context, prompt, ends) for _ in range(self.samples)]
+        return [self._sample(context, prompt, form, ends) for _ in range(self.samples)]
 
-    def _sample(self, context: Context, prompt: str, deadline_seconds: float) -> Decision | Abstention | None:
+    def _sample(
+        self, context: Context, prompt: str, form: AnswerForm, deadline_seconds: float
+    ) -> Decision | Abstention | None:
         seed = context.rng.getrandbits(31)
         model = context.model(self.model)
-        check = checked_by(context, price_blind=self.price_blind)
         try:
-            result = run_one_shot(model, prompt, check, context, deadline_seconds=deadline_seconds, seed=seed)
+            result = run_one_shot(model, prompt, form, context, deadline_seconds=deadline_seconds, seed=seed)
         except ModelUnavailable:
             # One of several that did not answer in time is what `min_share` is for.
             return None
@@ -121,15 +126,15 @@ class Ensemble:
 
 def _covers(decision: Decision, event: Event) -> bool:
     """Return whether a decision says something about every market; a member may have played another selection."""
-    said: Mapping[str, float] = {each.market_id: each.probability for each in decision.markets}
+    said: Mapping[str, float] = {each.market_id: each.probability for each in decision.forecasts}
     return all(0.0 <= said.get(market.id, math.nan) <= 1.0 for market in event.markets)
 
 
-def _said_of(market_id: str, decisions: Sequence[Decision]) -> list[MarketDecision]:
-    return [next(said for said in decision.markets if said.market_id == market_id) for decision in decisions]
+def _said_of(market_id: str, decisions: Sequence[Decision]) -> list[Forecast | MarketDecision]:
+    return [next(said for said in decision.forecasts if said.market_id == market_id) for decision in decisions]
 
 
-def _confidence(said: Sequence[MarketDecision]) -> float | None:
+def _confidence(said: Sequence[Forecast | MarketDecision]) -> float | None:
     stated = [each.confidence for each in said if each.confidence is not None]
     return statistics.median(stated) if stated else None
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.answer.check import decided
 from predibot.agents.answer.one_shot import one_shot_need, run_one_shot
 from predibot.agents.prompts.render import one_shot_prompt
 from predibot.agents.prompts.untrusted_text import Fence
-from predibot.contracts import Context, Needs
+from predibot.contracts import ANY_GAME, Context, Needs
 from predibot.domain.decision import Abstention, Decision
 
 
@@ -19,6 +19,8 @@ class OneShot:
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
 
+    games = ANY_GAME
+
     @property
     def needs(self) -> Needs:
         """Return its model, asked once."""
@@ -26,6 +28,6 @@ class OneShot:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the model answers, or an abstention with the reason."""
-        prompt = one_shot_prompt(context, Fence.of(context), price_blind=self.price_blind)
-        check = checked_by(context, price_blind=self.price_blind)
-        return decided(run_one_shot(context.model(self.model), prompt, check, context))
+        form = context.form(price_blind=self.price_blind)
+        prompt = one_shot_prompt(context, Fence.of(context), form)
+        return decided(run_one_shot(context.model(self.model), prompt, form, context))

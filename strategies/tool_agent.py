@@ -5,14 +5,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from predibot.agents.answer.check import checked_by, decided
+from predibot.agents.answer.check import decided
 from predibot.agents.answer.one_shot import run_one_shot
-from predibot.agents.answer.parse import LoopResult
+from predibot.agents.answer.result import LoopResult
 from predibot.agents.loop.evidence import Research, research_needs
 from predibot.agents.loop.tool_loop import LoopLimits, run_tools
 from predibot.agents.prompts.render import decide_prompt, one_shot_prompt
 from predibot.agents.prompts.untrusted_text import Fence
-from predibot.contracts import BUILT_IN_TOOLS, Context, Needs
+from predibot.contracts import ANY_GAME, BUILT_IN_TOOLS, AnswerForm, Context, Needs
 from predibot.domain.decision import Abstention, Decision
 
 NO_TOOLS_NOTE = "one_shot: the model calls no tools"
@@ -35,6 +35,8 @@ class ToolAgent:
     price_blind: bool = False
     """Whether prices are left out of the prompt, and of complaints about an answer."""
 
+    games = ANY_GAME
+
     @property
     def needs(self) -> Needs:
         """Return its model and the tools it may call."""
@@ -42,23 +44,17 @@ class ToolAgent:
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what the agent hands in, or an abstention with the reason."""
-        fence = Fence.of(context)
+        fence, form = Fence.of(context), context.form(price_blind=self.price_blind)
         if not context.calls_tools(self.model):
-            return decided(self._without_tools(context, fence))
+            return decided(self._without_tools(context, fence, form))
         research = Research.with_tools(
             context.tools, self.tools, fence, min_searches=self.min_searches, min_pages=self.min_pages
         )
-        prompt = decide_prompt(
-            context, fence, price_blind=self.price_blind, min_searches=self.min_searches, min_pages=self.min_pages
-        )
+        prompt = decide_prompt(context, fence, form, min_searches=self.min_searches, min_pages=self.min_pages)
         limits = LoopLimits(max_steps=self.max_steps, deadline_seconds=context.deadline_seconds)
-        model = context.model(self.model)
-        check = checked_by(context, price_blind=self.price_blind)
-        return decided(run_tools(model, prompt, research, check, context, limits))
+        return decided(run_tools(context.model(self.model), prompt, research, form, context, limits))
 
-    def _without_tools(self, context: Context, fence: Fence) -> LoopResult:
+    def _without_tools(self, context: Context, fence: Fence, form: AnswerForm) -> LoopResult:
         """Return what a model that calls no tools answers at once, and say that it did."""
-        prompt = one_shot_prompt(context, fence, price_blind=self.price_blind)
-        check = checked_by(context, price_blind=self.price_blind)
-        result = run_one_shot(context.model(self.model), prompt, check, context)
+        result = run_one_shot(context.model(self.model), one_shot_prompt(context, fence, form), form, context)
         return replace(result, notes=(*result.notes, NO_TOOLS_NOTE, "under_researched"))

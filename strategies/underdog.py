@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass
 
-from predibot.contracts import Context
-from predibot.domain.decision import Decision, MarketDecision
-from predibot.domain.price import Side
+from predibot.contracts import FIRST_GAME, Context
+from predibot.domain.decision import Decision, Forecast
+from predibot.domain.price import SIDES
 
-SIDES: tuple[Side, Side] = ("YES", "NO")
 MIN_PRICE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Underdog:
     """Forecast the price itself, bet the dollar on the event's cheapest outcome of at least a cent."""
+
+    games = (FIRST_GAME,)
 
     def decide(self, context: Context) -> Decision:
         """Return the whole dollar on the lowest side price that is at least 0.01.
@@ -21,13 +22,12 @@ class Underdog:
         one of the two of every market costs at least 0.50.
         """
         priced = [
-            (m, m.quote.price) for m in context.subject.markets if m.quote is not None and m.quote.price is not None
+            (m, m.quote.price) for m in context.event.markets if m.quote is not None and m.quote.price is not None
         ]
         outcomes = [(market.id, side, price.of(side)) for market, price in priced for side in SIDES]
         # `min` keeps the first of equals.
         affordable = [outcome for outcome in outcomes if outcome[2] >= MIN_PRICE]
         best_id, best_side, _ = min(affordable, key=lambda outcome: outcome[2])
-        bets = {best_id: 1.0 if best_side == "YES" else -1.0}
-        return Decision(
-            tuple(MarketDecision(market.id, price.yes, bets.get(market.id, 0.0)) for market, price in priced)
-        )
+        stake_usd = context.game.stake_usd
+        bets = {best_id: stake_usd if best_side == "YES" else -stake_usd}
+        return Decision(tuple(Forecast(market.id, price.yes) for market, price in priced), context.orders(bets))

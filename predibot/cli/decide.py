@@ -171,21 +171,21 @@ def _show_plan(
 ) -> None:
     from predibot.jobs.deciding.cost_estimate import run_cost
     from predibot.jobs.deciding.select_events import choose
-    from predibot.jobs.deciding.worker_setup import equipped
+    from predibot.jobs.deciding.worker_setup import agent_setup
     from predibot.reports.terminal.cost_estimate import cost_document, print_cost
     from predibot.reports.terminal.destinations import all_asked, asked_documents, print_asked
     from predibot.reports.terminal.terminal import print_selection
     from predibot.reports.views.from_jobs import selection_view
 
     recipe = request.recipe
-    equipment = equipped(recipe, opened=opened, settings=settings, clock=options.wall_clock, store=None)
+    agents = agent_setup(recipe, opened=opened, settings=settings, clock=options.wall_clock, store=None)
     with output.progress(verbose=verbose) as listener:
         choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
     if opened.may_recover:
         choice.check_readable(live=opened.venue.live)
     view = selection_view(choice, opened)
-    cost = run_cost(recipe, choice.selection.selected, equipment)
-    asked = all_asked(recipe, equipment)
+    cost = run_cost(recipe, choice.selection.selected, agents)
+    asked = all_asked(recipe, agents)
     names = [bot.name for bot in recipe.bots]
     count = len(names) * len(view.selected)
     if as_json:

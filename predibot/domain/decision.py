@@ -1,8 +1,10 @@
-"""Decisions: what a bot said about a subject, and what became of its bets."""
+"""Decisions: what a bot said about a subject, and what became of its orders."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
+from predibot.domain.account import JournalRow
 from predibot.domain.price import EntryPrice, Instrument
 
 Status = Literal["recorded", "refused", "failed", "abstained"]
@@ -13,21 +15,38 @@ REASON_KINDS: tuple[ReasonKind, ...] = ("bot", "budget", "members")
 """Why a bot abstains: of its own accord, because a limit was reached, or because bots it pools did not decide."""
 
 
-@dataclass(frozen=True, slots=True)
+OrderSide = Literal["buy", "sell"]
+OrderUnit = Literal["usd", "shares", "weight"]
+OrderStatus = Literal["pending", "filled", "expired", "replaced"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
 class Subject:
-    """What a decision is about: an event today; a portfolio, a pair or a comment later."""
+    """What a decision is about: an event, a portfolio, a cohort, a comment, a pair."""
 
     kind: str
     id: str
 
 
 @dataclass(frozen=True, slots=True)
-class MarketDecision:
-    """What a bot said about one market: a forecast and a bet.
+class Forecast:
+    """What a bot thinks of one market.
 
-    Nothing is checked here: a strategy may say anything, and the game answers
-    with complaints that say what to mend.
+    Nothing is checked here, nor in what follows: a strategy may say anything,
+    and the game answers with complaints that say what to mend.
     """
+
+    market_id: str
+    probability: float
+    """Of YES, in [0, 1]."""
+    confidence: float | None = None
+    """0 to 10, or not stated."""
+    rationale: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MarketDecision:
+    """A forecast and a bet on the same market in one, short for a `Forecast` and an `Order`."""
 
     market_id: str
     probability: float
@@ -40,10 +59,34 @@ class MarketDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """What one bot said about one event."""
+class Order:
+    """What is asked for: so much of an instrument, bought or sold."""
 
-    markets: tuple[MarketDecision, ...]
+    instrument: Instrument
+    amount: float
+    unit: OrderUnit = "usd"
+    """Of the amount; a weight is the share of an account that the position shall have."""
+    side: OrderSide = "buy"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The class a bot puts something in."""
+
+    item_id: str
+    """What is labelled, as the view names it."""
+    label: str
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+    """Of each class it might be, in [0, 1]; empty where none is stated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one bot said about one subject; each game says which parts it wants."""
+
+    forecasts: tuple[Forecast | MarketDecision, ...] = ()
+    orders: tuple[Order, ...] = ()
+    labels: tuple[Label, ...] = ()
     unallocated_usd: float | None = None
     """As the bot stated it; None lets the game compute the rest."""
     rationale: str = ""
@@ -61,32 +104,52 @@ class Abstention:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """One purchase: shares of an instrument, what each cost, and the cash that left."""
+    """What an order came to: shares of an instrument, what each cost, the fee and the cash."""
 
     instrument: Instrument
     shares: float
+    """Negative where they were sold."""
     price: float
     fee_usd: float
     cash_usd: float
-    """Negative: money spent."""
+    """Without the fee; negative is money spent."""
+    model: str = "mid"
+    """The fill model that set the price."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookedOrder:
+    """An order and what became of it."""
+
+    order: Order
+    """As it was carried out, after any scaling."""
+    fills: tuple[Fill, ...] = ()
+    status: OrderStatus = "filled"
+    note: str = ""
+    """Why it, or a part of it, was not filled."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookedBet:
-    """What was asked on one market, what was booked, and at which price of YES."""
+    """What was bet on one market of an event, and the price of YES that its forecast is compared with."""
 
     market_id: str
     asked_usd: float
+    """Positive for YES, negative for NO."""
     booked_usd: float
     price: EntryPrice
-    fills: tuple[Fill, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Booking:
     """What became of a decision."""
 
-    bets: tuple[BookedBet, ...]
-    unallocated_usd: float
+    bets: tuple[BookedBet, ...] = ()
+    """In a game on one event, for each of its markets; empty in others."""
+    orders: tuple[BookedOrder, ...] = ()
+    journal: tuple[JournalRow, ...] = ()
+    """What is to be written into the bot's account; empty in a game without accounts."""
+    unallocated_usd: float | None = None
+    """What no order took."""
     scale: float = 1.0
-    """What every bet was multiplied by where the recipe allows scaling; else 1."""
+    """What every order was multiplied by where the game scales; else 1."""

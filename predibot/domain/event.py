@@ -1,9 +1,12 @@
 """Events and their markets, as a venue listed them at an instant."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from predibot.domain.price import Instrument, Quote, Side
+from predibot.domain.decision import Order
+from predibot.domain.price import BINARY_OUTCOME, SIDES, Instrument, Price, Quote, Side
+from predibot.errors import PluginError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class MarketRef:
         """Return the instrument of one side: its token, or the market's id where no token exists yet."""
         index = 0 if side == "YES" else 1
         token = self.token_ids[index] if len(self.token_ids) > index else f"{self.id}:{side}"
-        return Instrument(venue, "binary_outcome", token)
+        return Instrument(venue, BINARY_OUTCOME, token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,65 @@ class Event:
     def market(self, market_id: str) -> Market | None:
         """Return the market with this id, or None."""
         return next((market for market in self.markets if market.id == market_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """An event as a bot is shown it: with the markets it plays, each with a quote, and whose instruments they are."""
+
+    event: Event
+    venue: str = ""
+
+    @property
+    def prices(self) -> dict[Instrument, Price]:
+        """Return the price of both outcomes of each market that is quoted."""
+        return prices_of(self.event, self.venue)
+
+    @property
+    def outcomes(self) -> dict[Instrument, tuple[Market, Side]]:
+        """Return the market and the side of each instrument that can be ordered."""
+        return {self.instrument(market, side): (market, side) for market in self.event.markets for side in SIDES}
+
+    def instrument(self, market: Market, side: Side) -> Instrument:
+        """Return the outcome of a market that pays where the answer is this side."""
+        return market.ref.instrument(self.venue, side)
+
+    def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
+        """Return the orders for bets by market id: positive buys YES, negative buys NO, and zero nothing.
+
+        Raises:
+            PluginError: If one is on no market of the event.
+        """
+        markets = {market.id: market for market in self.event.markets}
+        if unknown := [market_id for market_id in bets_usd if market_id not in markets]:
+            raise PluginError(f"a bet is on market {str(unknown[0])[:80]!r}, which is not one of event {self.event.id}")
+        return tuple(
+            Order(self.instrument(markets[market_id], "YES" if bet_usd > 0 else "NO"), abs(bet_usd))
+            for market_id, bet_usd in bets_usd.items()
+            if bet_usd != 0.0
+        )
+
+
+def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = None) -> dict[Instrument, Price]:
+    """Return the price of both outcomes of each market that is quoted; NO costs what YES lacks to one dollar.
+
+    Args:
+        event: With its markets.
+        venue: Whose instruments these are.
+        quotes: By market id; the event's own where they are left out.
+    """
+    found = {}
+    for market in event.markets:
+        quote = market.quote if quotes is None else quotes.get(market.id)
+        entry = None if quote is None else quote.price
+        if quote is None or entry is None:
+            continue
+        mirrored = (None if quote.ask is None else 1.0 - quote.ask, None if quote.bid is None else 1.0 - quote.bid)
+        books = {"YES": (quote.bid, quote.ask), "NO": mirrored}
+        for side in SIDES:
+            instrument = market.ref.instrument(venue, side)
+            found[instrument] = Price(quote.at, entry.of(side), *books[side], entry.source)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

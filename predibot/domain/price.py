@@ -1,5 +1,6 @@
 """Prices: what is priced, what was quoted, and how a quote becomes the price of a decision."""
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -8,6 +9,10 @@ from typing import Literal
 Side = Literal["YES", "NO"]
 PriceSourceName = Literal["mid", "displayed", "last", "history"]
 
+SIDES: tuple[Side, Side] = ("YES", "NO")
+BINARY_OUTCOME = "binary_outcome"
+"""The kind of an instrument that pays one dollar or nothing."""
+
 MAX_SPREAD = 0.10
 MIN_SIDE_PRICE = 0.001
 _SPREAD_TOLERANCE = 1e-9
@@ -15,11 +20,16 @@ _SPREAD_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True, order=True)
 class Instrument:
-    """One thing that has a price: an outcome today, an equity or cash later."""
+    """One thing that has a price: an outcome of a market, an equity."""
 
     venue: str
     kind: str
     id: str
+
+    @property
+    def price_bound(self) -> tuple[float, float]:
+        """Return the least and the most a share of its kind can cost."""
+        return (0.0, 1.0) if self.kind == BINARY_OUTCOME else (0.0, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,26 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What one instrument is worth at an instant, and what it is bought and sold at; in the bound of its kind."""
+
+    at: datetime
+    mid: float
+    """What it is valued at: the middle of its book, or what stands for it."""
+    bid: float | None = None
+    ask: float | None = None
+    source: PriceSourceName = "mid"
+    """Where `mid` comes from."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no price of anything."""
+        for name in ("mid", "bid", "ask"):
+            price = getattr(self, name)
+            if price is not None and not 0.0 <= price < math.inf:
+                raise ValueError(f"{name} is {price!r}; a price is a finite number of 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
 class PricePoint:
     """The price of an instrument at an instant."""
 
@@ -96,9 +126,10 @@ class PricePath:
     points: tuple[PricePoint, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a path that does not go forward in time or leaves [0, 1]."""
+        """Refuse a path that does not go forward in time, or leaves what its kind of instrument can cost."""
         instants = [point.at for point in self.points]
         if any(later <= earlier for earlier, later in pairwise(instants)):
             raise ValueError(f"the prices of {self.instrument.id} are not in order of time")
-        if any(not 0.0 <= point.price <= 1.0 for point in self.points):
-            raise ValueError(f"a price of {self.instrument.id} is outside [0, 1]")
+        least, most = self.instrument.price_bound
+        if any(not least <= point.price <= most for point in self.points):
+            raise ValueError(f"a price of {self.instrument.id} is outside [{least:g}, {most:g}]")

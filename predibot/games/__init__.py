@@ -1,4 +1,4 @@
-"""Games: what a decision may say, and how its bets are booked; pure."""
+"""Games: what is asked of a bot, and what becomes of its answer; pure."""
 
 from collections.abc import Mapping
 from typing import get_args

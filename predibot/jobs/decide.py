@@ -18,9 +18,9 @@ from predibot.domain.event import Event
 from predibot.errors import LedgerError, LedgerUnusable
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Watch, unwatched
-from predibot.jobs.deciding.decide_one import Bench, DecideJob, seed_parts
+from predibot.jobs.deciding.decide_one import DecideJob, Worker, seed_parts
 from predibot.jobs.deciding.open_run import RunRequest, open_run
-from predibot.jobs.deciding.worker_setup import Processes, Workplace, equipped, make_bench
+from predibot.jobs.deciding.worker_setup import Processes, agent_setup, make_worker
 from predibot.jobs.open_venue import OpenVenue
 from predibot.jobs.workers.dispatch import Shift
 from predibot.jobs.workers.heartbeat import Heartbeat
@@ -34,7 +34,7 @@ from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots
 from predibot.recipe.recipe import BotSpec
 
 if TYPE_CHECKING:
-    from predibot.jobs.deciding.agent_setup import Equipment
+    from predibot.jobs.deciding.agent_setup import AgentSetup
 
 _Key = tuple[str, str]
 """A bot and a subject."""
@@ -119,27 +119,39 @@ def decide(
     """
     began = time.monotonic()
     bots = request.recipe.bots
-    equipment = equipped(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
+    agents = agent_setup(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
     run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
     if isinstance(run, RunPlan):
         return DecideReport(run, (), (), run.notes, time.monotonic() - began)
     plans = [bot_plan(bot) for bot in bots]
     bot_rows = store.run_write(lambda connection: add_bots(connection, run.stored, plans))
-    place = (request.recipe, opened, settings, clock, equipment, watch, traces or TraceFolder())
-    workplace = Workplace(*place, retry=request.retry)
-    bench = make_bench(run.stored, run.events, workplace, store=store, began_at=clock())
-    jobs = tuple(decide_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)
-    crew = _crew(bench, workplace, run.stored.key, processes)
-    with Heartbeat(store, bench.claimant.owner, bench.claimant.lease, clock):
+    worker = make_worker(
+        run.stored,
+        run.events,
+        request.recipe,
+        agents,
+        opened=opened,
+        settings=settings,
+        store=store,
+        clock=clock,
+        began_at=clock(),
+        retry=request.retry,
+        watch=watch,
+        traces=traces,
+    )
+    subjects = worker.game.subjects(run.events)
+    jobs = tuple(decide_job(run.stored, bot, bot_rows, subject) for bot in bots for subject in subjects)
+    crew = _crew(worker, request, run.stored.key, opened, processes)
+    with Heartbeat(store, worker.claimant.owner, worker.claimant.lease, clock):
         try:
             made = Shift(crew, jobs, listener, watch).run()
-            if equipment is not None:
-                equipment.write_off()
+            if agents is not None:
+                agents.write_off()
         except BaseException:
-            _give_back(bench, crew.owners(), equipment)
+            _give_back(worker, crew.owners(), agents)
             raise
     stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
-    reports = _reports(stored, made, bots, run.events)
+    reports = _reports(stored, made, bots, subjects)
     undecided = len(jobs) - len(reports)
     if not undecided and any(made.values()):
         _pack(store, run.stored.id)
@@ -148,32 +160,30 @@ def decide(
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
 
 
-def _crew(bench: Bench, workplace: Workplace, run_key: str, processes: Processes | None) -> Crew:
-    settings = workplace.settings
+def _crew(worker: Worker, request: RunRequest, run_key: str, opened: OpenVenue, processes: Processes | None) -> Crew:
     if processes is None:
-        return ThreadCrew(bench, settings.workers, settings.decision_deadline_seconds)
+        return ThreadCrew(worker)
     # What starts processes costs a moment, which only they pay.
     from predibot.jobs.workers.process_pool import ProcessCrew
-    from predibot.jobs.workers.process_worker import ProcessPlan
+    from predibot.jobs.workers.process_worker import open_worker
 
-    opened = workplace.opened
-    plan = ProcessPlan(
-        recipe=workplace.recipe,
+    set_up = partial(
+        open_worker,
+        recipe=request.recipe,
         run_key=run_key,
         venue=opened.spec,
         as_of=None if opened.venue.live else opened.now,
         ledger=processes.ledger,
-        settings=settings,
-        clock=workplace.clock,
-        began_at=bench.claimant.began_at,
-        retry=workplace.retry,
+        settings=worker.settings,
+        clock=worker.clock,
+        began_at=worker.claimant.began_at,
+        retry=request.retry,
     )
-    return ProcessCrew(plan, bench, processes.count)
+    return ProcessCrew(set_up, worker, processes.count)
 
 
-def decide_job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], event: Event) -> DecideJob:
-    """Return the work of a bot on an event, as plain data."""
-    subject = Subject("event", event.id)
+def decide_job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], subject: Subject) -> DecideJob:
+    """Return the work of a bot on a subject, as plain data."""
     return DecideJob(
         run_id=run.id,
         bot_id=bot_rows[bot.name],
@@ -206,18 +216,18 @@ def _pack(store: Store, run_id: int) -> None:
         store.run_write(partial(pack_runs, run_ids=(run_id,)))
 
 
-def _give_back(bench: Bench, owners: Sequence[str], equipment: "Equipment | None") -> None:
+def _give_back(worker: Worker, owners: Sequence[str], agents: "AgentSetup | None") -> None:
     """Book what is under way and give back all claims, unless that takes too long.
 
     Booked first: a claim of a process that ended is free as well, and what it had under way is free too then.
     """
 
     def give_back() -> None:
-        if equipment is not None:
-            equipment.write_off()
-        with bench.store.write() as connection:
+        if agents is not None:
+            agents.write_off()
+        with worker.store.write() as connection:
             for owner in owners:
-                release(connection, owner, now=bench.clock())
+                release(connection, owner, now=worker.clock())
 
     with _undisturbed(), suppress(LedgerError, TimeoutError):
         DaemonThreadExecutor(1).submit(give_back).result(timeout=_GIVE_BACK_SECONDS)
@@ -253,9 +263,9 @@ def _reports(
     stored: Sequence[StoredDecision],
     made: Mapping[_Key, bool],
     bots: Sequence[BotSpec],
-    events: Sequence[Event],
+    subjects: Sequence[Subject],
 ) -> tuple[DecisionReport, ...]:
-    """Return the decisions of this call's bots, by bot and event in the order of the run."""
+    """Return the decisions of this call's bots, by bot and subject in the order of the run."""
     found = {(decision.bot, decision.subject_id): decision for decision in stored}
-    pairs = [(bot.name, event.id) for bot in bots for event in events]
+    pairs = [(bot.name, subject.id) for bot in bots for subject in subjects]
     return tuple(DecisionReport(found[pair], made.get(pair, False)) for pair in pairs if pair in found)

@@ -105,7 +105,7 @@ def _parsed(found: RecipeText) -> Recipe:
         every=_every(top.every, where),
         seed=top.seed,
         selection=_rules(top.selection, where),
-        bots=_bots(top.bots, where),
+        bots=_bots(top, where),
         limits={level: Limits(**table.model_dump()) for level, table in top.limits.items()},
         search=_search(top.search, where),
         source=found.label,
@@ -309,11 +309,11 @@ def _rules(table: SelectionTable, where: _Where) -> SelectionRules:
         raise where.error(("selection", "include"), str(error)) from None
 
 
-def _bots(tables: list[BotTable], where: _Where) -> tuple[BotSpec, ...]:
+def _bots(top: RecipeTable, where: _Where) -> tuple[BotSpec, ...]:
     bots: dict[str, BotSpec] = {}
-    for index, table in enumerate(tables):
+    for index, table in enumerate(top.bots):
         path: KeyPath = ("bots", index)
-        bot = _bot(table, path, where)
+        bot = _bot(table, top.game, path, where)
         if bot.name in bots:
             what = f"two bots are named {bot.name!r}. Give one of them another name"
             raise where.error(_name_path(table, path), what)
@@ -335,7 +335,7 @@ def _check_members(
             raise where.error((*path, "members"), what)
 
 
-def _bot(table: BotTable, path: KeyPath, where: _Where) -> BotSpec:
+def _bot(table: BotTable, game: str, path: KeyPath, where: _Where) -> BotSpec:
     extra = table.model_extra or {}
     name = _fit_name(table.strategy if table.name is None else table.name, where, _name_path(table, path))
     try:
@@ -350,7 +350,7 @@ def _bot(table: BotTable, path: KeyPath, where: _Where) -> BotSpec:
         if table.price_usd_per_search is not None and table.price_usd_per_million_tokens is None:
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)
-        spec, settings = spec_of(table.strategy, arguments), _settings(stated, path, where)
+        spec, settings = spec_of(table.strategy, arguments).playing(game), _settings(stated, path, where)
         if stated and not spec.needs.models:
             key = next(iter(stated))
             what = f"strategy {table.strategy!r} asks no model, so {key!r} changes nothing. Take it out"

@@ -149,7 +149,7 @@ class Recipe:
             return own
         strategies = strategy_names()
         if name in strategies:
-            return BotSpec(name, spec_of(name))
+            return BotSpec(name, spec_of(name).playing(self.game))
         known = {*strategies, *(bot.name for bot in self.bots)}
         raise UsageError(f"no bot or strategy {name!r}. {unknown_name(name, known, 'strategies', STRATEGIES)}")
 

@@ -10,7 +10,7 @@ from predibot.agents.loop.evidence import Research
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import Context, Toolbox, ToolError, ToolResult, ToolText
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, Usage
-from predibot.domain.event import Event, Market, MarketRef
+from predibot.domain.event import Event, EventView, Market, MarketRef
 from predibot.domain.price import Quote
 from predibot.games import DollarPerEvent
 
@@ -112,4 +112,4 @@ def research(tools: Toolbox | None = None, *, searches: int = 2, pages: int = 2)
 def context(event: Event | None = None, **more: object) -> Context:
     """Return what a strategy sees."""
     seen = rain() if event is None else event
-    return Context(NOW, seen, DollarPerEvent(), random.Random(1), **more)  # type: ignore[arg-type]
+    return Context(NOW, EventView(seen), DollarPerEvent(), random.Random(1), **more)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from predibot.domain.event import Event
 from predibot.domain.price import Instrument, Quote
 from predibot.errors import AnswerError, UsageError
 from predibot.games import DollarPerEvent, make_game
+from tests.decisions import book
 from tests.selection.worlds import NOW, event, market, quoted
 
 EVENT = event(markets=[market("a"), market("b")])
@@ -24,13 +25,13 @@ def complaint(
     said: Decision, *, on: Event = EVENT, quotes: dict[str, Quote] = QUOTES, game: DollarPerEvent | None = None
 ) -> str:
     with pytest.raises(AnswerError) as caught:
-        (game or DollarPerEvent()).book(said, on, quotes, venue="polymarket")
+        book(game or DollarPerEvent(), said, on, quotes)
     return str(caught.value)
 
 
 def test_a_bet_buys_shares_of_its_side_at_the_price_of_that_side() -> None:
-    booking = DollarPerEvent().book(decision(a=0.4, b=-0.5), EVENT, QUOTES, venue="polymarket")
-    yes, no = booking.bets
+    booking = book(DollarPerEvent(), decision(a=0.4, b=-0.5), EVENT, QUOTES)
+    yes, no = booking.orders
     # 0.40 / 0.25 = 1.6 shares of YES, 0.50 / (1 - 0.60) = 1.25 shares of NO
     assert yes.fills == (Fill(Instrument("polymarket", "binary_outcome", "a:YES"), 1.6, 0.25, 0.0, -0.4),)
     assert no.fills == (Fill(Instrument("polymarket", "binary_outcome", "b:NO"), 1.25, 0.4, 0.0, -0.5),)
@@ -39,12 +40,13 @@ def test_a_bet_buys_shares_of_its_side_at_the_price_of_that_side() -> None:
 
 
 def test_a_bet_of_zero_is_booked_without_a_fill_and_keeps_its_price() -> None:
-    bet = DollarPerEvent().book(decision(a=0), EVENT, QUOTES, venue="polymarket").bets[0]
-    assert (bet.booked_usd, bet.fills, bet.price.yes) == (0.0, (), 0.25)
+    booking = book(DollarPerEvent(), decision(a=0), EVENT, QUOTES)
+    bet = booking.bets[0]
+    assert (bet.booked_usd, bet.price.yes, len(booking.orders)) == (0.0, 0.25, 1)
 
 
 def test_a_bet_of_zero_on_a_market_nobody_quotes_is_booked_at_the_price_that_was_shown() -> None:
-    bet = DollarPerEvent().book(decision(a=0.0), EVENT, {"b": QUOTES["b"]}, venue="polymarket").bets[0]
+    bet = book(DollarPerEvent(), decision(a=0.0), EVENT, {"b": QUOTES["b"]}).bets[0]
     assert bet.price.yes == 0.4
 
 
@@ -87,7 +89,7 @@ def test_a_bet_is_a_finite_number(bet: Any) -> None:
 def test_a_closed_market_takes_no_bet_but_a_forecast() -> None:
     closed = replace(EVENT, markets=(market("a", closed=True), market("b")))
     assert complaint(decision(), on=closed) == "market 'a': it is closed; set its bet to 0"
-    assert DollarPerEvent().book(decision(a=0.0), closed, QUOTES, venue="polymarket")
+    assert book(DollarPerEvent(), decision(a=0.0), closed, QUOTES)
 
 
 @pytest.mark.parametrize("price_yes", [0.0, 1.0, None])
@@ -101,7 +103,7 @@ def test_a_side_priced_below_a_tenth_of_a_cent_takes_no_bet() -> None:
     text = complaint(decision(), quotes=cheap)
     assert "market 'a': YES is priced at 0.0009, below 0.001" in text
     assert "market 'b': NO is priced at 0.0005, below 0.001" in text
-    assert DollarPerEvent().book(decision(), EVENT, {**QUOTES, "a": quoted(0.001)}, venue="polymarket")
+    assert book(DollarPerEvent(), decision(), EVENT, {**QUOTES, "a": quoted(0.001)})
 
 
 def test_more_than_a_dollar_is_refused_with_what_to_lower() -> None:
@@ -110,12 +112,12 @@ def test_more_than_a_dollar_is_refused_with_what_to_lower() -> None:
 
 
 def test_a_dollar_and_a_millionth_is_a_dollar() -> None:
-    booking = DollarPerEvent().book(decision(a=0.5, b=-0.5000009), EVENT, QUOTES, venue="polymarket")
+    booking = book(DollarPerEvent(), decision(a=0.5, b=-0.5000009), EVENT, QUOTES)
     assert booking.unallocated_usd == 0.0
 
 
 def test_scaling_is_opted_into_and_recorded_beside_what_was_asked() -> None:
-    booking = DollarPerEvent("scale").book(decision(a=0.9, b=-0.6), EVENT, QUOTES, venue="polymarket")
+    booking = book(DollarPerEvent("scale"), decision(a=0.9, b=-0.6), EVENT, QUOTES)
     assert booking.scale == pytest.approx(1 / 1.5)
     assert [bet.asked_usd for bet in booking.bets] == [0.9, -0.6]
     assert [bet.booked_usd for bet in booking.bets] == pytest.approx([0.6, -0.4])
@@ -123,7 +125,7 @@ def test_scaling_is_opted_into_and_recorded_beside_what_was_asked() -> None:
 
 
 def test_scaling_leaves_a_dollar_or_less_alone() -> None:
-    assert DollarPerEvent("scale").book(decision(), EVENT, QUOTES, venue="polymarket").scale == 1.0
+    assert book(DollarPerEvent("scale"), decision(), EVENT, QUOTES).scale == 1.0
 
 
 def test_bets_beyond_counting_are_refused_even_where_scaling_is_on() -> None:
@@ -132,7 +134,7 @@ def test_bets_beyond_counting_are_refused_even_where_scaling_is_on() -> None:
 
 @pytest.mark.parametrize("stated", [0.1, 0.109, 0.091, None])
 def test_what_is_left_may_be_stated_to_a_cent_or_not_at_all(stated: float | None) -> None:
-    booking = DollarPerEvent().book(decision(unallocated_usd=stated), EVENT, QUOTES, venue="polymarket")
+    booking = book(DollarPerEvent(), decision(unallocated_usd=stated), EVENT, QUOTES)
     assert booking.unallocated_usd == pytest.approx(0.1)
 
 

@@ -12,6 +12,7 @@ from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.errors import AnswerError
 from predibot.games import DollarPerEvent
+from tests.decisions import book
 from tests.selection.worlds import event, market, quoted
 
 prices = st.floats(0.001, 0.999)
@@ -26,13 +27,13 @@ def table(bets: list[tuple[float, float]]) -> tuple[Decision, Event, dict[str, Q
 
 
 def cash_out_usd(booking: Booking) -> float:
-    return -math.fsum(fill.cash_usd for bet in booking.bets for fill in bet.fills)
+    return -math.fsum(fill.cash_usd for booked in booking.orders for fill in booked.fills)
 
 
 @given(stakes)
 def test_no_cent_is_lost_or_made(bets: list[tuple[float, float]]) -> None:
     said, on, quotes = table(bets)
-    booking = DollarPerEvent("scale").book(said, on, quotes, venue="polymarket")
+    booking = book(DollarPerEvent("scale"), said, on, quotes)
     assert cash_out_usd(booking) + booking.unallocated_usd == pytest.approx(1.0, abs=1.1e-6)
     assert booking.unallocated_usd >= 0.0
 
@@ -40,17 +41,18 @@ def test_no_cent_is_lost_or_made(bets: list[tuple[float, float]]) -> None:
 @given(stakes)
 def test_shares_times_price_is_the_cash_that_left(bets: list[tuple[float, float]]) -> None:
     said, on, quotes = table(bets)
-    for bet in DollarPerEvent("scale").book(said, on, quotes, venue="polymarket").bets:
-        spent_usd = sum(fill.shares * fill.price for fill in bet.fills)
-        assert spent_usd == pytest.approx(abs(bet.booked_usd))
+    booking = book(DollarPerEvent("scale"), said, on, quotes)
+    spent_usd = [sum(fill.shares * fill.price for fill in booked.fills) for booked in booking.orders]
+    assert spent_usd == pytest.approx([abs(bet.booked_usd) for bet in booking.bets if bet.booked_usd])
 
 
 @given(stakes)
 def test_scaling_keeps_proportions_and_sides_and_never_adds(bets: list[tuple[float, float]]) -> None:
     said, on, quotes = table(bets)
-    booking = DollarPerEvent("scale").book(said, on, quotes, venue="polymarket")
+    booking = book(DollarPerEvent("scale"), said, on, quotes)
     assert booking.scale <= 1.0
-    for asked, bet in zip(said.markets, booking.bets, strict=True):
+    for asked, bet in zip(said.forecasts, booking.bets, strict=True):
+        assert isinstance(asked, MarketDecision)
         assert bet.asked_usd == asked.bet_usd
         assert bet.booked_usd == pytest.approx(asked.bet_usd * booking.scale)
 
@@ -58,12 +60,12 @@ def test_scaling_keeps_proportions_and_sides_and_never_adds(bets: list[tuple[flo
 @given(stakes)
 def test_refusing_and_scaling_agree_on_everything_up_to_a_dollar(bets: list[tuple[float, float]]) -> None:
     said, on, quotes = table(bets)
-    scaled = DollarPerEvent("scale").book(said, on, quotes, venue="polymarket")
+    scaled = book(DollarPerEvent("scale"), said, on, quotes)
     if math.fsum(abs(bet) for _, bet in bets) <= 1.0:
-        assert DollarPerEvent().book(said, on, quotes, venue="polymarket") == scaled
+        assert book(DollarPerEvent(), said, on, quotes) == scaled
     elif scaled.scale < 1.0:
         with pytest.raises(AnswerError, match="lower the bets"):
-            DollarPerEvent().book(said, on, quotes, venue="polymarket")
+            book(DollarPerEvent(), said, on, quotes)
 
 
 @given(numbers, numbers, numbers, numbers)
@@ -72,7 +74,7 @@ def test_whatever_is_said_is_booked_within_the_rules_or_complained_about(
 ) -> None:
     said = Decision((MarketDecision("a", probability, bet, confidence),), unallocated_usd=rest)
     try:
-        booking = DollarPerEvent().book(said, event(markets=[market("a")]), {"a": quoted(0.3)}, venue="polymarket")
+        booking = book(DollarPerEvent(), said, event(markets=[market("a")]), {"a": quoted(0.3)})
     except AnswerError as error:
         assert str(error)
     else:

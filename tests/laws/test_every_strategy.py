@@ -9,7 +9,7 @@ import pytest
 from predibot.contracts import Context
 from predibot.domain.decision import Booking, Decision
 from predibot.domain.draw import seeded
-from predibot.domain.event import Event
+from predibot.domain.event import Event, EventView
 from predibot.games import GAMES, make_game
 from predibot.plugins import load_strategy, spec_of, strategy_names
 from predibot.recipe.packaged import packaged_crypto_words
@@ -18,6 +18,7 @@ from predibot.sandbox.server.server import open_sandbox
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.selection import SelectionRules, select
 from predibot.venues.polymarket.client import Polymarket
+from tests import decisions
 
 AT = SANDBOX_OPENS_AT
 TALKING = ("code_agent", "deep_research", "ensemble", "one_shot", "tool_agent")
@@ -42,14 +43,16 @@ def events() -> Iterator[tuple[Event, ...]]:
 
 def decide(name: str, event: Event, now: datetime = AT) -> Decision:
     rng = seeded(0, "laws", name, event.id)
-    answer = load_strategy(spec_of(name)).decide(Context(now=now, subject=event, game=make_game(GAMES[0]), rng=rng))
+    answer = load_strategy(spec_of(name)).decide(
+        Context(now=now, view=EventView(event, "sandbox"), game=make_game(GAMES[0]), rng=rng)
+    )
     assert isinstance(answer, Decision)
     return answer
 
 
 def book(game: str, decision: Decision, event: Event) -> Booking:
     quotes = {market.id: market.quote for market in event.markets if market.quote is not None}
-    return make_game(game).book(decision, event, quotes, venue="sandbox")
+    return decisions.book(make_game(game), decision, event, quotes, venue="sandbox")
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -57,7 +60,7 @@ def book(game: str, decision: Decision, event: Event) -> Booking:
 def test_every_game_conserves_money(game: str, name: str, events: tuple[Event, ...]) -> None:
     for event in events:
         booking = book(game, decide(name, event), event)
-        spent_usd = -fsum(fill.cash_usd for bet in booking.bets for fill in bet.fills)
+        spent_usd = -fsum(fill.cash_usd for booked in booking.orders for fill in booked.fills)
         assert spent_usd + booking.unallocated_usd == pytest.approx(make_game(game).stake_usd)
 
 
@@ -66,10 +69,10 @@ def test_no_bet_can_pay_more_than_a_dollar_a_share_or_lose_more_than_its_stake(
     name: str, events: tuple[Event, ...]
 ) -> None:
     for event in events:
-        for bet in book(GAMES[0], decide(name, event), event).bets:
-            for fill in bet.fills:
+        for booked in book(GAMES[0], decide(name, event), event).orders:
+            for fill in booked.fills:
                 assert 0.0 < fill.price < 1.0
-                assert fill.shares * fill.price == pytest.approx(abs(bet.booked_usd))
+                assert fill.shares * fill.price == pytest.approx(booked.order.amount)
                 assert fill.fee_usd >= 0.0
 
 
@@ -85,5 +88,5 @@ def test_a_decision_depends_on_its_event_and_never_on_the_order_of_deciding(
 @pytest.mark.parametrize("name", ALONE)
 def test_every_market_gets_a_forecast_also_without_money_on_it(name: str, events: tuple[Event, ...]) -> None:
     for event in events:
-        said = {each.market_id for each in decide(name, event).markets}
+        said = {each.market_id for each in decide(name, event).forecasts}
         assert said == {market.id for market in event.markets}

@@ -5,7 +5,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from predibot.domain.decision import Abstention, BookedBet, Booking, Decision, Fill, MarketDecision, Subject
+from predibot.domain.decision import (
+    Abstention,
+    BookedBet,
+    BookedOrder,
+    Booking,
+    Decision,
+    Fill,
+    MarketDecision,
+    Order,
+    Subject,
+)
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import EntryPrice, Quote
 from predibot.ledger.store import Store
@@ -89,17 +99,18 @@ def finished_with(
     """Return a recorded decision: by market id its bet in dollars and its probability."""
     markets = {market.id: market for market in event.markets}
     decision = Decision(tuple(MarketDecision(name, p, usd) for name, (usd, p) in said.items()), rationale="why")
-    bets = []
+    bets, orders = [], []
     for name, (usd, _) in said.items():
         instrument = markets[name].ref.instrument("polymarket", "YES" if usd > 0 else "NO")
         cost = price if usd > 0 else 1 - price
-        fills = (Fill(instrument, abs(usd) / cost, cost, 0.0, -abs(usd)),) if usd else ()
-        bets.append(BookedBet(name, usd, usd, EntryPrice(price, "displayed"), fills))
+        bets.append(BookedBet(name, usd, usd, EntryPrice(price, "displayed")))
+        if usd:
+            fill = Fill(instrument, abs(usd) / cost, cost, 0.0, -abs(usd))
+            orders.append(BookedOrder(Order(instrument, abs(usd)), (fill,)))
     staked = sum(abs(usd) for usd, _ in said.values())
     shown = {market.id: market.quote for market in event.markets if market.quote is not None}
-    return Finished(
-        "recorded", at, event, decision=decision, booking=Booking(tuple(bets), 1.0 - staked), shown=shown, booked=shown
-    )
+    booking = Booking(tuple(bets), tuple(orders), unallocated_usd=1.0 - staked)
+    return Finished("recorded", at, event, decision=decision, booking=booking, shown=shown, booked=shown)
 
 
 def abstained(event: Event, *, at: datetime = NOW) -> Finished:

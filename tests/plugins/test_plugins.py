@@ -13,6 +13,7 @@ import pytest
 
 from predibot.contracts import Context, ModelNeed, Needs
 from predibot.domain.decision import Decision
+from predibot.domain.event import EventView
 from predibot.errors import PluginError
 from predibot.games import DollarPerEvent
 from predibot.plugins import (
@@ -24,6 +25,7 @@ from predibot.plugins import (
     strategies,
     strategy_names,
 )
+from tests.decisions import book
 from tests.plugins.conftest import Plugins
 from tests.selection.worlds import NOW, event, market, quoted
 
@@ -212,6 +214,33 @@ def test_a_strategy_that_declares_nothing_needs_nothing(plugins: Plugins) -> Non
 
 
 @pytest.mark.parametrize(
+    ("games", "plays"),
+    [
+        ("", {"dollar_per_event"}),
+        ("games = ('toy', 'other')", {"toy", "other"}),
+        ("games = ('*',)", {"dollar_per_event", "toy", "other"}),
+        (BY_PROPERTY.replace("needs", "games") + "return ('toy',)", {"toy"}),
+    ],
+)
+def test_a_strategy_plays_the_games_it_declares_and_no_other(plugins: Plugins, games: str, plays: set[str]) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", games))
+    spec = spec_of("needy", package=plugins.package)
+    for game in ("dollar_per_event", "toy", "other"):
+        if game in plays:
+            assert spec.playing(game) == spec
+        else:
+            with pytest.raises(PluginError, match=f"strategy 'needy' plays .*, and not game '{game}'"):
+                spec.playing(game)
+
+
+@pytest.mark.parametrize("games", ["games = 'toy'", "games = ()", "games = (1,)"])
+def test_games_that_are_no_names_are_refused(plugins: Plugins, games: str) -> None:
+    plugins.write("needy", NEEDY.replace("{needs}", games))
+    with pytest.raises(PluginError, match=r"games is no tuple of names; write games = \('dollar_per_event',\)"):
+        spec_of("needy", package=plugins.package)
+
+
+@pytest.mark.parametrize(
     ("needs", "message"),
     [
         ("needs: Needs = Needs()", "needy.py: a recipe could set the field needs; leave out its type"),
@@ -306,7 +335,9 @@ def test_the_strategy_of_the_readme_keeps_the_rule_on_cheap_sides(plugins: Plugi
     plugins.write("contrarian", code)
     contrarian = load_strategy(StrategySpec("contrarian"), package=plugins.package)
     seen = event(markets=[market("m0", quote=quoted(price_yes))])
-    answer = contrarian.decide(Context(now=NOW, subject=seen, game=DollarPerEvent(), rng=random.Random(0)))
+    answer = contrarian.decide(
+        Context(now=NOW, view=EventView(seen, "test"), game=DollarPerEvent(), rng=random.Random(0))
+    )
     assert isinstance(answer, Decision)
-    booking = DollarPerEvent().book(answer, seen, {"m0": quoted(price_yes)}, venue="test")
+    booking = book(DollarPerEvent(), answer, seen, {"m0": quoted(price_yes)}, venue="test")
     assert (booking.bets[0].booked_usd == 0.0) is (not 0.001 <= price_yes <= 0.999)

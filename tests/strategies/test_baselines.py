@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from predibot.contracts import Context, Strategy
 from predibot.domain.decision import Decision
-from predibot.domain.event import Event
+from predibot.domain.event import Event, EventView
 from predibot.games import DollarPerEvent
 from predibot.plugins import load_strategy, spec_of
+from tests.decisions import bets_usd, book
 from tests.selection.worlds import NOW, event, market, quoted
 
 
@@ -34,17 +35,20 @@ def priced(*prices_yes: float, volumes: tuple[float | None, ...] = ()) -> Event:
 
 
 def decide(strategy: Strategy, on: Event, seed: int = 0) -> Decision:
-    answer = strategy.decide(Context(now=NOW, subject=on, game=DollarPerEvent(), rng=random.Random(seed)))
+    answer = strategy.decide(
+        Context(now=NOW, view=EventView(on, "polymarket"), game=DollarPerEvent(), rng=random.Random(seed))
+    )
     assert isinstance(answer, Decision)
     return answer
 
 
 def bets(decision: Decision) -> list[float]:
-    return [said.bet_usd for said in decision.markets]
+    on = priced(*[0.5] * len(decision.forecasts))
+    return bets_usd(decision, on, venue="polymarket")
 
 
 def probabilities(decision: Decision) -> list[float]:
-    return [said.probability for said in decision.markets]
+    return [said.probability for said in decision.forecasts]
 
 
 def test_market_price_splits_the_dollar_on_the_favoured_sides() -> None:
@@ -103,11 +107,12 @@ def test_random_bet_takes_the_other_side_where_the_game_refuses_one_and_says_so(
 
 
 def test_random_bet_draws_evenly_and_sides_apart_from_probabilities() -> None:
-    drawn = [decide(RANDOM_BET, priced(0.3, 0.3, 0.3), seed).markets[0] for seed in range(2000)]
-    assert mean(said.probability for said in drawn) == pytest.approx(0.5, abs=0.03)
-    assert mean(said.bet_usd > 0 for said in drawn) == pytest.approx(0.5, abs=0.05)
-    assert mean(abs(said.bet_usd) for said in drawn) == pytest.approx(1 / 3, abs=0.03)
-    high = [said.bet_usd > 0 for said in drawn if said.probability > 0.5]
+    decisions = [decide(RANDOM_BET, priced(0.3, 0.3, 0.3), seed) for seed in range(2000)]
+    drawn = [(probabilities(each)[0], bets(each)[0]) for each in decisions]
+    assert mean(probability for probability, _ in drawn) == pytest.approx(0.5, abs=0.03)
+    assert mean(bet > 0 for _, bet in drawn) == pytest.approx(0.5, abs=0.05)
+    assert mean(abs(bet) for _, bet in drawn) == pytest.approx(1 / 3, abs=0.03)
+    high = [bet > 0 for probability, bet in drawn if probability > 0.5]
     assert mean(high) == pytest.approx(0.5, abs=0.06)
 
 
@@ -127,6 +132,6 @@ def test_random_bet_is_nothing_but_its_generator() -> None:
 def test_the_game_takes_whatever_a_baseline_says(strategy: Strategy, prices_yes: list[float], seed: int) -> None:
     on = priced(*prices_yes)
     quotes = {listed.id: listed.quote for listed in on.markets if listed.quote is not None}
-    booking = DollarPerEvent().book(decide(strategy, on, seed), on, quotes, venue="polymarket")
+    booking = book(DollarPerEvent(), decide(strategy, on, seed), on, quotes)
     staked_usd = sum(abs(bet.booked_usd) for bet in booking.bets)
     assert staked_usd == pytest.approx(1.0) or (strategy == ALWAYS_HALF and staked_usd == 0.0)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -132,7 +133,7 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() 
         seen = context(rain("m1"), meter=budget, trace=trace, model=over_loopback(server, budget, trace))
         decision = load_strategy(BACKGROUND).decide(seen)
     assert isinstance(decision, Decision)
-    assert decision.markets[0].probability == 0.6
+    assert decision.forecasts[0].probability == 0.6
     assert decision.notes == (f"source: {PAGE}",)
     assert WRITTEN in server.asked[3].body["messages"][0]["content"]
     # 60,000 tokens at $2 a million, 9,000 at $8, a search at a cent; then 1,000 tokens at $1.
@@ -140,10 +141,10 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() 
     assert cost_of_steps(trace.steps)[0] == pytest.approx(usd)
     assert budget.spent().usd == pytest.approx(usd)
     assert SECRET not in trace.text
-    fitting = Record(tuple(trace.steps), "").fitting(BACKGROUND)
-    again = context(rain("m1"), meter=fitting.meter, trace=fitting.trace, model=fitting.model)
+    seen = Record(tuple(trace.steps), "").set_up(context(), BACKGROUND)
+    again = replace(seen, view=context(rain("m1")).view)
     assert load_strategy(BACKGROUND).decide(again) == decision
-    assert fitting.trace.steps == trace.steps
+    assert seen.trace.steps == trace.steps
 
 
 @pytest.mark.parametrize(("usd", "begun"), [(2.0, 0), (2.1, 1)])

@@ -10,6 +10,7 @@ from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable, PluginE
 from predibot.games import DollarPerEvent
 from predibot.plugins import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, Turn, answer, context, rain, said
+from tests.decisions import book
 
 THREE = ["a", "b", "c"]
 
@@ -35,7 +36,7 @@ def sample(script: list[Turn], **arguments: object) -> tuple[Decision | Abstenti
 
 def chances(decision: Decision | Abstention) -> list[float]:
     assert isinstance(decision, Decision)
-    return [said.probability for said in decision.markets]
+    return [said.probability for said in decision.forecasts]
 
 
 def test_members_are_pooled_market_by_market() -> None:
@@ -48,7 +49,7 @@ def test_the_rule_and_its_extremising_are_the_recipes() -> None:
     decision = pool(stored, pool="log_odds", extremising=2.0, members=THREE)
     assert chances(decision) == [pytest.approx(0.8)]
     assert isinstance(decision, Decision)
-    assert decision.markets[0].rationale == (
+    assert decision.forecasts[0].rationale == (
         "log_odds of 0.667, 0.667, 0.667, extremised by 2; bet by fractional_kelly"
     )
 
@@ -91,7 +92,7 @@ def test_members_are_never_pooled_to_certainty_in_log_odds(chance: float, bound:
 def test_bets_follow_the_named_rule_at_the_price_that_is_shown(sizing: str, bet: float) -> None:
     decision = pool({"a": forecast(0.6)}, rain("m1", price=0.4), members=["a"], sizing=sizing)
     assert isinstance(decision, Decision)
-    assert decision.markets[0].bet_usd == pytest.approx(bet)
+    assert decision.orders[0].amount == pytest.approx(bet)
 
 
 def test_the_game_takes_the_bets_on_many_markets() -> None:
@@ -99,7 +100,7 @@ def test_the_game_takes_the_bets_on_many_markets() -> None:
     decision = pool({"a": forecast(*[0.9] * 12)}, event, members=["a"], sizing="flat")
     assert isinstance(decision, Decision)
     quotes = {market.id: market.quote for market in event.markets if market.quote is not None}
-    booking = DollarPerEvent().book(decision, event, quotes, venue="v")
+    booking = book(DollarPerEvent(), decision, event, quotes, venue="")
     assert booking.unallocated_usd == pytest.approx(0.0, abs=1e-9)
 
 
@@ -126,7 +127,7 @@ def test_the_confidence_is_the_median_of_those_that_state_one() -> None:
     }
     decision = pool(stored, members=THREE)
     assert isinstance(decision, Decision)
-    assert decision.markets[0].confidence == 6
+    assert decision.forecasts[0].confidence == 6
 
 
 def test_samples_of_one_model_are_pooled_and_differ_in_their_seed() -> None:

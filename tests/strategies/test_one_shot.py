@@ -16,7 +16,7 @@ def test_a_model_is_asked_once_and_taken_at_its_word() -> None:
     model = ScriptedModel([json.dumps(answer())])
     decision = decide(model)
     assert isinstance(decision, Decision)
-    assert decision.markets[0].bet_usd == 0.5
+    assert decision.orders[0].amount == 0.5
     assert len(model.requests) == 1
     assert not model.requests[0].tools
     assert "0.4567" in model.requests[0].messages[0].text

@@ -1,44 +1,10 @@
-"""Complaints: what is wrong with an answer, in sentences that name the place and say how to mend it."""
+"""Complaints as a model is told them: what they quote of its answer is untrusted text."""
 
-import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeGuard
-
-from pydantic import ValidationError
+from collections.abc import Iterable
 
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.errors import AnswerError
-
-MAX_COMPLAINTS = 12
-_MAX_SEEN_CHARACTERS = 60
-_MAX_LISTED = 20
-_OPENS, _CLOSES = "\x0e", "\x0f"
-"""Around words of an answer while a sentence is made; `seen` writes no control character, so no answer holds them."""
-
-_WANTED = {
-    "market_id": "the market's id as text, in quotes",
-    "estimated_probability": "the probability of YES, a number between 0 and 1",
-    "bet": "dollars as a number, positive for YES, negative for NO, 0 for no bet",
-    "confidence": "a number between 0 and 10",
-    "rationale": "a sentence or two why, as text",
-    "market_decisions": "a list with one object for every market",
-    "unallocated_capital": "the dollars that are not bet, a number of 0 or more",
-}
-_FIELDS = {
-    True: "market_id, estimated_probability, bet, confidence, rationale",
-    False: "market_decisions, unallocated_capital, rationale",
-}
-
-
-class AnswerComplaint(AnswerError):
-    """What is wrong with an answer, which parts of it are our words, and which are the answer's."""
-
-    def __init__(self, sentence: str) -> None:
-        """Take a sentence apart in which `quoted` marked the words of the answer."""
-        self.parts = tuple(re.split(f"[{_OPENS}{_CLOSES}]", sentence))
-        """Ours and those of the answer by turns."""
-        super().__init__("".join(self.parts))
+from predibot.games.answers import AnswerComplaint, seen
 
 
 def told(error: AnswerError, own_ids: Iterable[str], fence: Fence) -> str:
@@ -49,7 +15,7 @@ def told(error: AnswerError, own_ids: Iterable[str], fence: Fence) -> str:
 
     Args:
         error: About the answer.
-        own_ids: Of the markets, which are no page's words.
+        own_ids: That the game gave it, which are no page's words.
         fence: Of the decision.
     """
     if not isinstance(error, AnswerComplaint):
@@ -61,125 +27,3 @@ def told(error: AnswerError, own_ids: Iterable[str], fence: Fence) -> str:
         else fence.cleared(part)
         for row, part in enumerate(error.parts)
     )
-
-
-def complaints_of(error: ValidationError, items: object) -> Iterator[str]:
-    """Yield a sentence without its full stop for each thing that pydantic found.
-
-    Args:
-        error: Of an answer.
-        items: Its `market_decisions` as they were said, which name the markets.
-    """
-    for found in error.errors(include_url=False, include_context=False):
-        yield _sentence(found["type"], found["loc"], found["input"], items)
-
-
-def joined(complaints: Sequence[str]) -> str:
-    """Return complaints as one text, the first of them where there are many."""
-    shown = [f"{text}." for text in complaints[:MAX_COMPLAINTS]]
-    if len(complaints) > MAX_COMPLAINTS:
-        shown.append(f"{len(complaints) - MAX_COMPLAINTS} more complaints follow when these are mended.")
-    return " ".join(shown)
-
-
-def listed(ids: Sequence[str]) -> str:
-    """Return ids as part of a sentence, the first of them where there are many."""
-    shown = ", ".join(map(seen, ids[:_MAX_LISTED]))
-    return shown if len(ids) <= _MAX_LISTED else f"{shown} and {len(ids) - _MAX_LISTED} more"
-
-
-def is_field(name: object) -> TypeGuard[str]:
-    """Return whether an answer may have a field of that name."""
-    return isinstance(name, str) and name in _WANTED
-
-
-def seen(value: object) -> str:
-    """Return a short text on one line for something that was said, whatever it is."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_MAX_SEEN_CHARACTERS:
-        return "a number of more digits than can be read"
-    # ASCII, so that no control or half character gets on.
-    text = ascii(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
-    return text if len(text) <= _MAX_SEEN_CHARACTERS else f"{text[: _MAX_SEEN_CHARACTERS - 1]}…"
-
-
-def quoted(value: object) -> str:
-    """Return the same as `seen`, marked where it repeats words, for the sentence of an `AnswerComplaint`."""
-    return f"{_OPENS}{seen(value)}{_CLOSES}" if isinstance(value, str) else seen(value)
-
-
-def _sentence(kind: str, location: tuple[int | str, ...], value: object, items: object) -> str:
-    name, where = str(location[-1]), _where(location, items)
-    wanted = _WANTED.get(name, "it as the others are")
-    if kind == "missing":
-        return f"{where} is missing; give {wanted}"
-    if kind in ("extra_forbidden", "invalid_key"):
-        return f"{where} is unknown; take it out, the fields are {_FIELDS[len(location) > 1]}"
-    if kind in ("model_type", "model_attributes_type"):
-        return f"{where} is {quoted(value)}; give an object with {_FIELDS[True]}"
-    special = _SPECIAL.get(kind, _plainly)
-    return special(where, name, value, wanted)
-
-
-def _where(location: tuple[int | str, ...], items: object) -> str:
-    """Return the place of a complaint: a field and its market, or its number where the market has no id."""
-    if len(location) == 1:
-        return _field(location[0])
-    row = int(location[1])
-    if len(location) == 2:
-        return f"entry {row + 1} of market_decisions"
-    item: Mapping[Any, Any] = items[row] if isinstance(items, list) else {}
-    older = location[2] == "estimated_probability" and "odds" in item and "estimated_probability" not in item
-    name = "odds" if older else _field(location[2])
-    market_id = item.get("market_id")
-    known = isinstance(market_id, str) and location[2] != "market_id"
-    return f"{name} of market {quoted(market_id)}" if known else f"{name} of entry {row + 1}"
-
-
-def _field(name: object) -> str:
-    return name if is_field(name) else f"the field {quoted(name)}"
-
-
-def _plainly(where: str, _name: str, value: object, wanted: str) -> str:
-    return f"{where} is {quoted(value)}; give {wanted}"
-
-
-def _of_text(where: str, name: str, value: object, wanted: str) -> str:
-    """Return the complaint on what is no number, with the number where a text holds one."""
-    hint = _number_in(value, name) if isinstance(value, str) else None
-    if hint is not None:
-        return f"{where} is the text {quoted(value)}; write {hint} ({wanted})"
-    return _plainly(where, name, value, wanted)
-
-
-def _out_of_range(where: str, name: str, value: object, wanted: str) -> str:
-    percent = name == "estimated_probability" and isinstance(value, int | float) and 1 < value <= 100
-    hint = f"; for {value:g} percent write {value / 100:g}" if percent and isinstance(value, int | float) else ""
-    money = "; lower the bets until it is" if name == "unallocated_capital" else ""
-    return f"{_plainly(where, name, value, wanted)}{hint}{money}"
-
-
-def _too_long(where: str, _name: str, value: object, wanted: str) -> str:
-    size = len(value) if isinstance(value, str | list) else 0
-    return f"{where} is too long ({size:,}); give {wanted}, shorter"
-
-
-def _number_in(text: str, name: str) -> str | None:
-    """Return what to write for a text that holds a number, or None."""
-    bare = text.strip()
-    percent = bare.endswith("%")
-    try:
-        number = float(bare.removesuffix("%").lstrip("$"))
-    except ValueError:
-        return None
-    if not math.isfinite(number) or (percent and name != "estimated_probability"):
-        return None
-    return f"{number / 100:g}" if percent else f"{number:g} without quotes"
-
-
-_SPECIAL: Mapping[str, Callable[[str, str, object, str], str]] = {
-    "float_type": _of_text,
-    "less_than_equal": _out_of_range,
-    "greater_than_equal": _out_of_range,
-    "string_too_long": _too_long,
-    "too_long": _too_long,
-}

@@ -5,20 +5,12 @@ import time
 from collections.abc import Callable
 
 from predibot.agents.answer.complaints import told
-from predibot.agents.answer.parse import (
-    MAX_REPAIRS,
-    Check,
-    LoopEnded,
-    LoopResult,
-    abstained,
-    abstention_of,
-    parse_answer,
-    read_json,
-)
+from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence
-from predibot.contracts import ANSWER_TOKENS, ChatModel, Context, ModelNeed
+from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent
+from predibot.games.answers import abstained, abstention_of, read_json
 
 MAX_REASON_CHARACTERS = 500
 _FENCED = re.compile(r"\A\s*```(?:json)?[ \t]*\n(.*?)\n[ \t]*```\s*\Z", re.DOTALL)
@@ -37,7 +29,7 @@ def one_shot_need(model: str, *, input_tokens: int = 0) -> ModelNeed:
 def run_one_shot(
     model: ChatModel,
     prompt: str,
-    check: Check,
+    form: AnswerForm,
     context: Context,
     *,
     deadline_seconds: float | None = None,
@@ -53,8 +45,8 @@ def run_one_shot(
     Args:
         model: Metered, so that a limit shows as `BudgetSpent`.
         prompt: What it is asked.
-        check: The rules of the game.
-        context: The event.
+        form: How its answer is read.
+        context: Of the decision.
         deadline_seconds: For the answer and its repairs together; the context's where it is not given.
         may_abstain: Whether `{"abstain": "why"}` is an answer; the prompt must say so.
         seed: Of the model's sampling, where its provider knows such a thing.
@@ -80,11 +72,11 @@ def run_one_shot(
         except LoopEnded as ended:
             return LoopResult(None, str(ended), kind=ended.kind)
         try:
-            return _taken(reply, check, context, may_abstain=may_abstain)
+            return _taken(reply, form, may_abstain=may_abstain)
         except AnswerError as error:
             complaint = str(error)
             said = Message("assistant", reply.message.text or "(no text)")
-            wrong = told(error, (market.id for market in context.subject.markets), Fence.of(context))
+            wrong = told(error, form.own_ids, Fence.of(context))
             messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
     return LoopResult(None, f"no answer held after {MAX_REPAIRS} repairs{_after(complaint)}"[:MAX_REASON_CHARACTERS])
 
@@ -96,19 +88,17 @@ def refusal_of(reply: ChatReply) -> str:
     return f"the model refused to answer: {reply.refusal or reply.message.text}"[:MAX_REASON_CHARACTERS]
 
 
-def _taken(reply: ChatReply, check: Check, context: Context, *, may_abstain: bool) -> LoopResult:
+def _taken(reply: ChatReply, form: AnswerForm, *, may_abstain: bool) -> LoopResult:
     if refusal := refusal_of(reply):
         return LoopResult(None, refusal)
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
     text = _json_part(reply.message.text)
-    reason = abstention_of(read_json(text)) if may_abstain else None
+    reason = abstention_of(read_json(text, form.fields)) if may_abstain else None
     if reason is not None:
         return LoopResult(None, abstained(reason))
     # As text, so that it is read once: text in text is no object.
-    decision = parse_answer(text, context.subject)
-    check(decision)
-    return LoopResult(decision, sources=reply.citations)
+    return LoopResult(form.parse(text), sources=reply.citations)
 
 
 def _json_part(text: str) -> str:

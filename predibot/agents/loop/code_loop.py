@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable
 
-from predibot.agents.answer.parse import MAX_REPAIRS, Check, LoopEnded, LoopResult
+from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.container import ContainerSpec
 from predibot.agents.loop.evidence import Research
 from predibot.agents.loop.smolagents_library import load_smolagents
 from predibot.agents.loop.tool_loop import LoopLimits, Talk, ended_with
-from predibot.contracts import ChatModel, Context
+from predibot.contracts import AnswerForm, ChatModel, Context
 from predibot.errors import BudgetSpent
 
 
@@ -17,7 +17,7 @@ def run_code(
     model: ChatModel,
     prompt: str,
     research: Research,
-    check: Check,
+    form: AnswerForm,
     context: Context,
     limits: LoopLimits,
     spec: ContainerSpec,
@@ -38,7 +38,7 @@ def run_code(
 
     try:
         with KeptStep(context.meter) as kept:
-            talk = Talk(model, research, check, context, limits, clock, clock(), kept)
+            talk = Talk(model, research, form, context, limits, clock, clock(), kept)
             code_through(talk, prompt, spec, max_steps=limits.max_steps + MAX_REPAIRS + 2)
     except (LoopEnded, BudgetSpent) as ended:
         return ended_with(ended)

@@ -12,7 +12,6 @@ import smolagents
 from smolagents.local_python_executor import CodeOutput, PythonExecutor
 from smolagents.models import ChatMessage, MessageRole
 
-from predibot.agents.answer.parse import FINAL_ANSWER
 from predibot.agents.loop.code_tools import offered_tools, parameter_names
 from predibot.agents.loop.container import CodeFailed, Container, ContainerSpec
 from predibot.agents.loop.evidence import ERROR, Told
@@ -20,6 +19,7 @@ from predibot.agents.loop.tool_loop import Talk
 from predibot.agents.loop.transcript import MAX_OLD_WORDS, cut
 from predibot.domain.chat import ChatRequest, Message, ToolSchema
 from predibot.errors import AnswerError
+from predibot.games.answers import FINAL_ANSWER
 
 CODE_SECONDS = 120.0
 """How long one piece of code may run, its calls included."""
@@ -43,7 +43,7 @@ def code_through(talk: Talk, prompt: str, spec: ContainerSpec, *, max_steps: int
     calls = _Calls(talk)
     with Container(spec, calls.perform) as container:
         agent = smolagents.CodeAgent(
-            tools=[_Tool(schema) for schema in offered_tools(talk.research)],
+            tools=[_Tool(schema) for schema in offered_tools(talk.research, talk.form)],
             model=_Model(talk),
             executor=_Executor(container, talk, calls),
             code_block_tags=_TAGS,
@@ -67,7 +67,7 @@ class _Calls:
     def perform(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
         """Return the answer to a call."""
         talk = self._talk
-        if name == FINAL_ANSWER.name:
+        if name == FINAL_ANSWER:
             try:
                 talk.take(arguments)
             except AnswerError as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urldefrag
 
-from predibot.agents.answer.parse import MAX_REPAIRS
+from predibot.agents.answer.result import MAX_REPAIRS
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import (
     BUILT_IN_TOOLS,

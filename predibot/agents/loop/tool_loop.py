@@ -6,29 +6,20 @@ decide: which tools are offered when, what counts as an answer, and when it ends
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from predibot.agents.answer.complaints import told
-from predibot.agents.answer.parse import (
-    FINAL_ANSWER,
-    MAX_REPAIRS,
-    Check,
-    LoopEnded,
-    LoopResult,
-    abstained,
-    abstention_of,
-    parse_answer,
-    read_json,
-)
+from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.evidence import ERROR, Research, Told
 from predibot.agents.loop.smolagents_library import load_smolagents
 from predibot.agents.loop.transcript import Transcript, cut
-from predibot.contracts import ChatModel, Context, ToolError
+from predibot.contracts import AnswerForm, ChatModel, Context, ToolError
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
 from predibot.domain.decision import Decision
 from predibot.errors import AnswerError, BudgetSpent, UsageError, VenueError
+from predibot.games.answers import FINAL_ANSWER, abstained, abstention_of, read_json
 
 SYSTEM = Message("system", "You are a careful forecaster. Work by calling tools, several at once where that helps.")
 MAX_CALLS_A_TURN = 8
@@ -53,7 +44,7 @@ def run_tools(
     model: ChatModel,
     prompt: str,
     research: Research,
-    check: Check,
+    form: AnswerForm,
     context: Context,
     limits: LoopLimits,
     *,
@@ -65,8 +56,8 @@ def run_tools(
         model: Metered, so that a limit shows as `BudgetSpent`.
         prompt: What it is asked.
         research: Its tools, and what counts as enough.
-        check: The rules of the game.
-        context: The event, and where the trace goes.
+        form: How its answer is read.
+        context: Of the decision, and where the trace goes.
         limits: Steps, tokens a call, seconds.
         clock: Seconds that never go back.
 
@@ -77,11 +68,11 @@ def run_tools(
     # Imports smolagents, which only bots that use it pay for.
     from predibot.agents.loop.smolagents_steps import step_through
 
-    names = [*research.tools(), FINAL_ANSWER.name]
+    names = [*research.tools(), FINAL_ANSWER]
     most_calls = (limits.max_steps + MAX_REPAIRS + 1) * MAX_CALLS_A_TURN
     try:
         with KeptStep(context.meter) as kept:
-            talk = Talk(model, research, check, context, limits, clock, clock(), kept)
+            talk = Talk(model, research, form, context, limits, clock, clock(), kept)
             talk.transcript.tell(prompt)
             step_through(talk, names, model_name=model.name, max_steps=most_calls)
     except (LoopEnded, BudgetSpent) as ended:
@@ -102,7 +93,7 @@ class Talk:
 
     model: ChatModel
     research: Research
-    check: Check
+    form: AnswerForm
     context: Context
     limits: LoopLimits
     clock: Callable[[], float]
@@ -137,7 +128,7 @@ class Talk:
     def perform(self, call_id: str) -> str:
         """Return what the waiting call returns, after writing it down."""
         call = self.waiting.popleft()
-        arguments = read_json(call.arguments_json)
+        arguments = read_json(call.arguments_json, self.form.fields)
         began = self.clock()
         complaint: AnswerError | None = None
         try:
@@ -152,7 +143,7 @@ class Talk:
 
     def told_complaint(self, error: AnswerError) -> str:
         """Return a complaint as the model is told it, its answer's own words in the fence."""
-        return told(error, (market.id for market in self.context.subject.markets), self.research.fence)
+        return told(error, self.form.own_ids, self.research.fence)
 
     def result(self) -> LoopResult:
         """Return how it ended."""
@@ -173,9 +164,7 @@ class Talk:
             raise AnswerError(missing)
         try:
             reason = abstention_of(answer)
-            decision = parse_answer(answer, self.context.subject) if reason is None else None
-            if decision is not None:
-                self.check(decision)
+            decision = self.form.parse(answer) if reason is None else None
         except AnswerError as error:
             self.count_repair(str(error))
             raise
@@ -230,8 +219,9 @@ class Talk:
 
     def max_output_tokens(self) -> int:
         """Return how long an answer may be; short where the budget is nearly spent."""
-        enough = 600 + 200 * len(self.context.subject.markets)
-        return min(self.limits.max_output_tokens, enough) if self.tight else self.limits.max_output_tokens
+        return (
+            min(self.limits.max_output_tokens, self.form.enough_tokens) if self.tight else self.limits.max_output_tokens
+        )
 
     def record(self, kind: str, **fields: object) -> None:
         """Write a step down, where there is a trace."""
@@ -254,7 +244,7 @@ class Talk:
         self.transcript.said(answer.message.text)
         self.transcript.tell(refused)
         self.record("refused_turn", complaint=refused)
-        if any(call.name == FINAL_ANSWER.name for call in calls):
+        if any(call.name == FINAL_ANSWER for call in calls):
             self.count_repair(refused)
 
     def _refused(self, answer: ChatReply, calls: Sequence[ToolCall]) -> str:
@@ -271,9 +261,9 @@ class Talk:
             return f"There is no tool of that name now; call one of {', '.join(offered)}."
         if len(calls) > MAX_CALLS_A_TURN:
             return f"You made {len(calls)} calls at once; make at most {MAX_CALLS_A_TURN}."
-        if FINAL_ANSWER.name in names and len(calls) > 1:
+        if FINAL_ANSWER in names and len(calls) > 1:
             return "Call final_answer alone; none of your calls was made."
-        return next(filter(None, map(_unreadable, calls)), "")
+        return next(filter(None, (_unreadable(call, self.form.fields) for call in calls)), "")
 
     def _request(self) -> ChatRequest:
         board = self.research.board_text()
@@ -281,11 +271,11 @@ class Talk:
         if not self.submit_only:
             return ChatRequest(messages, self._offered(), None, self.max_output_tokens())
         now = Message("user", f"Hand in your answer now, with what you know ({self.submit_only}).")
-        return ChatRequest((*messages, now), self._offered(), FINAL_ANSWER.name, self.max_output_tokens())
+        return ChatRequest((*messages, now), self._offered(), FINAL_ANSWER, self.max_output_tokens())
 
     def _offered(self) -> tuple[ToolSchema, ...]:
         tools = () if self.submit_only else tuple(schema for schema, _ in self.research.tools().values())
-        return (*tools, FINAL_ANSWER)
+        return (*tools, self.form.schema)
 
     def _look_at_the_limits(self) -> None:
         """Go over to submit-only mode near a limit, and end at it."""
@@ -328,16 +318,16 @@ class Talk:
         return tuple(named)
 
     def _made(self, call: ToolCall, arguments: Mapping[str, object]) -> Told:
-        if call.name != FINAL_ANSWER.name:
+        if call.name != FINAL_ANSWER:
             return self.look_up(call.name, arguments)
         self.take(arguments)
         return Told.own("taken")
 
 
-def _unreadable(call: ToolCall) -> str:
+def _unreadable(call: ToolCall, fields: Collection[str]) -> str:
     """Return why a call's arguments cannot be read, or nothing."""
     try:
-        found = read_json(call.arguments_json)
+        found = read_json(call.arguments_json, fields)
     except AnswerError as error:
         said = str(error).replace("the answer", "what you gave")
         return f"{call.name} was not called: {said}"

@@ -1,4 +1,4 @@
-"""Equipment: the models, tools, budget and trace that bots decide with."""
+"""Agent setup: the models, tools, budget and trace that bots decide with."""
 
 import logging
 import threading
@@ -21,10 +21,10 @@ from predibot.contracts import (
     BUILT_IN_TOOLS,
     WEB_SEARCH,
     ChatModel,
+    Context,
     ModelNeed,
     Tool,
     Toolbox,
-    untrusted_mark,
 )
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
@@ -56,28 +56,9 @@ _GRACE_SECONDS = 5.0
 """What is left of a decision's time to store it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """What one decision is made with."""
-
-    model: OpenedModels
-    calls_tools: Callable[[str], bool]
-    tools: Toolbox
-    meter: Budget
-    trace: Trace
-    history: Callable[[str], tuple[PricePoint, ...]]
-    deadline_seconds: float
-    untrusted_mark: str
-
-    @property
-    def opened_models(self) -> tuple[str, ...]:
-        """Return the models the decision opened so far, each once; one that opened none owes nothing to any."""
-        return self.model.names
-
-
 @dataclass(slots=True)
-class Equipment:
-    """What a run's bots are equipped from; thread-safe."""
+class AgentSetup:
+    """Sets up the contexts of a run's bots; thread-safe."""
 
     recipe: Recipe
     opened: OpenVenue
@@ -178,10 +159,17 @@ class Equipment:
         costs += [plugin.usd_per_call for name in tools if (plugin := self._tool_plugin(name)) is not None]
         return None if None in costs else max(costs, default=0.0)
 
-    def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
-        """Return what a bot decides on an event with; for one thread and one decision."""
-        mark = untrusted_mark()
-        trace = Trace(self.keys.secrets(), untrusted_mark=mark)
+    def set_up(
+        self,
+        context: Context,
+        bot: BotSpec,
+        event: Event,
+        listener: Callable[[Mapping[str, Any]], None] | None = None,
+    ) -> Context:
+        """Return a context with what the bot decides on an event with; for one thread and one decision."""
+        now = context.now
+        trace = Trace(self.keys.secrets(), untrusted_mark=context.untrusted_mark)
+        trace.listener = listener
         deadline_seconds = max(1.0, self.deadline_seconds - _GRACE_SECONDS)
         budget = self._budget(bot.name, deadline_seconds)
 
@@ -198,7 +186,8 @@ class Equipment:
             ask = model(name)
             return self.probe.supports_tools(self._model(name, bot.terms), ask=ask)
 
-        return Fitting(
+        return replace(
+            context,
             model=model,
             calls_tools=calls_tools,
             tools=self._tools(bot.needs.tools, trace, budget, now),
@@ -206,7 +195,6 @@ class Equipment:
             trace=trace,
             history=lambda market_id: self._history(event, market_id, now),
             deadline_seconds=deadline_seconds,
-            untrusted_mark=mark,
         )
 
     def write_off(self) -> None:

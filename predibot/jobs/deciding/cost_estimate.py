@@ -14,7 +14,7 @@ from predibot.ledger.write.events import event_to_json
 from predibot.recipe.recipe import BotSpec, Recipe
 
 if TYPE_CHECKING:
-    from predibot.jobs.deciding.agent_setup import Equipment
+    from predibot.jobs.deciding.agent_setup import AgentSetup
 
 PROMPT_TOKENS = 16_000
 """Instructions and tools, bounded by their bytes."""
@@ -78,13 +78,13 @@ class _Talk:
         return _times(self.calls, self.call_usd)
 
 
-def run_cost(recipe: Recipe, events: Sequence[Event], equipment: "Equipment | None") -> RunCost:
+def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None") -> RunCost:
     """Return the most a run of these events can cost, asking nobody.
 
     Raises:
         UsageError: If a model of a bot cannot be had.
     """
-    bots = tuple(_bot_cost(bot, recipe, events, equipment) for bot in recipe.bots)
+    bots = tuple(_bot_cost(bot, recipe, events, agents) for bot in recipe.bots)
     known = math.fsum(bot.usd for bot in bots if bot.usd is not None)
     unknown = [bot.bot for bot in bots if bot.usd is None]
     # A limit in dollars holds for every bot: where there is one, none plays whose prices are unknown.
@@ -94,18 +94,18 @@ def run_cost(recipe: Recipe, events: Sequence[Event], equipment: "Equipment | No
     return RunCost(bots, usd, min(known, usd), basis)
 
 
-def _bot_cost(bot: BotSpec, recipe: Recipe, events: Sequence[Event], equipment: "Equipment | None") -> BotCost:
+def _bot_cost(bot: BotSpec, recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None") -> BotCost:
     needs = bot.needs
-    if equipment is None or not (needs.models or needs.tools):
+    if agents is None or not (needs.models or needs.tools):
         return BotCost(bot.name, len(events), 0.0, NO_MODEL)
-    prices = {need.name: equipment.price(bot, need.name) for need in needs.models}
+    prices = {need.name: agents.price(bot, need.name) for need in needs.models}
     known = {name: price for name, price in prices.items() if price is not None}
     if unpriced := [name for name in prices if name not in known]:
         return BotCost(bot.name, len(events), None, f"the price of {', '.join(unpriced)} is unknown")
-    if unbounded := [need.name for need in needs.models if equipment.is_unbounded(bot, need)]:
+    if unbounded := [need.name for need in needs.models if agents.is_unbounded(bot, need)]:
         basis = f"{', '.join(unbounded)} searches by itself and cannot be told how often"
         return BotCost(bot.name, len(events), None, basis)
-    search_usd = equipment.search_usd(needs.tools)
+    search_usd = agents.search_usd(needs.tools)
     if search_usd is None:
         return BotCost(bot.name, len(events), None, "the price of its searches is unknown")
     each = [_decision_cost(bot, recipe, event, known, search_usd) for event in events]

@@ -3,17 +3,29 @@
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from functools import partial
+from typing import Any, Literal, Protocol, cast
 
 from sqlalchemy import Connection
 
+from predibot.config import Settings
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import REASON_KINDS, Abstention, Decision, MarketDecision, Status, Subject
+from predibot.domain.decision import (
+    REASON_KINDS,
+    Abstention,
+    Decision,
+    Forecast,
+    Label,
+    MarketDecision,
+    Order,
+    Status,
+    Subject,
+)
 from predibot.domain.draw import seeded
-from predibot.domain.event import Event
+from predibot.domain.event import Event, prices_of
 from predibot.domain.price import PricePoint
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import secrets_present
@@ -30,6 +42,7 @@ from predibot.errors import (
     VenueError,
     words_of,
 )
+from predibot.games.fills import MidFills
 from predibot.jobs.deciding.activity import Watch, of_step, unwatched
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.quotes import QuoteBoard, quotes_of
@@ -37,19 +50,23 @@ from predibot.jobs.deciding.sources import lasting, sources_of
 from predibot.ledger.files.traces import TraceFolder, cost_of_steps
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, held_claim, new_token
-from predibot.ledger.write.decisions import Finished, StoredDecision, store_decision, stored_decisions
+from predibot.ledger.write.decisions import (
+    Finished,
+    StoredDecision,
+    require_storable,
+    store_decision,
+    stored_decisions,
+)
 from predibot.ledger.write.events import Catalogue
 from predibot.plugins import StrategySpec, load_strategy
 from predibot.recipe.recipe import BotSpec
 from predibot.venues.polymarket.parse import stored_without_results
 
-if TYPE_CHECKING:
-    # Its tools and clients cost half a second, which only runs that need them pay.
-    from predibot.jobs.deciding.agent_setup import Fitting
-
 _log = logging.getLogger(__name__)
 
 _ROUNDING_USD = 1e-9
+
+StepListener = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +84,17 @@ class DecideJob:
     """The bots whose decisions on the subject it waits for."""
 
 
-class Fitter(Protocol):
-    """Whoever equips a bot for one decision."""
+class ContextSetup(Protocol):
+    """Gives a bot's context the models, tools, budget and trace that its strategy declares."""
 
-    def fit(self, bot: BotSpec, event: Event, now: datetime) -> "Fitting":
-        """Return what the bot decides on the event with."""
+    def set_up(self, context: Context, bot: BotSpec, event: Event, listener: StepListener) -> Context:
+        """Return the context with all of it; the listener is told of each step of the trace."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """What a worker works with: made once for each process."""
+class Worker:
+    """What a worker has: made once for each process."""
 
     store: Store
     venue: Venue
@@ -88,17 +105,24 @@ class Bench:
     claimant: Claimant
     clock: Callable[[], datetime]
     board: QuoteBoard
+    settings: Settings = field(default_factory=Settings)
+    """How many decisions at once, how long."""
     bots: Mapping[str, BotSpec] = field(default_factory=dict)
-    equipment: "Fitter | None" = None
-    """None where no bot needs any."""
+    agents: ContextSetup | None = None
+    """None where all bots decide with the view alone."""
     loopback: str | None = None
     """The address of a sandbox's pages."""
     traces: TraceFolder = field(default_factory=TraceFolder)
     watch: Watch = unwatched
     secrets: SecretValues = field(default_factory=lambda: SecretValues(secrets_present()))
     """What no row may hold: a strategy may read the environment, and quote it where it fails."""
-    fittings: dict[tuple[int, Subject], "Fitting"] = field(default_factory=dict)
-    """What the decisions that are under way here are made with, by bot and subject."""
+    under_way: dict[tuple[int, Subject], Context] = field(default_factory=dict)
+    """The contexts of the decisions that are under way here, by bot and subject."""
+
+    def view(self, subject: Subject, event: Event) -> Any:
+        """Return what a bot is shown."""
+        shown = replace(event, payload=stored_without_results(event.payload))
+        return self.game.view(subject, [shown], venue=self.venue.name)
 
     def instant(self) -> datetime:
         """Return what the bot's clock shows: now where the venue is live, else the run's instant."""
@@ -120,7 +144,7 @@ def seed_parts(seed: int, recipe: str, slot_at: datetime, bot: str, subject: Sub
     return (seed, recipe, format_instant(slot_at), bot, subject.id)
 
 
-def work(job: DecideJob, bench: Bench) -> WorkResult:
+def work(job: DecideJob, worker: Worker) -> WorkResult:
     """Do one piece of work if it is free, and store how it ended.
 
     Raises:
@@ -128,88 +152,78 @@ def work(job: DecideJob, bench: Bench) -> WorkResult:
         BaseException: Whatever a strategy raised that is no error of ours, after it
             was recorded.
     """
-    held = _claimed(job, bench)
+    held = _claimed(job, worker)
     if isinstance(held, Taken):
         return WorkResult(job, cast(Status | Literal["claimed"], held.status), made_here=False)
     began = time.monotonic()
-    fitting: Fitting | None = None
+    context: Context | None = None
     try:
-        fitting = _fitting(job, bench)
-        if fitting is not None:
-            bench.fittings[job.bot_id, job.subject] = fitting
-        return _store(job, bench, held, _with_trace(_decided(job, bench, began, fitting), bench, fitting))
+        context = worker.under_way[job.bot_id, job.subject] = _context(job, worker)
+        return _store(job, worker, held, _with_trace(_decided(job, worker, began, context), worker, context))
     except LedgerError:
         raise
     except BaseException as error:
         # Of whatever class, a cancellation of the strategy's own too: a claim that nobody finishes is paid for again.
-        failed = _failed(job, bench, words_of(error), began)
-        _store(job, bench, held, _with_trace(failed, bench, fitting))
+        failed = _failed(job, worker, words_of(error), began)
+        _store(job, worker, held, _with_trace(failed, worker, context))
         raise
     finally:
         # Where it was given up and is made anew meanwhile, the other's stays.
-        if bench.fittings.get((job.bot_id, job.subject)) is fitting:
-            bench.fittings.pop((job.bot_id, job.subject), None)
+        if worker.under_way.get((job.bot_id, job.subject)) is context:
+            worker.under_way.pop((job.bot_id, job.subject), None)
 
 
-def give_up(job: DecideJob, bench: Bench, message: str, seconds: float) -> None:
+def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> None:
     """Record a decision as failed whose worker does not answer, and let it spend no more.
 
     A late answer finds its claim gone. Of a call that is under way, or of a worker
     that is gone itself, the cost is unknown.
     """
-    fitting = bench.fittings.get((job.bot_id, job.subject))
-    if fitting is not None:
-        fitting.meter.close()
-    held = bench.store.run_read(
-        lambda connection: held_claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant.owner)
+    context = worker.under_way.get((job.bot_id, job.subject))
+    if context is not None and context.meter is not None:
+        context.meter.close()
+    held = worker.store.run_read(
+        lambda connection: held_claim(connection, job.run_id, job.bot_id, job.subject, worker.claimant.owner)
     )
     if held is not None:
-        event = bench.events[job.subject.id]
-        failed = Finished("failed", bench.instant(), event, message, seconds=seconds)
-        _store(job, bench, held, _so_far(job, bench, failed, fitting))
+        event = worker.events[job.subject.id]
+        failed = Finished("failed", worker.instant(), event, message, seconds=seconds)
+        _store(job, worker, held, _so_far(job, worker, failed, context))
 
 
-def _so_far(job: DecideJob, bench: Bench, failed: Finished, fitting: "Fitting | None") -> Finished:
+def _so_far(job: DecideJob, worker: Worker, failed: Finished, context: Context | None) -> Finished:
     """Return how a decision ended that was given up, with what is known of it."""
-    if fitting is None:
-        return replace(failed, cost_usd=None) if job.strategy.needs.equipment else _with_trace(failed, bench, None)
+    meter = None if context is None else context.meter
+    if meter is None:
+        return replace(failed, cost_usd=None) if job.strategy.needs.setup else _with_trace(failed, worker, None)
     # In this order: what ends meanwhile is booked first and written down after.
-    is_in_flight, spent_usd = fitting.meter.is_in_flight, fitting.meter.spent().usd
-    failed = _with_trace(failed, bench, fitting)
+    is_in_flight, spent_usd = meter.is_in_flight, meter.spent().usd
+    failed = _with_trace(failed, worker, context)
     is_unknown = is_in_flight or spent_usd > failed.cost_known_usd + _ROUNDING_USD
     return replace(failed, cost_usd=None) if is_unknown else failed
 
 
-def _claimed(job: DecideJob, bench: Bench) -> Claim | Taken:
-    token, now = new_token(), bench.clock()
-    return bench.store.run_write(
-        lambda connection: claim(connection, job.run_id, job.bot_id, job.subject, bench.claimant, now=now, token=token)
+def _claimed(job: DecideJob, worker: Worker) -> Claim | Taken:
+    token, now = new_token(), worker.clock()
+    return worker.store.run_write(
+        lambda connection: claim(connection, job.run_id, job.bot_id, job.subject, worker.claimant, now=now, token=token)
     )
 
 
-def _fitting(job: DecideJob, bench: Bench) -> "Fitting | None":
-    """Return what a bot decides with that needs more than the event; None for the others."""
-    if bench.equipment is None or not job.strategy.needs.equipment:
-        return None
-    fitting = bench.equipment.fit(bench.bots[job.bot], bench.events[job.subject.id], bench.instant())
-    fitting.trace.listener = lambda step: bench.watch(of_step(job.bot, job.subject.id, step))
-    return fitting
-
-
-def _with_trace(finished: Finished, bench: Bench, fitting: "Fitting | None") -> Finished:
+def _with_trace(finished: Finished, worker: Worker, context: Context | None) -> Finished:
     """Return how a decision ended with its trace kept, its sources, its models and its cost."""
-    if fitting is None:
+    if context is None or context.trace is None:
         return replace(finished, models=())
-    steps = fitting.trace.steps
+    steps = context.trace.steps
     cost_usd, cost_known_usd = cost_of_steps(steps)
     return replace(
         finished,
-        message=lasting(finished.message, bench.loopback),
+        message=lasting(finished.message, worker.loopback),
         cost_usd=cost_usd,
         cost_known_usd=cost_known_usd,
-        trace_sha256=bench.traces.keep(fitting.trace) if steps else None,
-        sources=sources_of(steps, loopback=bench.loopback),
-        models=fitting.opened_models,
+        trace_sha256=worker.traces.keep(context.trace) if steps else None,
+        sources=sources_of(steps, loopback=worker.loopback),
+        models=context.model.names if isinstance(context.model, OpenedModels) else None,
         notes=_refusals(steps),
     )
 
@@ -221,20 +235,20 @@ def _refusals(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(f"{model} does not take {name}, and answered without it" for model, name in refused)
 
 
-def _decided(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None") -> Finished:
+def _decided(job: DecideJob, worker: Worker, began: float, context: Context) -> Finished:
     """Return how a decision ended, where it ended in a way we know."""
     try:
-        return _decide(job, bench, began, fitting)
+        return _decide(job, worker, began, context)
     except AnswerError as error:
-        event = bench.events[job.subject.id]
+        event = worker.events[job.subject.id]
         seconds = time.monotonic() - began
-        return Finished("refused", bench.instant(), event, str(error), seconds=seconds)
+        return Finished("refused", worker.instant(), event, str(error), seconds=seconds)
     except BudgetSpent as error:
-        event = bench.events[job.subject.id]
+        event = worker.events[job.subject.id]
         seconds = time.monotonic() - began
         return Finished(
             "abstained",
-            bench.instant(),
+            worker.instant(),
             event,
             str(error),
             shown=quotes_of(event),
@@ -242,21 +256,28 @@ def _decided(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | Non
             reason_kind="budget",
         )
     except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
-        return _failed(job, bench, str(error), began)
+        return _failed(job, worker, str(error), began)
 
 
-def _context(job: DecideJob, bench: Bench, shown: Event, fitting: "Fitting | None") -> Context:
+def _context(job: DecideJob, worker: Worker) -> Context:
+    """Return what a bot decides with, the view as the run froze it."""
+    event = worker.events[job.subject.id]
     context = Context(
-        now=bench.instant(),
-        subject=replace(shown, payload=stored_without_results(shown.payload)),
-        game=bench.game,
+        now=worker.instant(),
+        view=worker.view(job.subject, event),
+        game=worker.game,
         rng=seeded(*job.seed_parts),
-        venue=bench.venue.name,
-        members=_members(job, bench),
+        model=OpenedModels(job.strategy),
+        history=_undeclared_history(job.strategy.name),
     )
-    if fitting is None:
-        return replace(context, model=OpenedModels(job.strategy), history=_undeclared_history(job.strategy.name))
-    return replace(context, **{each.name: getattr(fitting, each.name) for each in fields(fitting)})
+    if worker.agents is None or not job.strategy.needs.setup:
+        return context
+    told = partial(_told, worker.watch, job.bot, job.subject.id)
+    return worker.agents.set_up(context, worker.bots[job.bot], event, told)
+
+
+def _told(watch: Watch, bot: str, subject_id: str, step: Mapping[str, Any]) -> None:
+    watch(of_step(bot, subject_id, step))
 
 
 def _undeclared_history(strategy: str) -> Callable[[str], tuple[PricePoint, ...]]:
@@ -270,11 +291,11 @@ def _undeclared_history(strategy: str) -> Callable[[str], tuple[PricePoint, ...]
     return refuse
 
 
-def _members(job: DecideJob, bench: Bench) -> Mapping[str, Decision | None]:
+def _members(job: DecideJob, worker: Worker) -> Mapping[str, Decision | None]:
     """Return what the bots that this one pools decided on the subject."""
     if not job.members:
         return {}
-    stored = bench.store.run_read(lambda connection: stored_decisions(connection, job.run_id))
+    stored = worker.store.run_read(lambda connection: stored_decisions(connection, job.run_id))
     said = {each.bot: _said(each) for each in stored if each.subject_id == job.subject.id}
     return {name: said.get(name) for name in job.members}
 
@@ -285,32 +306,35 @@ def _said(stored: StoredDecision) -> Decision | None:
     if stored.status != "recorded" or len(whole) < len(stored.bets):
         return None
     return Decision(
-        tuple(MarketDecision(bet.market_id, bet.probability or 0.0, bet.bet_usd, bet.confidence) for bet in whole),
+        tuple(Forecast(bet.market_id, bet.probability or 0.0, bet.confidence) for bet in whole),
         unallocated_usd=stored.unallocated_usd,
     )
 
 
-def _decide(job: DecideJob, bench: Bench, began: float, fitting: "Fitting | None") -> Finished:
-    shown = bench.board.quoted(bench.events[job.subject.id])
-    answer = load_strategy(job.strategy).decide(_context(job, bench, shown, fitting))
+def _decide(job: DecideJob, worker: Worker, began: float, context: Context) -> Finished:
+    shown = worker.board.quoted(worker.events[job.subject.id])
+    view = worker.view(job.subject, shown)
+    context = replace(context, now=worker.instant(), view=view, members=_members(job, worker))
+    answer = load_strategy(job.strategy).decide(context)
     _check_answer(answer, job.strategy.name)
     if isinstance(answer, Abstention):
         seconds = time.monotonic() - began
         quotes = quotes_of(shown)
         return Finished(
             "abstained",
-            bench.instant(),
+            worker.instant(),
             shown,
             answer.reason,
             shown=quotes,
             seconds=seconds,
             reason_kind=answer.kind,
         )
-    booked = bench.board.quoted(shown)
-    booking = bench.game.book(answer, booked, quotes_of(booked), venue=bench.venue.name)
+    booked = worker.board.quoted(shown)
+    booking = worker.game.book(answer, view, None, prices_of(booked, worker.venue.name), MidFills())
+    require_storable(job.subject, answer, booking)
     return Finished(
         "recorded",
-        bench.instant(),
+        worker.instant(),
         shown,
         decision=answer,
         booking=booking,
@@ -327,25 +351,31 @@ def _check_answer(answer: object, strategy: str) -> None:
             kinds = ", ".join(REASON_KINDS)
             raise PluginError(f"strategy {strategy!r} abstained with a reason of no kind; it is one of {kinds}")
         words: tuple[object, ...] = (answer.reason,)
-    elif isinstance(answer, Decision) and isinstance(answer.markets, tuple) and isinstance(answer.notes, tuple):
-        if not all(isinstance(said, MarketDecision) for said in answer.markets):
-            raise PluginError(
-                f"strategy {strategy!r} decided on something else than a MarketDecision; return only those"
-            )
-        words = (answer.rationale, *answer.notes, *(said.rationale for said in answer.markets))
     elif isinstance(answer, Decision):
-        raise PluginError(
-            f"strategy {strategy!r} returned a Decision whose markets or notes are no tuple; make them one"
+        parts = (answer.forecasts, answer.orders, answer.labels, answer.notes)
+        if not all(isinstance(part, tuple) for part in parts):
+            raise PluginError(
+                f"strategy {strategy!r} returned a Decision whose forecasts, orders, labels or notes are no tuple; "
+                "make them one"
+            )
+        wanted: tuple[tuple[type | tuple[type, ...], str], ...] = (
+            ((Forecast, MarketDecision), "a MarketDecision or a Forecast"),
+            (Order, "an Order"),
+            (Label, "a Label"),
         )
+        for part, (kind, name) in zip(parts[:-1], wanted, strict=True):
+            if not all(isinstance(said, kind) for said in part):
+                raise PluginError(f"strategy {strategy!r} decided on something else than {name}; return only those")
+        words = (answer.rationale, *answer.notes, *(said.rationale for said in answer.forecasts))
     else:
         raise PluginError(f"strategy {strategy!r} returned {type(answer).__name__}; return a Decision or an Abstention")
     if not all(isinstance(word, str) for word in words):
         raise PluginError(f"strategy {strategy!r} gave a reason or a note that is no text; write it as a string")
 
 
-def _failed(job: DecideJob, bench: Bench, message: str, began: float) -> Finished:
-    event = bench.events[job.subject.id]
-    return Finished("failed", bench.instant(), event, message, seconds=time.monotonic() - began)
+def _failed(job: DecideJob, worker: Worker, message: str, began: float) -> Finished:
+    event = worker.events[job.subject.id]
+    return Finished("failed", worker.instant(), event, message, seconds=time.monotonic() - began)
 
 
 def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
@@ -355,7 +385,7 @@ def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
     if decision is not None:
         decision = replace(
             decision,
-            markets=tuple(replace(said, rationale=hidden(said.rationale)) for said in decision.markets),
+            forecasts=tuple(replace(said, rationale=hidden(said.rationale)) for said in decision.forecasts),
             rationale=hidden(decision.rationale),
             notes=tuple(map(hidden, decision.notes)),
         )
@@ -371,9 +401,9 @@ def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
     return replace(finished, message=hidden(finished.message), decision=decision, sources=sources)
 
 
-def _store(job: DecideJob, bench: Bench, held: Claim, finished: Finished) -> WorkResult:
-    now = bench.clock()
-    finished = _without_secrets(finished, bench.secrets)
+def _store(job: DecideJob, worker: Worker, held: Claim, finished: Finished) -> WorkResult:
+    now = worker.clock()
+    finished = _without_secrets(finished, worker.secrets)
     finished = replace(finished, could_cost=bool(job.strategy.needs.models or job.strategy.needs.tools))
 
     def store(connection: Connection) -> None:
@@ -384,12 +414,12 @@ def _store(job: DecideJob, bench: Bench, held: Claim, finished: Finished) -> Wor
             run_id=job.run_id,
             bot_id=job.bot_id,
             subject=job.subject,
-            catalogue=bench.catalogue,
+            catalogue=worker.catalogue,
             now=now,
         )
 
     try:
-        bench.store.run_write(store, durable=finished.was_paid)
+        worker.store.run_write(store, durable=finished.was_paid)
     except ClaimLost:
         _log.info("%s on %s came too late: its claim was taken over", job.bot, job.subject.id)
         return WorkResult(job, "claimed", made_here=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
-from predibot.agents.prompts.render import bounded
 from predibot.contracts import Meter, Tool, ToolError, ToolResult, ToolText, TraceWriter
+from predibot.domain.bounded_text import bounded
 from predibot.domain.budget import Spending
 from predibot.errors import PluginError, UsageError, words_of
 from predibot.net.deadline import in_time

@@ -1,7 +1,7 @@
 """Setting up what a process works with."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.games import make_game
 from predibot.jobs.deciding.activity import Watch, unwatched
-from predibot.jobs.deciding.decide_one import Bench
+from predibot.jobs.deciding.decide_one import Worker
 from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.jobs.open_venue import OpenVenue
 from predibot.ledger.files.traces import TraceFolder
@@ -24,22 +24,7 @@ from predibot.recipe.recipe import Recipe
 from predibot.tool_plugins import require_own_tools
 
 if TYPE_CHECKING:
-    from predibot.jobs.deciding.agent_setup import Equipment
-
-
-@dataclass(frozen=True, slots=True)
-class Workplace:
-    """What a process has before it knows its run."""
-
-    recipe: Recipe
-    opened: OpenVenue
-    settings: Settings
-    clock: Callable[[], datetime]
-    equipment: "Equipment | None" = None
-    watch: Watch = unwatched
-    traces: TraceFolder = field(default_factory=TraceFolder)
-    retry: frozenset[Retry] = frozenset()
-    """What is tried again because the user asks for it."""
+    from predibot.jobs.deciding.agent_setup import AgentSetup
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +36,46 @@ class Processes:
     """The URL that each opens the ledger by, password and all."""
 
 
-def make_bench(
+def make_worker(
     run: StoredRun,
     events: Sequence[Event],
-    workplace: Workplace,
+    recipe: Recipe,
+    agents: "AgentSetup | None",
     *,
+    opened: OpenVenue,
+    settings: Settings,
     store: Store,
+    clock: Callable[[], datetime],
     began_at: datetime,
+    retry: frozenset[Retry] = frozenset(),
+    watch: Watch = unwatched,
+    traces: TraceFolder | None = None,
     holder: str | None = None,
-) -> Bench:
+) -> Worker:
     """Return what this process works with, under an owner's name of its own.
 
     Args:
         run: Whose bots are stored.
         events: That it plays.
-        workplace: What there is.
+        recipe: Of the run.
+        agents: What sets its bots up, from `agent_setup`.
+        opened: The venue.
+        settings: How many decisions at once, how long.
         store: The ledger.
+        clock: The instant it is.
         began_at: What failed after this is not tried again.
+        retry: What is tried again because the user asks for it.
+        watch: Told of each step of each bot.
+        traces: Where agents' traces are kept; left out, in the current folder.
         holder: Under whose name amounts of limits are set aside; left out, the owner's.
     """
-    opened, recipe, clock = workplace.opened, workplace.recipe, workplace.clock
-    lease = timedelta(seconds=workplace.settings.lease_seconds)
-    claimant = Claimant(new_owner(), lease, began_at, is_gone, workplace.retry)
-    if workplace.equipment is not None:
-        workplace.equipment.run_key = run.key
-        workplace.equipment.holder = Holder(holder or claimant.owner, lease, clock)
+    lease = timedelta(seconds=settings.lease_seconds)
+    claimant = Claimant(new_owner(), lease, began_at, is_gone, retry)
+    if agents is not None:
+        agents.run_key = run.key
+        agents.holder = Holder(holder or claimant.owner, lease, clock)
     known = store.run_read(lambda connection: catalogue(connection, run.id))
-    return Bench(
+    return Worker(
         store=store,
         venue=opened.venue,
         game=make_game(recipe.game, overstake=recipe.overstake),
@@ -87,30 +85,31 @@ def make_bench(
         claimant=claimant,
         clock=clock,
         board=QuoteBoard(opened.venue, clock),
+        settings=settings,
         bots={bot.name: bot for bot in recipe.bots},
-        equipment=workplace.equipment,
+        agents=agents,
         loopback=opened.loopback.search_url if opened.loopback else None,
-        watch=workplace.watch,
-        traces=workplace.traces,
+        watch=watch,
+        traces=traces or TraceFolder(),
     )
 
 
-def equipped(
+def agent_setup(
     recipe: Recipe, *, opened: OpenVenue, settings: Settings, clock: Callable[[], datetime], store: Store | None
-) -> "Equipment | None":
-    """Return what the recipe's bots decide with, after a check of each; None where all need the event alone.
+) -> "AgentSetup | None":
+    """Return what sets the recipe's bots up, after a check of each; None where all need the view alone.
 
     Raises:
         UsageError: If a bot could not keep to its budget, or would see the future.
     """
-    if not any(bot.needs.equipment for bot in recipe.bots):
+    if not any(bot.needs.setup for bot in recipe.bots):
         return None
     require_own_tools()
     # Clients and tools cost half a second, which only runs that need them pay.
-    from predibot.jobs.deciding.agent_setup import Equipment
+    from predibot.jobs.deciding.agent_setup import AgentSetup
     from predibot.net.api_keys import ApiKeys
 
-    equipment = Equipment(
+    agents = AgentSetup(
         recipe=recipe,
         opened=opened,
         keys=ApiKeys(api_keys(), settings.key_hosts, api_bases(), secrets_present()),
@@ -119,5 +118,5 @@ def equipped(
         clock=clock,
         store=store,
     )
-    equipment.check(recipe.bots)
-    return equipment
+    agents.check(recipe.bots)
+    return agents

@@ -17,11 +17,12 @@ from predibot import __version__
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant
 from predibot.domain.crypto import CryptoWords
-from predibot.domain.decision import Decision, Subject
-from predibot.domain.event import Event
+from predibot.domain.decision import Decision, MarketDecision, Subject
+from predibot.domain.event import Event, EventView, prices_of
 from predibot.domain.price import Quote
 from predibot.errors import AnswerError, RunConflict, UsageError
 from predibot.games.dollar_per_event import DollarPerEvent
+from predibot.games.fills import MidFills
 from predibot.jobs.deciding.open_run import run_key
 from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
 from predibot.ledger.store import Store
@@ -108,7 +109,7 @@ def import_predibench(
             new_runs += made.is_new
             new_decisions += len(made.stored)
             new_forecasts += sum(
-                len(each.finished.decision.markets) for each in made.stored if each.finished.decision is not None
+                len(each.finished.decision.forecasts) for each in made.stored if each.finished.decision is not None
             )
             known += len(run) - len(made.stored)
             notes.extend(made.notes)
@@ -120,7 +121,7 @@ def import_predibench(
         files=len(replicates),
         trace_folders=sum(day.n_trace_folders for day in days),
         decisions=len(answers),
-        forecasts=sum(len(answer.decision.markets) for answer in answers),
+        forecasts=sum(len(answer.decision.forecasts) for answer in answers),
         bots=tuple(dict.fromkeys(each.bot for each in replicates)),
         events=len({answer.event_id for answer in answers}),
         notes=tuple(notes),
@@ -165,7 +166,7 @@ def _finished(replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
         if quote.price is not None and quote.price.usable
     }
     decision, event = _priced(answer.decision, quotes), of.event
-    said = [said.market_id for said in decision.markets]
+    said = [said.market_id for said in decision.forecasts]
     # What was left out is absent: the game asks for the markets that were answered.
     answered = replace(event, markets=tuple(market for market in event.markets if market.id in said))
     common = {
@@ -178,7 +179,9 @@ def _finished(replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
         "models": (replicate.model,),
     }
     try:
-        booking = _GAME.book(replace(decision, unallocated_usd=None), answered, quotes, venue=VENUE)
+        prices = prices_of(answered, VENUE, quotes)
+        said_only = replace(decision, unallocated_usd=None)
+        booking = _GAME.book(said_only, EventView(answered, VENUE), None, prices, MidFills())
     except AnswerError as error:
         return Finished("refused", message=str(error), **common)  # type: ignore[arg-type]
     booked = {market_id: quotes[market_id] for market_id in said}
@@ -187,13 +190,17 @@ def _finished(replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
 
 def _priced(decision: Decision, quotes: Mapping[str, Quote]) -> Decision:
     """Return a decision without the markets that have no price and no bet; one with a bet is for the game to refuse."""
-    unpriced = [said for said in decision.markets if said.market_id not in quotes and said.bet_usd == 0.0]
+    unpriced = [
+        said
+        for said in decision.forecasts
+        if said.market_id not in quotes and isinstance(said, MarketDecision) and said.bet_usd == 0.0
+    ]
     if not unpriced:
         return decision
     names = ", ".join(said.market_id for said in unpriced)
     return replace(
         decision,
-        markets=tuple(said for said in decision.markets if said not in unpriced),
+        forecasts=tuple(said for said in decision.forecasts if said not in unpriced),
         notes=(*decision.notes, f"no usable price before the decision, so what was said is left out: market {names}"),
     )
 

@@ -27,7 +27,7 @@ from predibot.domain.price import PricePoint, Quote
 from predibot.domain.source import Source
 from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import UsageError
-from predibot.games.dollar_per_event import STAKE_TOLERANCE_USD
+from predibot.games.dollar_per_event.rules import STAKE_TOLERANCE_USD
 from predibot.venues import fields
 from predibot.venues.polymarket.parse import End
 
@@ -430,7 +430,7 @@ class _EventAnswerWire(_Wire):
             started_at=started_at,
             decided_at=decided_at,
             decision=Decision(
-                markets=tuple(each.to_domain() for each in self.markets),
+                tuple(each.to_domain() for each in self.markets),
                 unallocated_usd=self.unallocated_usd,
                 notes=tuple(self._money_notes()),
             ),
@@ -516,6 +516,6 @@ def _check_subject(answer: Answer, events: Mapping[str, DayEvent]) -> None:
     if answer.event_id not in events:
         raise FileRefused(f"{answer.place} is not in {EVENTS_FILE}")
     event = events[answer.event_id].event
-    for said in answer.decision.markets:
+    for said in answer.decision.forecasts:
         if event.market(said.market_id) is None:
             raise FileRefused(f"{answer.place}: market {said.market_id} is not one of it in {EVENTS_FILE}")

@@ -5,19 +5,28 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from predibot.agents.answer.parse import LoopEnded
+from predibot.agents.answer.result import LoopEnded
 from predibot.agents.budget.budget import Budget
 from predibot.agents.loop.evidence import ERROR
 from predibot.agents.prompts.untrusted_text import Fence
-from predibot.contracts import ChatModel, Tool, Toolbox, ToolError, ToolResult, ToolText, untrusted_mark
+from predibot.contracts import (
+    ChatModel,
+    Context,
+    Tool,
+    Toolbox,
+    ToolError,
+    ToolResult,
+    ToolText,
+    no_history,
+    untrusted_mark,
+)
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, ToolCall, ToolSchema, Usage
 from predibot.domain.terms import ModelSettings
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
-from predibot.jobs.deciding.agent_setup import Fitting
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.ledger.files.traces import Trace
 from predibot.plugins import StrategySpec
@@ -77,16 +86,17 @@ class Record:
                 self._results.setdefault(_key(step), deque()).append((step, before))
                 before = []
 
-    def fitting(self, strategy: StrategySpec, settings: ModelSettings | None = None) -> Fitting:
-        """Return what a strategy decides with again; no time passes, so there is no deadline."""
-        return Fitting(
+    def set_up(self, context: Context, strategy: StrategySpec, settings: ModelSettings | None = None) -> Context:
+        """Return a context with what a strategy decides with again; no time passes, so there is no deadline."""
+        return replace(
+            context,
             model=OpenedModels(strategy, self._model, settings),
             calls_tools=self._calls_tools,
             tools=Toolbox(self._search, self._visit, self._open),
             meter=Budget.of("decision", Limits()),
             trace=self.trace,
             # The prompt is part of no decision; what the model said to it is recorded.
-            history=lambda _market_id: (),
+            history=no_history,
             deadline_seconds=math.inf,
             untrusted_mark=self._fence.mark,
         )

@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from predibot import __version__
-from predibot.contracts import Progress, ProgressListener
+from predibot.contracts import Context, Progress, ProgressListener
 from predibot.domain.clock import parse_instant
+from predibot.domain.decision import Subject
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.errors import LedgerError, PluginError, UsageError
 from predibot.games import make_game
 from predibot.jobs.decide import bot_plan, decide_job
-from predibot.jobs.deciding.agent_setup import Fitting
-from predibot.jobs.deciding.decide_one import Bench, DecideJob, work
+from predibot.jobs.deciding.decide_one import DecideJob, StepListener, Worker, work
 from predibot.jobs.replay.recorded_answers import Record
 from predibot.jobs.replay.recorded_venue import RecordedQuotes, RecordedVenue
 from predibot.jobs.replay.scratch_ledger import scratch_ledger
@@ -53,13 +53,13 @@ class Retraced:
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """Fits a bot with what was recorded; stands where equipment does."""
+    """Sets a context up with what was recorded."""
 
     record: Record
 
-    def fit(self, bot: BotSpec, event: Event, now: datetime) -> Fitting:
+    def set_up(self, context: Context, bot: BotSpec, event: Event, listener: StepListener) -> Context:
         """Return what the decision is made with again."""
-        return self.record.fitting(bot.strategy, bot.terms.settings)
+        return self.record.set_up(context, bot.strategy, bot.terms.settings)
 
 
 def retrace(
@@ -88,7 +88,7 @@ def retrace(
     recipe = _with_needs(Recipe.from_json(run.recipe_json))
     with scratch_ledger() as (again, folder):
         replica = _replica(again, run, events, clock())
-        bench = _bench(again, replica, events, recipe, folder, clock())
+        worker = _worker(again, replica, events, recipe, folder, clock())
         with again.write() as connection:
             bot_rows = add_bots(connection, replica, [bot_plan(bot) for bot in recipe.bots])
         found: list[Retraced] = []
@@ -101,8 +101,8 @@ def retrace(
             record = Record(steps, stored.message)
             reason = _not_retraced(bot, stored, record)
             if not reason:
-                own = _own_bench(bench, before[bot.name, event.id], record)
-                _decide_again(decide_job(replica, bot, bot_rows, event), own)
+                own = _own_worker(worker, before[bot.name, event.id], record)
+                _decide_again(decide_job(replica, bot, bot_rows, Subject("event", event.id)), own)
             found.append(_compared(stored, before, again, reason, record))
             listener(Progress("retrace", len(found), len(before), f"{bot.name} on {event.id}"))
     return tuple(found)
@@ -119,10 +119,10 @@ def _with_needs(recipe: Recipe) -> Recipe:
     return replace(recipe, bots=tuple(bots))
 
 
-def _decide_again(job: DecideJob, bench: Bench) -> None:
+def _decide_again(job: DecideJob, worker: Worker) -> None:
     """Make one decision; what a strategy crashes on is recorded, as it was then."""
     try:
-        work(job, bench)
+        work(job, worker)
     except (LedgerError, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result
@@ -138,13 +138,13 @@ def _replica(store: Store, run: StoredRun, events: tuple[Event, ...], now: datet
         return freeze_run(connection, plan)
 
 
-def _bench(
+def _worker(
     store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Recipe, traces: TraceFolder, now: datetime
-) -> Bench:
+) -> Worker:
     with store.read() as connection:
         known = catalogue(connection, run.id)
     venue = RecordedVenue(run.venue_name)
-    return Bench(
+    return Worker(
         store=store,
         venue=venue,
         game=make_game(recipe.game, overstake=recipe.overstake),
@@ -159,15 +159,15 @@ def _bench(
     )
 
 
-def _own_bench(bench: Bench, rows: Rows, record: Record) -> Bench:
-    """Return the bench of one decision: its instant, its quotes, its record."""
+def _own_worker(worker: Worker, rows: Rows, record: Record) -> Worker:
+    """Return the worker of one decision: its instant, its quotes, its record."""
     decided_at = parse_instant(rows["decisions"][0]["decided_at"])
     quotes = [_quotes(rows["quotes"], role) for role in ("shown", "booked")]
     return replace(
-        bench,
+        worker,
         run_at=decided_at,
-        board=RecordedQuotes(RecordedVenue(bench.venue.name), decided_at, *quotes),
-        equipment=_Recorded(record),
+        board=RecordedQuotes(RecordedVenue(worker.venue.name), decided_at, *quotes),
+        agents=_Recorded(record),
         loopback=record.loopback(),
     )
 

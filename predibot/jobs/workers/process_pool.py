@@ -15,16 +15,16 @@ from multiprocessing.context import SpawnProcess
 
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError
 from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import Bench, DecideJob, WorkResult, give_up
+from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up
 from predibot.jobs.workers.process_worker import (
     Began,
     Broken,
     Ended,
     Logged,
     Order,
-    ProcessPlan,
     Ready,
     Report,
+    SetUp,
     run_process,
 )
 from predibot.jobs.workers.thread_pool import no_answer
@@ -66,17 +66,17 @@ class _Child:
 class ProcessCrew:
     """A `Crew` of spawned processes, in each of which threads work."""
 
-    def __init__(self, plan: ProcessPlan, bench: Bench, count: int) -> None:
+    def __init__(self, set_up: SetUp, worker: Worker, count: int) -> None:
         """Start the processes.
 
         Args:
-            plan: What each is told.
-            bench: What this process records with, for one that died.
+            set_up: Makes what each of them works with.
+            worker: What this process records with, for one that died.
             count: How many.
         """
-        self._plan = plan
-        self._bench = bench
-        self._deadline_seconds = plan.settings.decision_deadline_seconds
+        self._set_up = set_up
+        self._worker = worker
+        self._deadline_seconds = worker.settings.decision_deadline_seconds
         self._lock = threading.RLock()
         self._waiting: deque[_Task] = deque()
         self._numbers = 0
@@ -113,7 +113,7 @@ class ProcessCrew:
 
     def owners(self) -> Sequence[str]:
         """Return this process and all that ever claimed for it."""
-        return (self._bench.claimant.owner, *self._owners)
+        return (self._worker.claimant.owner, *self._owners)
 
     def close(self) -> None:
         """Kill all processes: what they claimed is free, and what they had set aside stays as it is."""
@@ -129,8 +129,8 @@ class ProcessCrew:
     def _spawned(self) -> _Child:
         ours, theirs = pipes.Pipe()
         self._spawns += 1
-        holder = helper_owner(self._bench.claimant.owner, self._spawns)
-        process = get_context("spawn").Process(target=run_process, args=(theirs, self._plan, holder), daemon=True)
+        holder = helper_owner(self._worker.claimant.owner, self._spawns)
+        process = get_context("spawn").Process(target=run_process, args=(theirs, self._set_up, holder), daemon=True)
         process.start()
         # Else our own copy of its end would keep us from seeing that it is gone.
         theirs.close()
@@ -138,7 +138,7 @@ class ProcessCrew:
 
     def _hand_out(self) -> None:
         """Give what waits to the processes with the least to do; a call inside the lock."""
-        room = self._plan.settings.workers
+        room = self._worker.settings.workers
         while self._waiting and not self._closed:
             child = min((each for each in self._children if each.owner), key=lambda each: len(each.tasks), default=None)
             if child is None or len(child.tasks) >= room:
@@ -174,7 +174,7 @@ class ProcessCrew:
 
     def _take(self, child: _Child, report: Report) -> None:
         if isinstance(report, Activity):
-            self._bench.watch(report)
+            self._worker.watch(report)
         elif isinstance(report, Logged):
             logging.getLogger(report.name).log(report.level, "%s", report.text)
         elif isinstance(report, Broken):
@@ -227,7 +227,7 @@ class ProcessCrew:
     def _book(self, child: _Child) -> None:
         """Book what a process had under way, at its worst case: nobody is there to hear how its calls end."""
         try:
-            usd = self._bench.store.run_write(
+            usd = self._worker.store.run_write(
                 lambda connection: book_reservations(connection, child.holder), durable=True
             )
         except LedgerError as error:
@@ -244,9 +244,9 @@ class ProcessCrew:
             task.began, task.lost = None, True
             return
         message = no_answer(self._deadline_seconds) if is_late else f"its process ended: {child.process.exitcode}"
-        claimant = replace(self._bench.claimant, owner=child.owner or "")
+        claimant = replace(self._worker.claimant, owner=child.owner or "")
         try:
-            give_up(job, replace(self._bench, claimant=claimant), message, seconds)
+            give_up(job, replace(self._worker, claimant=claimant), message, seconds)
         except PredibotError as error:
             task.future.set_exception(error)
         else:

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from multiprocessing.connection import Connection
+from typing import Protocol
 
 from predibot.config import Settings
 from predibot.errors import PredibotError, words_of
-from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import Bench, DecideJob, WorkResult
-from predibot.jobs.deciding.worker_setup import Workplace, equipped, make_bench
+from predibot.jobs.deciding.activity import Activity, Watch
+from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult
+from predibot.jobs.deciding.worker_setup import agent_setup, make_worker
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import ThreadCrew
@@ -26,21 +27,6 @@ from predibot.ledger.write.runs import find_run, frozen_events
 from predibot.recipe.recipe import Recipe
 
 _TICK_SECONDS = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessPlan:
-    """What a process needs to know to set itself up; plain data."""
-
-    recipe: Recipe
-    run_key: str
-    venue: str
-    as_of: datetime | None
-    ledger: str
-    settings: Settings
-    clock: Callable[[], datetime]
-    began_at: datetime
-    retry: frozenset[Retry] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +80,20 @@ class Order:
 Report = Ready | Began | Ended | Broken | Logged | Activity
 
 
-def run_process(connection: Connection, plan: ProcessPlan, holder: str) -> None:
+class SetUp(Protocol):
+    """Opens everything that a process works with: `open_worker` with what is the same for all of them."""
+
+    def __call__(self, closing: ExitStack, *, holder: str, watch: Watch) -> Worker:
+        """Return it; what is to be closed at the end is put on the stack."""
+        ...
+
+
+def run_process(connection: Connection, set_up: SetUp, holder: str) -> None:
     """Do jobs until the other end of the connection is closed; the body of a process.
 
     Args:
         connection: Where orders come from, and reports go.
-        plan: What it needs to know.
+        set_up: Makes what it works with.
         holder: Under whose name it sets amounts aside: who started it settles them when it has ended.
     """
     # Ctrl-C reaches every process of the terminal; the first one decides what follows.
@@ -109,9 +103,9 @@ def run_process(connection: Connection, plan: ProcessPlan, holder: str) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[_Forwarded(desk)], force=True)
     try:
         with ExitStack() as closing:
-            bench = _set_up(plan, holder, desk, closing)
-            desk.report(Ready(bench.claimant.owner))
-            desk.serve(bench, plan.settings)
+            worker = set_up(closing, holder=holder, watch=desk.watched)
+            desk.report(Ready(worker.claimant.owner))
+            desk.serve(worker)
     except PredibotError as error:
         desk.report(Broken(error))
     finally:
@@ -119,22 +113,47 @@ def run_process(connection: Connection, plan: ProcessPlan, holder: str) -> None:
         os._exit(0)
 
 
-def _set_up(plan: ProcessPlan, holder: str, desk: "_Desk", closing: ExitStack) -> Bench:
-    store = closing.enter_context(Store.open(plan.ledger, create=False))
-    opened = closing.enter_context(
-        open_venue(plan.venue, plan.settings, as_of=plan.as_of, purpose="decide", clock=plan.clock)
-    )
-    equipment = equipped(plan.recipe, opened=opened, settings=plan.settings, clock=plan.clock, store=store)
+def open_worker(
+    closing: ExitStack,
+    *,
+    holder: str,
+    watch: Watch,
+    recipe: Recipe,
+    run_key: str,
+    venue: str,
+    as_of: datetime | None,
+    ledger: str,
+    settings: Settings,
+    clock: Callable[[], datetime],
+    began_at: datetime,
+    retry: frozenset[Retry],
+) -> Worker:
+    """Return what a process works with, from plain data: the same run, with ledger and venue of its own."""
+    store = closing.enter_context(Store.open(ledger, create=False))
+    opened = closing.enter_context(open_venue(venue, settings, as_of=as_of, purpose="decide", clock=clock))
+    agents = agent_setup(recipe, opened=opened, settings=settings, clock=clock, store=store)
     with store.read() as connection:
-        run = find_run(connection, plan.run_key)
+        run = find_run(connection, run_key)
         if run is None:
-            raise PredibotError(f"run {plan.run_key} was voided meanwhile")
+            raise PredibotError(f"run {run_key} was voided meanwhile")
         events = frozen_events(connection, run.id)
-    place = Workplace(plan.recipe, opened, plan.settings, plan.clock, equipment, desk.watched, retry=plan.retry)
-    bench = make_bench(run, events, place, store=store, began_at=plan.began_at, holder=holder)
-    claimant = bench.claimant
-    closing.enter_context(Heartbeat(store, claimant.owner, claimant.lease, plan.clock, holder=holder))
-    return bench
+    worker = make_worker(
+        run,
+        events,
+        recipe,
+        agents,
+        opened=opened,
+        settings=settings,
+        store=store,
+        clock=clock,
+        began_at=began_at,
+        retry=retry,
+        watch=watch,
+        holder=holder,
+    )
+    claimant = worker.claimant
+    closing.enter_context(Heartbeat(store, claimant.owner, claimant.lease, clock, holder=holder))
+    return worker
 
 
 @dataclass(slots=True)
@@ -160,13 +179,13 @@ class _Desk:
             self.report(Began(self.numbers[activity.bot, activity.event_id]))
         self.report(activity)
 
-    def serve(self, bench: Bench, settings: Settings) -> None:
+    def serve(self, worker: Worker) -> None:
         """Do what is ordered, until nobody orders any more: the process ends then, where it stands.
 
         Raises:
             LedgerError: If a late decision could not be recorded.
         """
-        crew = ThreadCrew(bench, settings.workers, settings.decision_deadline_seconds)
+        crew = ThreadCrew(worker)
         pending: dict[Future[WorkResult], Order] = {}
         while True:
             order = self._next_order()

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import Bench, DecideJob, WorkResult, give_up, work
+from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up, work
 
 NO_ANSWER = "gave no answer within"
 """How the message of every decision begins that was given up at its deadline."""
@@ -49,15 +49,13 @@ class _UnderWay:
 class ThreadCrew:
     """Daemon threads of this process; one that hangs is left behind."""
 
-    bench: Bench
-    workers: int
-    deadline_seconds: float
+    worker: Worker
     _executor: DaemonThreadExecutor = field(init=False)
     _under_way: "dict[Future[WorkResult], _UnderWay]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Make the pool."""
-        self._executor = DaemonThreadExecutor(self.workers)
+        self._executor = DaemonThreadExecutor(self.worker.settings.workers)
 
     def submit(self, job: DecideJob, *, after_seconds: float = 0.0) -> "Future[WorkResult]":
         """Return the future of a job."""
@@ -74,13 +72,13 @@ class ThreadCrew:
         for future in late:
             row = self._under_way.pop(future)
             seconds = time.monotonic() - (row.began or 0.0)
-            give_up(row.job, self.bench, no_answer(self.deadline_seconds), seconds)
+            give_up(row.job, self.worker, no_answer(self._deadline_seconds), seconds)
             self._executor.abandon_one()
         return [future for future in late if not future.done()]
 
     def owners(self) -> Sequence[str]:
         """Return this process."""
-        return (self.bench.claimant.owner,)
+        return (self.worker.claimant.owner,)
 
     def close(self) -> None:
         """Take no more jobs."""
@@ -90,11 +88,15 @@ class ThreadCrew:
         if after_seconds > 0.0:
             time.sleep(after_seconds)
         row.began = time.monotonic()
-        self.bench.watch(Activity(row.job.bot, row.job.subject.id, "running"))
-        return work(row.job, self.bench)
+        self.worker.watch(Activity(row.job.bot, row.job.subject.id, "running"))
+        return work(row.job, self.worker)
+
+    @property
+    def _deadline_seconds(self) -> float:
+        return self.worker.settings.decision_deadline_seconds
 
     def _is_late(self, row: _UnderWay) -> bool:
-        return row.began is not None and time.monotonic() - row.began > self.deadline_seconds
+        return row.began is not None and time.monotonic() - row.began > self._deadline_seconds
 
 
 def no_answer(deadline_seconds: float) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from predibot.contracts import TraceWriter
 from predibot.domain.secret_values import MASK, SecretValues
 from predibot.ledger.files.content_store import HashedFiles
 
@@ -119,7 +120,7 @@ class TraceFolder:
 
     folder: Path = DEFAULT_TRACES
 
-    def keep(self, trace: Trace) -> str:
+    def keep(self, trace: TraceWriter) -> str:
         """Write a trace under the hash of its content, and return that hash.
 
         Raises:

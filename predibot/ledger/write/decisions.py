@@ -14,6 +14,7 @@ from predibot.domain.decision import BookedBet, Booking, Decision, ReasonKind, S
 from predibot.domain.event import Event, Market
 from predibot.domain.price import Quote
 from predibot.domain.source import Source
+from predibot.errors import AnswerError
 from predibot.ledger.schema.tables import (
     BetRow,
     BotRow,
@@ -142,6 +143,25 @@ def store_decision(
     _store_bets(connection, decision_id, finished.booking, catalogue)
 
 
+def require_storable(subject: Subject, decision: Decision, booking: Booking) -> None:
+    """Refuse what the tables of today have no place for, before anything of it is lost.
+
+    Raises:
+        AnswerError: It says what cannot be kept.
+    """
+    reason = ""
+    if subject.kind != "event":
+        reason = f"a decision on a {subject.kind}"
+    elif decision.labels or booking.journal:
+        reason = "labels" if decision.labels else "the journal of an account"
+    elif any(each.status != "filled" or each.order.side != "buy" for each in booking.orders):
+        reason = "an order that sells, or is not filled at once"
+    elif booking.orders and not booking.bets:
+        reason = "an order that is no bet on a market of the event"
+    if reason:
+        raise AnswerError(f"the ledger cannot keep {reason} yet, so nothing of it is recorded; leave it out")
+
+
 def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
     """Return the decisions of a run with their bets, by bot in order of entry, then by subject."""
     bets_of: dict[int, list[StoredBet]] = {}
@@ -265,7 +285,7 @@ def _store_sources(connection: Connection, decision_id: int, found: Sequence[Sou
 
 def _store_forecasts(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
     asked = {market.id: market for market in finished.event.markets}
-    said = finished.decision.markets if finished.decision else ()
+    said = finished.decision.forecasts if finished.decision else ()
     insert_new(
         connection,
         ForecastRow,
@@ -285,7 +305,7 @@ def _store_forecasts(connection: Connection, decision_id: int, finished: Finishe
 
 def _store_bets(connection: Connection, decision_id: int, booking: Booking, catalogue: Catalogue) -> None:
     insert_new(connection, BetRow, [_bet_row(decision_id, bet, catalogue) for bet in booking.bets])
-    bought = [fill for bet in booking.bets for fill in bet.fills]
+    bought = [fill for booked in booking.orders for fill in booked.fills]
     insert_new(
         connection,
         FillRow,

@@ -12,7 +12,7 @@ from predibot.reports.terminal.text import plain
 
 if TYPE_CHECKING:
     from predibot.agents.models.open_model import Destination
-    from predibot.jobs.deciding.agent_setup import Equipment
+    from predibot.jobs.deciding.agent_setup import AgentSetup
 
 
 class Asked(NamedTuple):
@@ -25,19 +25,17 @@ class Asked(NamedTuple):
     at: "Destination"
 
 
-def all_asked(recipe: Recipe, equipment: "Equipment | None") -> tuple[Asked, ...]:
+def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[Asked, ...]:
     """Return whom the bots of a recipe ask, models before search providers; nobody is asked for it.
 
     Raises:
         UsageError: If a key is not set that the recipe names, or may not go where the recipe sends it.
         ModelRefused: If nobody knows whose model one is.
     """
-    if equipment is None:
+    if agents is None:
         return ()
-    models = [
-        Asked(bot.name, name, at) for bot in recipe.bots for name, at in equipment.model_destinations(bot).items()
-    ]
-    return (*models, *(Asked(None, name, at) for name, at in equipment.search_destinations().items()))
+    models = [Asked(bot.name, name, at) for bot in recipe.bots for name, at in agents.model_destinations(bot).items()]
+    return (*models, *(Asked(None, name, at) for name, at in agents.search_destinations().items()))
 
 
 def print_asked(console: Console, asked: Sequence[Asked]) -> None:

@@ -6,10 +6,8 @@ import re
 
 import pytest
 
-from predibot.agents.answer.check import checked_by
 from predibot.agents.answer.complaints import told
 from predibot.agents.answer.one_shot import run_one_shot
-from predibot.agents.answer.parse import parse_answer
 from predibot.agents.loop.tool_loop import LoopLimits, run_tools
 from predibot.errors import AnswerError
 from tests.agents.scripted import FENCE, GOOD, ScriptedModel, answer, context, rain, research, said
@@ -31,24 +29,24 @@ def outside(text: str) -> str:
 def test_no_answer_is_made_so_that_its_words_leave_the_fence(loop: str) -> None:
     if loop == "one prompt":
         model = ScriptedModel([json.dumps(CONFUSING), json.dumps(answer())])
-        assert run_one_shot(model, "the prompt", checked_by(context()), context()).decision is not None
+        assert run_one_shot(model, "the prompt", context().form(), context()).decision is not None
     else:
         model = ScriptedModel([("final_answer", CONFUSING), GOOD])
         looked, seen = research(searches=0, pages=0), context()
-        assert run_tools(model, "the prompt", looked, checked_by(seen), seen, LoopLimits()).decision is not None
+        assert run_tools(model, "the prompt", looked, seen.form(), seen, LoopLimits()).decision is not None
     assert "is not of this event; its markets are 'm1'" in model.told()
     assert ORDERS in model.told()
     assert "SYSTEM" not in outside(model.told())
 
 
 def test_whatever_an_answer_says_is_quoted_inside_the_fence_only() -> None:
-    rng = random.Random(5)
+    rng, form = random.Random(5), context(rain("m1", "m2")).form()
     complaints = 0
     for _ in range(2_000):
         entry = said(rng.choice(PIECES), **{rng.choice([*PIECES, "bet", "rationale"]): rng.choice([*PIECES, 1, None])})
         data = {**answer(entry, said(rng.choice(PIECES))), rng.choice([*PIECES, "rationale"]): rng.choice(PIECES)}
         with pytest.raises(AnswerError) as caught:
-            parse_answer(rng.choice([data, json.dumps(data), rng.choice(PIECES), [data]]), rain("m1", "m2"))
+            form.parse(rng.choice([data, json.dumps(data), rng.choice(PIECES), [data]]))
         complaints += "SYSTEM" in str(caught.value)
         assert "SYSTEM" not in outside(told(caught.value, ["m1", "m2"], FENCE))
         assert str(caught.value).isprintable()

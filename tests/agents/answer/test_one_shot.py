@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from predibot.agents.answer.check import MAX_SOURCES, checked_by, decided
+from predibot.agents.answer.check import MAX_SOURCES, decided
 from predibot.agents.answer.one_shot import run_one_shot
-from predibot.agents.answer.parse import LoopResult
+from predibot.agents.answer.result import LoopResult
 from predibot.contracts import Context
 from predibot.domain.chat import ChatRequest
 from predibot.domain.decision import Decision
@@ -26,7 +26,7 @@ def run(
     clock: Callable[[], float] = lambda: 0.0,
 ) -> LoopResult:
     where = seen or context()
-    return run_one_shot(model, "the prompt", checked_by(where), where, may_abstain=may_abstain, clock=clock)
+    return run_one_shot(model, "the prompt", where.form(), where, may_abstain=may_abstain, clock=clock)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def run(
 def test_json_alone_or_in_one_fence_is_taken(text: str) -> None:
     decision = run(ScriptedModel([text])).decision
     assert decision is not None
-    assert decision.markets[0].probability == 0.6
+    assert decision.forecasts[0].probability == 0.6
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from predibot.agents.answer.check import checked_by
-from predibot.agents.answer.parse import LoopResult
+from predibot.agents.answer.result import LoopResult
 from predibot.agents.loop.code_loop import run_code
 from predibot.agents.loop.code_tools import tool_parameters
 from predibot.agents.loop.container import ContainerSpec, python_side
@@ -36,16 +35,16 @@ RESEARCH = code(
 
 def run(script: list[Turn], looked: Research | None = None, *, steps: int = 6) -> tuple[LoopResult, ScriptedModel]:
     model, done, seen = ScriptedModel(script), looked or research(), context()
-    spec = ContainerSpec(python_side(sys.executable, tool_parameters(done)))
-    prompt = decide_prompt(seen, FENCE, price_blind=False, min_searches=2, min_pages=2)
+    spec = ContainerSpec(python_side(sys.executable, tool_parameters(done, seen.form())))
+    prompt = decide_prompt(seen, FENCE, seen.form(), min_searches=2, min_pages=2)
     limits = LoopLimits(max_steps=steps)
-    return run_code(model, prompt, done, checked_by(seen), seen, limits, spec, clock=lambda: 0.0), model
+    return run_code(model, prompt, done, seen.form(), seen, limits, spec, clock=lambda: 0.0), model
 
 
 def test_code_searches_reads_and_decides() -> None:
     result, model = run([RESEARCH, handing_in()])
     assert result.decision is not None
-    assert result.decision.markets[0].probability == 0.6
+    assert result.decision.forecasts[0].probability == 0.6
     assert result.notes == ()
     assert "results for rain 1" in "".join(message.text for message in model.requests[1].messages)
 

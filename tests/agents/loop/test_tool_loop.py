@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.answer.check import checked_by
-from predibot.agents.answer.parse import FINAL_ANSWER, LoopResult
+from predibot.agents.answer.result import LoopResult
 from predibot.agents.budget.budget import Budget
 from predibot.agents.loop.evidence import Research
 from predibot.agents.loop.tool_loop import MAX_CALLS_A_TURN, LoopLimits, run_tools
@@ -22,6 +21,7 @@ from predibot.contracts import Context, Toolbox, ToolError
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message, ToolCall
 from predibot.errors import BudgetSpent, ClaimLost, ModelRefused, ModelUnavailable, UsageError, VenueUnavailable
+from predibot.games.dollar_per_event.parse import SCHEMA
 from tests.agents.scripted import (
     FENCE,
     GOOD,
@@ -51,9 +51,9 @@ def run(
 ) -> LoopResult:
     where = seen or context()
     done = looked or research()
-    prompt = decide_prompt(where, FENCE, price_blind=False, min_searches=done.min_searches, min_pages=done.min_pages)
+    prompt = decide_prompt(where, FENCE, where.form(), min_searches=done.min_searches, min_pages=done.min_pages)
     limits = LoopLimits(max_steps=steps, deadline_seconds=seconds)
-    return run_tools(model, prompt, done, checked_by(where), where, limits, clock=clock)
+    return run_tools(model, prompt, done, where.form(), where, limits, clock=clock)
 
 
 def no_research() -> Research:
@@ -98,7 +98,7 @@ def test_a_researched_answer_is_taken_exactly() -> None:
     model = ScriptedModel([*RESEARCHED, GOOD])
     result = run(model)
     assert result.decision is not None
-    assert result.decision.markets[0].probability == 0.6
+    assert result.decision.forecasts[0].probability == 0.6
     assert result.notes == ()
     assert len(model.requests) == 5
 
@@ -188,7 +188,7 @@ def test_a_model_that_can_say_nothing_abstains_with_its_reason() -> None:
     result = run(model, seen=context(trace=trace))
     assert (result.decision, result.reason) == (None, "the model abstained: no source names a date")
     assert trace.steps[-1] == ("abstained", {"message": "no source names a date"})
-    assert "abstain" in FINAL_ANSWER.parameters["properties"]  # type: ignore[operator]
+    assert "abstain" in SCHEMA.parameters["properties"]  # type: ignore[operator]
 
 
 def test_a_model_does_not_abstain_before_it_looked_anything_up() -> None:
@@ -324,7 +324,7 @@ def test_a_spent_budget_leads_to_a_forced_short_answer() -> None:
     assert result.decision is not None
     assert result.notes == ("under_researched",)
     assert model.requests[1].forced_tool == "final_answer"
-    assert model.requests[1].tools == (FINAL_ANSWER,)
+    assert model.requests[1].tools == (SCHEMA,)
     assert "limit of $0.10 would be passed" in model.told()
 
 
@@ -360,9 +360,9 @@ def run_within(limits: Limits, model: ScriptedModel, *, above: Budget | None = N
     """Run with a real budget of the decision, inside another one where there is one."""
     budget = Budget.of("decision", limits) if above is None else above.inside("decision", limits)
     seen = context(meter=budget)
-    prompt = decide_prompt(seen, FENCE, price_blind=False, min_searches=2, min_pages=2)
+    prompt = decide_prompt(seen, FENCE, seen.form(), min_searches=2, min_pages=2)
     metered = MeteredModel(model, budget, None)
-    return run_tools(metered, prompt, research(), checked_by(seen), seen, LoopLimits())
+    return run_tools(metered, prompt, research(), seen.form(), seen, LoopLimits())
 
 
 @pytest.mark.parametrize("steps", [1, 2, 4])
@@ -371,7 +371,7 @@ def test_the_last_step_a_budget_has_is_kept_for_the_answer(steps: int) -> None:
     result = run_within(Limits(steps=steps), model)
     assert (result.decision is not None, result.notes) == (True, ("under_researched",))
     assert [request.forced_tool for request in model.requests] == [*[None] * (steps - 1), "final_answer"]
-    assert model.requests[-1].tools == (FINAL_ANSWER,)
+    assert model.requests[-1].tools == (SCHEMA,)
     assert f"limit of {steps} steps is reached" in model.told()
 
 
@@ -528,7 +528,7 @@ def test_decisions_that_run_at_once_do_not_mix() -> None:
         )
         result = run(model, looked)
         assert result.decision is not None
-        return model.told(), result.decision.markets[0].confidence or 0.0
+        return model.told(), result.decision.forecasts[0].confidence or 0.0
 
     with ThreadPoolExecutor(8) as threads:
         results = list(threads.map(decide, range(24)))

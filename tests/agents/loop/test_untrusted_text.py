@@ -10,7 +10,6 @@ import pytest
 from predibot.tools.visit_webpage import make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
-from predibot.agents.answer.check import checked_by
 from predibot.agents.loop.evidence import Research
 from predibot.agents.loop.tool_loop import LoopLimits, run_tools
 from predibot.agents.prompts.render import decide_prompt
@@ -68,9 +67,9 @@ def talked(toolbox: Toolbox, *turns: Turn, more: dict[str, Tool] | None = None, 
     """Return everything a model was sent in a conversation, but what it said itself."""
     where = context(rain() if event is None else event)
     model = ScriptedModel([*turns, ("note_evidence", {}), GOOD])
-    prompt = decide_prompt(where, FENCE, price_blind=False, min_searches=0, min_pages=0)
+    prompt = decide_prompt(where, FENCE, where.form(), min_searches=0, min_pages=0)
     looked = Research(toolbox, FENCE, 0, 0, more or {})
-    run_tools(model, prompt, looked, checked_by(where), where, LoopLimits(), clock=lambda: 0.0)
+    run_tools(model, prompt, looked, where.form(), where, LoopLimits(), clock=lambda: 0.0)
     sent = [message.text for request in model.requests for message in request.messages if message.role != "assistant"]
     return "\n".join(sent)
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.prompts.render import MAX_PRICES, MAX_TITLE_CHARACTERS, decide_prompt, one_line
+from predibot.agents.prompts.render import decide_prompt
 from predibot.contracts import Context
+from predibot.domain.bounded_text import MAX_TITLE_CHARACTERS, one_line
 from predibot.domain.clock import parse_instant
-from predibot.domain.event import Event
+from predibot.domain.event import Event, EventView
 from predibot.domain.price import PricePoint
 from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event.words import MAX_PRICES
 from predibot.venues.archive.reader import Archive
 from tests.agents.scripted import FENCE
 
@@ -46,8 +48,8 @@ def recorded(shared_data: Path) -> list[tuple[Event, str]]:
 
 
 def prompt_of(event: Event, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
-    seen = Context(INSTANT, event, DollarPerEvent(), random.Random(0), history=history)
-    return decide_prompt(seen, FENCE, price_blind=False, min_searches=2, min_pages=2)
+    seen = Context(INSTANT, EventView(event), DollarPerEvent(), random.Random(0), history=history)
+    return decide_prompt(seen, FENCE, seen.form(), min_searches=2, min_pages=2)
 
 
 def test_every_market_is_asked_about_with_its_price_and_its_rules_once(recorded: list[tuple[Event, str]]) -> None:

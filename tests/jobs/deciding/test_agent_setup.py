@@ -1,6 +1,7 @@
-"""Equipment: what a bot decides with, opened for real on a sandbox's loopback."""
+"""Agent setup: what a bot decides with, opened for real on a sandbox's loopback."""
 
 import hashlib
+import random
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,17 +12,20 @@ from pathlib import Path
 import pytest
 
 from predibot.config import Settings
-from predibot.contracts import ModelNeed, Needs, ToolText
+from predibot.contracts import Context, ModelNeed, Needs, ToolText
 from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatRequest, Message
+from predibot.domain.event import Event, EventView
 from predibot.errors import BudgetSpent, PluginError, UsageError
-from predibot.jobs.deciding.agent_setup import Equipment, Fitting
+from predibot.games import DollarPerEvent
+from predibot.jobs.deciding.agent_setup import AgentSetup
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.open_venue import OpenVenue, open_venue
 from predibot.ledger.files.pages import PageFolder
 from predibot.ledger.store import Store
 from predibot.net.api_keys import ApiKeys
 from predibot.recipe.parse import RecipeText, parse_recipe
+from predibot.recipe.recipe import BotSpec
 from tests.agents.chat_server import chat_server, completion
 from tests.agents.clients import HELLO
 
@@ -35,13 +39,19 @@ def opened() -> Iterator[OpenVenue]:
         yield venue
 
 
-def fitted(opened: OpenVenue, pages: Path, *, key: str = "not-on-any-page") -> Fitting:
+def set_up(agents: AgentSetup, bot: BotSpec, event: Event) -> Context:
+    """Return what a bot decides on an event with at the instant of its venue."""
+    bare = Context(agents.opened.now, EventView(event, "sandbox"), DollarPerEvent(), random.Random(0))
+    return agents.set_up(bare, bot, event)
+
+
+def equipped(opened: OpenVenue, pages: Path, *, key: str = "not-on-any-page") -> Context:
     recipe = parse_recipe(RecipeText(RECIPE, "sharp.toml", "sharp"))
-    equipment = Equipment(
+    agents = AgentSetup(
         recipe, opened, ApiKeys({"OPENAI_API_KEY": key}), "run", 600.0, lambda: NOW, pages=PageFolder(pages)
     )  # fmt: skip
     event = opened.venue.events(opened.now).events[0]
-    return equipment.fit(recipe.bots[0], event, opened.now)
+    return set_up(agents, recipe.bots[0], event)
 
 
 REPORTER = (
@@ -51,10 +61,10 @@ REPORTER = (
 EXTRACTED = 'extract_model = "cheap"\n'
 
 
-def reporter(opened: OpenVenue, more: str, *, strategy: str = "deep_research") -> Equipment:
-    """Return the equipment of a bot whose model works in the background."""
+def reporter(opened: OpenVenue, more: str, *, strategy: str = "deep_research") -> AgentSetup:
+    """Return the agents of a bot whose model works in the background."""
     recipe = parse_recipe(RecipeText(REPORTER.format(strategy=strategy) + more, "r.toml", "r"))
-    return Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+    return AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
 
 
 @pytest.mark.parametrize(
@@ -68,15 +78,15 @@ def reporter(opened: OpenVenue, more: str, *, strategy: str = "deep_research") -
 def test_a_model_that_works_in_the_background_is_refused_where_it_cannot_be_held(
     opened: OpenVenue, strategy: str, more: str, said: str
 ) -> None:
-    equipment = reporter(opened, more, strategy=strategy)
+    agents = reporter(opened, more, strategy=strategy)
     with pytest.raises(UsageError, match=said):
-        equipment.check(equipment.recipe.bots)
+        agents.check(agents.recipe.bots)
 
 
 def test_the_worst_a_report_can_cost_is_forecast(opened: OpenVenue) -> None:
-    equipment = reporter(opened, EXTRACTED + "price_usd_per_search = 0.5\nmax_searches = 3\n")
+    agents = reporter(opened, EXTRACTED + "price_usd_per_search = 0.5\nmax_searches = 3\n")
     event = opened.venue.events(opened.now).events[0]
-    cost = run_cost(equipment.recipe, [event], equipment)
+    cost = run_cost(agents.recipe, [event], agents)
     assert cost.usd is not None
     # Four times 200,000 tokens and 100,000 of the report at $1 a million, three searches at $0.50.
     report_usd = 0.8 + 0.1 + 1.5
@@ -92,7 +102,7 @@ def test_a_dry_run_and_the_page_say_the_same_of_a_report(opened: OpenVenue) -> N
     for model, report, whole in (("o4-mini", "$9.40", "$9.90"), ("o3", "$46.20", "$46.70")):
         text = f'[[bots]]\nstrategy = "deep_research"\nmodel = "openai/{model}-deep-research"\n'
         recipe = parse_recipe(RecipeText(text + 'extract_model = "openai/gpt-5-mini"\n', "d.toml", "d"))
-        cost = run_cost(recipe, [event], Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW))
+        cost = run_cost(recipe, [event], AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW))
         assert f"1 call of openai/{model}-deep-research for at most {report} and 4 calls of" in cost.bots[0].basis
         assert cost.usd == pytest.approx(float(whole[1:]), abs=0.05)
         assert report in page
@@ -108,8 +118,8 @@ extract_model = "openai/gpt-5-mini"
 
 def test_nothing_bounds_a_model_that_searches_as_often_as_it_likes(opened: OpenVenue) -> None:
     recipe = parse_recipe(RecipeText(SONAR, "s.toml", "s"))
-    equipment = Equipment(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
-    cost = run_cost(recipe, opened.venue.events(opened.now).events[:1], equipment)
+    agents = AgentSetup(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
+    cost = run_cost(recipe, opened.venue.events(opened.now).events[:1], agents)
     assert cost.usd is None
     assert cost.bots[0].basis == "perplexity/sonar-deep-research searches by itself and cannot be told how often"
 
@@ -119,9 +129,9 @@ def test_a_model_that_searches_as_often_as_it_likes_is_refused_under_a_limit_in_
     opened: OpenVenue, level: str
 ) -> None:
     recipe = parse_recipe(RecipeText(f"{SONAR}[limits.{level}]\nusd = 9\n", "s.toml", "s"))
-    equipment = Equipment(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
+    agents = AgentSetup(recipe, opened, ApiKeys({"PERPLEXITY_API_KEY": "p" * 9}), "run", 600.0, lambda: NOW)
     with pytest.raises(UsageError, match=r"searches by itself and cannot be told how often, so .* leave the limit out"):
-        equipment.check(recipe.bots)
+        agents.check(recipe.bots)
 
 
 @pytest.mark.parametrize("strategy", ["one_shot", "tool_agent"])
@@ -136,9 +146,9 @@ def test_a_model_that_searches_is_refused_under_a_limit_whatever_the_strategy(
     price = "price_usd_per_million_tokens = 1"
     text = f'[limits.decision]\nusd = 0.5\n[[bots]]\nstrategy = "{strategy}"\nmodel = "{model}"\n{price}'
     recipe = parse_recipe(RecipeText(text, "s.toml", "s"))
-    equipment = Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+    agents = AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
     with pytest.raises(UsageError, match=rf"{model}' searches by itself and cannot be told how often"):
-        equipment.check(recipe.bots)
+        agents.check(recipe.bots)
 
 
 def test_a_model_that_has_the_name_of_a_task_and_searches_with_our_tools_may_have_a_limit(opened: OpenVenue) -> None:
@@ -162,22 +172,22 @@ def test_how_often_it_may_search_bounds_no_model_that_is_not_told(
     opened: OpenVenue, need: ModelNeed, more: str
 ) -> None:
     more += "\nprice_usd_per_million_tokens = 1"
-    equipment = needing(opened, Needs(models=(need,)), more, limits="[limits.run]\nusd = 0.5")
+    agents = needing(opened, Needs(models=(need,)), more, limits="[limits.run]\nusd = 0.5")
     with pytest.raises(UsageError, match="searches by itself and cannot be told how often"):
-        equipment.check(equipment.recipe.bots)
+        agents.check(agents.recipe.bots)
 
 
-def needing(opened: OpenVenue, needs: Needs, more: str = "", *, limits: str = "") -> Equipment:
-    """Return the equipment of a bot whose strategy declares these needs."""
+def needing(opened: OpenVenue, needs: Needs, more: str = "", *, limits: str = "") -> AgentSetup:
+    """Return the agents of a bot whose strategy declares these needs."""
     recipe = parse_recipe(RecipeText(f'{limits}\n[[bots]]\nstrategy = "random_bet"\n{more}', "n.toml", "n"))
     (bot,) = recipe.bots
     recipe = replace(recipe, bots=(replace(bot, strategy=replace(bot.strategy, needs=needs)),))
-    return Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+    return AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
 
 
-def cost_of(equipment: Equipment) -> RunCost:
+def cost_of(agents: AgentSetup) -> RunCost:
     """Return what a run of three equal events costs at the most."""
-    return run_cost(equipment.recipe, equipment.opened.venue.events(equipment.opened.now).events[:1] * 3, equipment)
+    return run_cost(agents.recipe, agents.opened.venue.events(agents.opened.now).events[:1] * 3, agents)
 
 
 def test_one_price_of_two_leaves_the_other_unknown(opened: OpenVenue) -> None:
@@ -235,33 +245,33 @@ def test_a_limit_in_steps_leaves_the_dearest_calls(opened: OpenVenue) -> None:
     ],
 )
 def test_what_nobody_can_give_is_refused_before_any_call(opened: OpenVenue, needs: Needs, said: str) -> None:
-    equipment = needing(opened, needs)
+    agents = needing(opened, needs)
     with pytest.raises(UsageError, match=said):
-        equipment.check(equipment.recipe.bots)
+        agents.check(agents.recipe.bots)
 
 
 def test_a_decision_knows_which_models_it_opened(opened: OpenVenue) -> None:
     needs = Needs(models=(ModelNeed("sandbox/sharp"), ModelNeed("sandbox/lazy")))
-    equipment = needing(opened, needs)
-    fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
-    assert fitting.opened_models == ()
-    fitting.model("sandbox/lazy")
-    fitting.model("sandbox/lazy")
+    agents = needing(opened, needs)
+    seen = set_up(agents, agents.recipe.bots[0], opened.venue.events(opened.now).events[0])
+    assert seen.model.names == ()
+    seen.model("sandbox/lazy")
+    seen.model("sandbox/lazy")
     with pytest.raises(PluginError, match="the models it declares are: sandbox/sharp, sandbox/lazy"):
-        fitting.model("sandbox/noisy")
+        seen.model("sandbox/noisy")
     with pytest.raises(PluginError, match="opens model 'sandbox/noisy'"):
-        fitting.calls_tools("sandbox/noisy")
-    assert fitting.opened_models == ("sandbox/lazy",)
-    assert (fitting.tools.web_search, fitting.tools.visit_webpage) == (None, None)
+        seen.calls_tools("sandbox/noisy")
+    assert seen.model.names == ("sandbox/lazy",)
+    assert (seen.tools.web_search, seen.tools.visit_webpage) == (None, None)
 
 
 def test_what_a_searching_model_read_is_booked_whatever_its_strategy_says(opened: OpenVenue) -> None:
     with chat_server(completion(usage={"prompt_tokens": 300_000, "completion_tokens": 10})) as server:
         more = f'base_url = "{server.base_url}"\nprice_usd_per_million_tokens = 2'
-        equipment = needing(opened, Needs(models=("sonar",)), more)  # type: ignore[arg-type]
-        fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
-        fitting.model("sonar").chat(HELLO, deadline_seconds=60.0)
-    assert fitting.meter.spent().usd == pytest.approx(0.60002)
+        agents = needing(opened, Needs(models=("sonar",)), more)  # type: ignore[arg-type]
+        seen = set_up(agents, agents.recipe.bots[0], opened.venue.events(opened.now).events[0])
+        seen.model("sonar").chat(HELLO, deadline_seconds=60.0)
+    assert seen.meter.spent().usd == pytest.approx(0.60002)
 
 
 @pytest.mark.parametrize("searches", [None, 4])
@@ -269,33 +279,33 @@ def test_a_model_that_searches_by_itself_is_told_how_often_in_each_request(
     opened: OpenVenue, searches: int | None
 ) -> None:
     more = 'base_url = "http://127.0.0.1:9/v1"\nprice_usd_per_million_tokens = 1\nprice_usd_per_search = 1'
-    equipment = needing(opened, Needs(models=(ModelNeed("openai/o3-deep-research", max_searches=3),)), more)
-    fitting = equipment.fit(equipment.recipe.bots[0], opened.venue.events(opened.now).events[0], opened.now)
+    agents = needing(opened, Needs(models=(ModelNeed("openai/o3-deep-research", max_searches=3),)), more)
+    seen = set_up(agents, agents.recipe.bots[0], opened.venue.events(opened.now).events[0])
     request = ChatRequest((Message("user", "Rain?"),), max_searches=searches)
     with pytest.raises(PluginError, match=f"max_searches = 3, and a request says {searches}"):
-        fitting.model("openai/o3-deep-research").chat(request, deadline_seconds=1.0)
-    assert fitting.trace.steps == []
+        seen.model("openai/o3-deep-research").chat(request, deadline_seconds=1.0)
+    assert seen.trace.steps == []
 
 
-def read_a_page(fitting: Fitting, opened: OpenVenue) -> str:
+def read_a_page(seen: Context, opened: OpenVenue) -> str:
     """Return the first page a search finds that can be read."""
     title = opened.venue.events(opened.now).events[0].title
-    assert fitting.tools.web_search is not None
-    assert fitting.tools.visit_webpage is not None
-    for url in re.findall(r"http://\S+", fitting.tools.web_search(title).text):
-        said = fitting.tools.visit_webpage(url, 1, None)
+    assert seen.tools.web_search is not None
+    assert seen.tools.visit_webpage is not None
+    for url in re.findall(r"http://\S+", seen.tools.web_search(title).text):
+        said = seen.tools.visit_webpage(url, 1, None)
         if isinstance(said, ToolText):
             return said.text
     raise AssertionError("no page could be read")
 
 
 def test_a_page_that_repeats_a_key_is_kept_without_it(opened: OpenVenue, tmp_path: Path) -> None:
-    said = read_a_page(fitted(opened, tmp_path / "open"), opened)
+    said = read_a_page(equipped(opened, tmp_path / "open"), opened)
     word = max(re.findall(r"\w+", said.splitlines()[-1]), key=len)
-    fitting = fitted(opened, tmp_path / "hidden", key=word)
-    read_a_page(fitting, opened)
+    seen = equipped(opened, tmp_path / "hidden", key=word)
+    read_a_page(seen, opened)
     (kept,) = (path for path in (tmp_path / "hidden").rglob("*") if path.is_file())
-    (visited,) = (step for step in fitting.trace.steps if step["kind"] == "page_visited")
+    (visited,) = (step for step in seen.trace.steps if step["kind"] == "page_visited")
     assert word.encode() not in kept.read_bytes()
     assert b"***" in kept.read_bytes()
     assert visited["sha256"] == kept.stem == hashlib.sha256(kept.read_bytes()).hexdigest()
@@ -312,14 +322,14 @@ def test_at_midnight_the_budget_of_another_day_begins_and_the_runs_goes_on(
     event = opened.venue.events(opened.now).events[0]
     instants = [datetime(2026, 3, 1, 23, 59, tzinfo=UTC)]
     with Store.open(f"sqlite:///{tmp_path}/l.db") as store:
-        equipment = Equipment(
+        agents = AgentSetup(
             recipe, opened, ApiKeys(), "run", 600.0, lambda: instants[-1], store=store if is_stored else None
         )  # fmt: skip
 
-        def spend() -> Fitting:
-            fitting = equipment.fit(recipe.bots[0], event, opened.now)
-            fitting.meter.reserve(Spending(steps=1)).settle(Spending(steps=1))
-            return fitting
+        def spend() -> Context:
+            seen = set_up(agents, recipe.bots[0], event)
+            seen.meter.reserve(Spending(steps=1)).settle(Spending(steps=1))
+            return seen
 
         late = [spend(), spend()]
         with pytest.raises(BudgetSpent, match="the day's limit of 2 steps"):
@@ -339,9 +349,9 @@ def test_at_midnight_the_budget_of_another_day_begins_and_the_runs_goes_on(
 def test_bots_share_the_accounts_of_their_run_and_wait_for_each_other(opened: OpenVenue) -> None:
     text = RECIPE + RECIPE.replace('name = "sharp"', 'name = "other"') + "[limits.run]\nsteps = 1\n"
     recipe = parse_recipe(RecipeText(text, "sharp.toml", "sharp"))
-    equipment = Equipment(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
+    agents = AgentSetup(recipe, opened, ApiKeys(), "run", 600.0, lambda: NOW)
     event = opened.venue.events(opened.now).events[0]
-    here, there = (equipment.fit(bot, event, opened.now).meter for bot in recipe.bots)
+    here, there = (set_up(agents, bot, event).meter for bot in recipe.bots)
     held = here.reserve(Spending(steps=1))
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(there.reserve, Spending(steps=1))
@@ -357,10 +367,10 @@ SEARCHES = RECIPE.replace("sandbox/sharp", "openai/tiny") + (
 )
 
 
-def searching(opened: OpenVenue, brave: str, keys: ApiKeys) -> Equipment:
-    """Return the equipment of a bot that searches the web."""
+def searching(opened: OpenVenue, brave: str, keys: ApiKeys) -> AgentSetup:
+    """Return the agents of a bot that searches the web."""
     recipe = parse_recipe(RecipeText(SEARCHES.format(brave=brave), "r.toml", "r"))
-    return Equipment(recipe, replace(opened, loopback=None), keys, "run", 600.0, lambda: NOW)
+    return AgentSetup(recipe, replace(opened, loopback=None), keys, "run", 600.0, lambda: NOW)
 
 
 def test_where_searches_go_is_known_beforehand(opened: OpenVenue) -> None:

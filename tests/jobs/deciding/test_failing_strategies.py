@@ -16,12 +16,19 @@ import sys
 import time
 from dataclasses import dataclass
 
-from predibot.domain.decision import Abstention, Decision, MarketDecision
+from predibot.domain.decision import Abstention, Decision, Forecast, Label, MarketDecision, Order
 from predibot.errors import VenueUnavailable
 
 
 def say(context, usd=0.5, p=0.5, **more):
     return Decision(tuple(MarketDecision(m.id, p, usd) for m in context.subject.markets), **more)
+
+
+def order(context, usd=0.1, **more):
+    markets = context.event.markets
+    own = context.orders({{markets[0].id: usd}})[0]
+    orders = (Order(own.instrument, **{{"amount": own.amount, **more}}),)
+    return Decision(tuple(Forecast(m.id, 0.5) for m in markets), orders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,15 @@ PROBES = {
     "unstorable": "return say(context, 0.1, rationale='a\\x00b\\ud800c')",
     "unreachable": "raise VenueUnavailable('my own source is down')",
     "good": "return say(context, 0.1)",
+    "orders": "return order(context, -0.1)",
+    "labels": "return say(context, 0.1, labels=(Label('m', 'YES'),))",
+    "listed_orders": "return Decision((), [])",
+    "other_orders": "return Decision((), (1,))",
+    "sells": "return order(context, side='sell')",
+    "worded_order": "return order(context, amount='all')",
+    "negative_order": "return order(context, amount=-0.1)",
+    "elsewhere": "return Decision((), context.orders({'m99': 0.1}))",
+    "twice": "return Decision(say(context, 0.1).forecasts, order(context).orders)",
 }
 EXPECTED = {
     "raises": ("failed", "ZeroDivisionError: by nothing"),
@@ -81,6 +97,15 @@ EXPECTED = {
     "unstorable": ("recorded", ""),
     "unreachable": ("failed", "my own source is down"),
     "good": ("recorded", ""),
+    "orders": ("recorded", ""),
+    "labels": ("refused", "it has labels, which this game has no use for"),
+    "listed_orders": ("failed", "no tuple; make them one"),
+    "other_orders": ("failed", "something else than an Order"),
+    "sells": ("refused", "its order is to sell in usd; buy YES or NO for dollars"),
+    "worded_order": ("refused", "the bet is 'all'"),
+    "negative_order": ("refused", "order the other outcome for 0.1"),
+    "elsewhere": ("failed", "a bet is on market 'm99', which is not one of event"),
+    "twice": ("refused", "is bet on more than once; keep one bet"),
 }
 
 
@@ -114,6 +139,15 @@ def test_only_recorded_decisions_have_bets_and_money_left(decided: Any) -> None:
     for row in decided["decisions"]:
         assert bool(row["bets"]) == (row["status"] == "recorded"), row
         assert (row["unallocated_usd"] is not None) == (row["status"] == "recorded"), row
+
+
+def test_a_strategy_of_another_game_is_refused_before_anything_is_decided(probed: Program) -> None:
+    stranger = TEMPLATE.format(name="Stranger", body="return say(context)")
+    probed.strategy("stranger", stranger.replace("    def decide", "    games = ('toy',)\n\n    def decide"))
+    process = probed.decide("--bots", "stranger")
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "strategy 'stranger' plays toy, and not game 'dollar_per_event'" in said
 
 
 def test_a_late_answer_is_dropped(probed: Program, decided: Any) -> None:

@@ -8,6 +8,7 @@ from predibot.contracts import ToolError, ToolText
 from predibot.errors import BudgetSpent
 from predibot.jobs.replay.recorded_answers import NotRecorded, Record
 from predibot.plugins import StrategySpec
+from tests.agents.scripted import context
 
 MARK = "123456789012345678901234"
 LIMIT = "the decision's limit of 1 searches is reached: 1 spent; raise that limit, or go on with what there is"
@@ -19,18 +20,22 @@ def searched(result: str, **more: object) -> Record:
 
 
 def again(record: Record) -> Any:
-    search = record.fitting(StrategySpec("tool_agent")).tools.web_search
+    search = record.set_up(context(), StrategySpec("tool_agent")).tools.web_search
     assert search is not None
     return search("rain")
 
 
 def test_a_rerun_has_the_mark_of_its_trace() -> None:
-    assert searched("").fitting(StrategySpec("tool_agent")).untrusted_mark == MARK
+    assert searched("").set_up(context(), StrategySpec("tool_agent")).untrusted_mark == MARK
 
 
 @pytest.mark.parametrize("mark", ["", "x", None, 7, "<<", "a" * 99, f"{MARK}\n"])
 def test_what_is_no_mark_is_replaced_by_a_new_one(mark: object) -> None:
-    drawn = Record(({"kind": "code", "untrusted_mark": mark},), "").fitting(StrategySpec("tool_agent")).untrusted_mark
+    drawn = (
+        Record(({"kind": "code", "untrusted_mark": mark},), "")
+        .set_up(context(), StrategySpec("tool_agent"))
+        .untrusted_mark
+    )
     assert drawn != mark
     assert len(drawn) == 24
 
@@ -86,7 +91,7 @@ def test_a_tool_of_the_user_answers_from_the_trace() -> None:
             "outcome": "text",
         },
     )
-    tools = Record(steps, "").fitting(StrategySpec("tool_agent")).tools
+    tools = Record(steps, "").set_up(context(), StrategySpec("tool_agent")).tools
     mine = tools.open("mine")
     assert mine.schema.description == "Mine."
     assert mine.call({"a": [2], "b": 1}, 1.0) == ToolText("found")

@@ -276,8 +276,8 @@ def test_what_the_book_was_when_a_bet_was_booked_is_read_with_what_the_venue_cha
 def test_stated_confidence_is_read_and_an_unstated_one_is_missing(store: Store) -> None:
     finished = finished_with(ONE, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.2)})
     assert finished.decision is not None
-    sure, unsure = finished.decision.markets
-    said = replace(finished.decision, markets=(replace(sure, confidence=0.0), unsure))
+    sure, unsure = finished.decision.forecasts
+    said = replace(finished.decision, forecasts=(replace(sure, confidence=0.0), unsure))
     decide(store, a_run(store, ONE), "a", replace(finished, decision=said))
     confidence = record_of(store, 1).bet_confidence
     assert confidence is not None

@@ -8,14 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.answer.check import checked_by
-from predibot.agents.answer.complaints import seen
-from predibot.agents.answer.parse import MAX_ANSWER_CHARACTERS, abstention_of, parse_answer
-from predibot.domain.decision import Decision, MarketDecision
+from predibot.domain.decision import Decision, Forecast, Order
+from predibot.domain.event import EventView
 from predibot.errors import AnswerError
+from predibot.games.answers import MAX_ANSWER_CHARACTERS, abstention_of, seen
+from predibot.games.dollar_per_event.parse import parse_answer
 from tests.agents.scripted import answer, context, rain, said
+from tests.decisions import bets_usd
 
 EVENT = rain("m1", "m2")
+SEEN = EventView(EVENT)
 VALID = answer(said("m1", bet=0.5), said("m2", bet=-0.3), unallocated=0.2)
 NO_NUMBERS: list[object] = [
     "0.5", "50%", "50 %", "$0.5", "half", "", " ", "0,5", "1e-1", "٠.٥", "０.５", "½", "NaN", "inf", "-inf", "0x1",
@@ -70,7 +72,7 @@ def without(field: str, *, market: int | None = 0) -> dict[str, object]:
 
 def complaint(data: object) -> str:
     with pytest.raises(AnswerError) as caught:
-        checked_by(context(EVENT))(parse_answer(data, EVENT))
+        context(EVENT).form().parse(data)
     text = str(caught.value)
     assert text
     assert len(text) < 6000
@@ -232,7 +234,7 @@ def test_overstaking_says_by_how_much() -> None:
 
 @pytest.mark.parametrize("stated", [0.2, 0.2099, 0.1901])
 def test_what_is_left_may_be_off_by_a_cent(stated: float) -> None:
-    checked_by(context(EVENT))(parse_answer({**VALID, "unallocated_capital": stated}, EVENT))
+    context(EVENT).form().parse({**VALID, "unallocated_capital": stated})
 
 
 @pytest.mark.parametrize("stated", [0.2101, 0.1899])
@@ -251,10 +253,10 @@ def test_a_text_longer_than_an_answer_can_be_is_not_even_read() -> None:
 
 @pytest.mark.parametrize("said_as", [lambda data: data, json.dumps, lambda data: json.dumps(data, indent=2)])
 def test_an_answer_that_holds_is_taken_exactly_as_it_was_said(said_as: Callable[[object], object]) -> None:
-    expected = Decision(
-        (MarketDecision("m1", 0.6, 0.5, 7, "clouds"), MarketDecision("m2", 0.6, -0.3, 7, "clouds")), 0.2
-    )
-    assert parse_answer(said_as(VALID), EVENT) == expected
+    forecasts = (Forecast("m1", 0.6, 7, "clouds"), Forecast("m2", 0.6, 7, "clouds"))
+    yes, no = SEEN.instrument(EVENT.markets[0], "YES"), SEEN.instrument(EVENT.markets[1], "NO")
+    expected = Decision(forecasts, (Order(yes, 0.5), Order(no, 0.3)), unallocated_usd=0.2)
+    assert parse_answer(said_as(VALID), SEEN) == expected
 
 
 @pytest.mark.parametrize(
@@ -267,13 +269,13 @@ def test_an_answer_that_holds_is_taken_exactly_as_it_was_said(said_as: Callable[
     ],
 )
 def test_the_ends_of_every_range_belong_to_it(field: str, value: object) -> None:
-    assert parse_answer(changed(field, value), EVENT).markets[0].market_id == "m1"
+    assert parse_answer(changed(field, value), SEEN).forecasts[0].market_id == "m1"
 
 
 def test_the_older_name_of_the_probability_is_taken() -> None:
     data = without("estimated_probability")
     data["market_decisions"][0]["odds"] = 0.3  # type: ignore[index]
-    assert parse_answer(data, EVENT).markets[0].probability == 0.3
+    assert parse_answer(data, SEEN).forecasts[0].probability == 0.3
 
 
 def of_predibench(**changed: object) -> dict[str, object]:
@@ -286,8 +288,8 @@ def of_predibench(**changed: object) -> dict[str, object]:
 
 
 def test_an_answer_in_the_words_of_predibench_is_taken() -> None:
-    taken = parse_answer(of_predibench(), EVENT)
-    assert [(each.market_id, each.probability) for each in taken.markets] == [("m1", 0.6), ("m2", 0.6)]
+    taken = parse_answer(of_predibench(), SEEN)
+    assert [(each.market_id, each.probability) for each in taken.forecasts] == [("m1", 0.6), ("m2", 0.6)]
     assert (taken.unallocated_usd, taken.rationale) == (0.0, "Rain on both.")
 
 
@@ -343,11 +345,12 @@ def test_a_decision_is_only_ever_what_was_said(changes: list[tuple[str, object]]
     entry = data["market_decisions"][market]  # type: ignore[index]
     entry.update(changes)
     try:
-        taken = parse_answer(data, EVENT).markets[market]
+        decision = parse_answer(data, SEEN)
     except AnswerError:
         return
     assert set(entry) == {"market_id", "estimated_probability", "bet", "confidence", "rationale"}
-    assert (taken.market_id, taken.probability, taken.bet_usd) == (
+    taken = decision.forecasts[market]
+    assert (taken.market_id, taken.probability, bets_usd(decision, EVENT)[market]) == (
         entry["market_id"], entry["estimated_probability"], entry["bet"],
     )  # fmt: skip
     assert not any(isinstance(entry[name], bool | str) for name in ("estimated_probability", "bet", "confidence"))
@@ -358,7 +361,7 @@ def test_a_decision_is_only_ever_what_was_said(changes: list[tuple[str, object]]
 def test_a_scratched_answer_is_refused_or_still_says_the_same_kind_of_thing(scratch: str, place: int) -> None:
     whole = json.dumps(VALID)
     try:
-        taken = parse_answer(whole[:place] + scratch + whole[place:], EVENT)
+        taken = parse_answer(whole[:place] + scratch + whole[place:], SEEN)
     except AnswerError:
         return
-    assert [each.market_id for each in taken.markets] == ["m1", "m2"]
+    assert [each.market_id for each in taken.forecasts] == ["m1", "m2"]

@@ -7,14 +7,15 @@ from itertools import product
 
 import pytest
 
-from predibot.agents.answer.check import checked_by
 from predibot.contracts import Context
 from predibot.domain.decision import Decision, MarketDecision
-from predibot.domain.event import Event
+from predibot.domain.event import Event, EventView
 from predibot.domain.price import Quote
 from predibot.errors import AnswerError
+from predibot.games import DollarPerEvent
 from predibot.plugins import load_strategy, spec_of
 from tests.agents.scripted import GOOD, NOW, ScriptedModel, Turn, answer, context, rain, said, toolbox
+from tests.decisions import as_orders
 
 
 def priced(*prices: float) -> Event:
@@ -28,7 +29,7 @@ def complaint(event: Event, bets: Sequence[float], *, price_blind: bool) -> str:
     """Return what is said about bets on an event's markets, or nothing."""
     markets = tuple(MarketDecision(market.id, 0.5, bet) for market, bet in zip(event.markets, bets, strict=True))
     try:
-        checked_by(context(event), price_blind=price_blind)(Decision(markets))
+        DollarPerEvent().form(EventView(event), price_blind=price_blind).check(as_orders(Decision(markets), event))
     except AnswerError as error:
         assert error.__cause__ is None
         return str(error)

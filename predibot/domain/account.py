@@ -1,0 +1,53 @@
+"""Accounts: the cash and the positions of one bot in one game instance, which follow from a journal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from predibot.domain.price import Instrument
+
+JournalKind = Literal["deposit", "fill", "fee", "settlement", "refund", "split", "dividend"]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRow:
+    """One thing that happened to an account; rows are only ever added."""
+
+    kind: JournalKind
+    at: datetime
+    cash_usd: float = 0.0
+    """What the account gained, negative where it paid."""
+    instrument: Instrument | None = None
+    shares: float = 0.0
+    """What it gained of the instrument, negative where it gave some away."""
+    follows_from: str = ""
+    """The decision or the resolution it follows from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Shares of one instrument, and what they cost, fees left out."""
+
+    shares: float
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a journal comes to.
+
+    Cash and the cost of what is held are always what was paid in, with what was
+    realised and the dividends, without the fees.
+    """
+
+    cash_usd: float = 0.0
+    positions: Mapping[Instrument, Position] = field(default_factory=dict)
+    paid_in_usd: float = 0.0
+    realised_usd: float = 0.0
+    dividends_usd: float = 0.0
+    fees_usd: float = 0.0
+
+    def held(self, instrument: Instrument) -> Position:
+        """Return the position in an instrument, an empty one where nothing is held."""
+        return self.positions.get(instrument, Position(0.0, 0.0))

@@ -1,0 +1,157 @@
+"""Answers: what is the same in the answer of every game, from untrusted text to complaints on it.
+
+Nothing is repaired and nothing has a default: what is not said is missing, and
+what is said wrongly comes back as a complaint that a model can act on.
+"""
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from predibot.domain.chat import ToolSchema
+from predibot.errors import AnswerError
+
+MAX_COMPLAINTS = 12
+MAX_ANSWER_CHARACTERS = 100_000
+MAX_REASON_CHARACTERS = 480
+FINAL_ANSWER = "final_answer"
+"""The tool by which an answer is handed in."""
+ABSTAIN = "abstain"
+_MAX_SEEN_CHARACTERS = 60
+_MAX_LISTED = 20
+_OPENS, _CLOSES = "\x0e", "\x0f"
+"""Around words of an answer while a sentence is made; `seen` writes no control character, so no answer holds them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a game has a model told about one view; agents put it into their prompts."""
+
+    task: str
+    """What the bot is to do, in a sentence."""
+    view: str
+    """What is shown, from its heading on, everything foreign inside the fence."""
+    steps: tuple[str, ...]
+    """What is to be done with it, each a step of a list."""
+    entries: str
+    """What the answer is handed in with, such as `with an entry for every market id above`."""
+    ask: str
+    """What is to be answered at once."""
+    report_about: str
+    """What a report is on, such as `on these markets`."""
+    report: str
+    """What a report has to say."""
+    extract_about: str
+    """What somebody else's report is on, such as `about an event with 2 markets`."""
+    extract_from: str
+    """What is taken out of the report as it stands, and what is answered where it is not there."""
+    extract_view: str
+    """The little that is shown beside the report, without prices."""
+    extract: str
+    """What an answer that is taken out of a report must keep to."""
+
+
+class AnswerComplaint(AnswerError):
+    """What is wrong with an answer, which parts of it are our words, and which are the answer's."""
+
+    def __init__(self, sentence: str) -> None:
+        """Take a sentence apart in which `quoted` marked the words of the answer."""
+        self.parts = tuple(re.split(f"[{_OPENS}{_CLOSES}]", sentence))
+        """Ours and those of the answer by turns."""
+        super().__init__("".join(self.parts))
+
+
+def final_answer(description: str, properties: Mapping[str, object]) -> ToolSchema:
+    """Return the tool by which an answer with these properties, or an abstention, is handed in."""
+    abstain = {"type": "string", "description": "Why you can say nothing at all. Leave it out else."}
+    return ToolSchema(FINAL_ANSWER, description, {"type": "object", "properties": {**properties, ABSTAIN: abstain}})
+
+
+def abstention_of(answer: object) -> str | None:
+    """Return why an answer abstains, or None for one that does not.
+
+    Raises:
+        AnswerError: If it abstains and decides at once, or does not say why.
+    """
+    if not isinstance(answer, Mapping) or ABSTAIN not in answer:
+        return None
+    if len(answer) > 1:
+        raise AnswerError(f"{ABSTAIN} stands beside other fields; hand in a decision without it, or it alone.")
+    reason = answer[ABSTAIN]
+    if not isinstance(reason, str) or not reason.strip():
+        raise AnswerComplaint(f"{ABSTAIN} is {quoted(reason)}; say why, as text, or hand in a decision without it.")
+    return " ".join(reason.split())[:MAX_REASON_CHARACTERS]
+
+
+def abstained(reason: str) -> str:
+    """Return how it is stored that a model abstained by itself, which no limit did."""
+    return f"the model abstained: {reason}"
+
+
+def read_json(text: str, fields: Collection[str]) -> object:
+    """Return what a text says that is JSON and nothing else.
+
+    Args:
+        text: The answer.
+        fields: That an answer of the game may have: any other name may be the words of a page.
+
+    Raises:
+        AnswerError: If it is too long, too deep or not JSON, holds NaN or
+            infinity, or gives a field twice, which most readers would settle
+            in silence.
+    """
+    if len(text) > MAX_ANSWER_CHARACTERS:
+        raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_ANSWER_CHARACTERS:,}.")
+
+    def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
+                # There is no answer yet by which the words of a page could be told.
+                raise ValueError(f"{name if name in fields else 'a field'} is given twice")
+            found[name] = value
+        return found
+
+    try:
+        found: object = json.loads(text, parse_constant=_no_constant, object_pairs_hook=no_duplicates)
+    except RecursionError:
+        raise AnswerError("the answer is nested too deep; hand in one JSON object as described.") from None
+    except ValueError as error:
+        # Python's own words on a number of 5,000 digits are about a setting of Python.
+        why = str(error).partition(" (")[0]
+        raise AnswerError(f"the answer is not JSON ({why}); hand in one JSON object and nothing else.") from None
+    return found
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
+
+
+def joined(complaints: Sequence[str]) -> str:
+    """Return complaints as one text, the first of them where there are many."""
+    shown = [f"{text}." for text in complaints[:MAX_COMPLAINTS]]
+    if len(complaints) > MAX_COMPLAINTS:
+        shown.append(f"{len(complaints) - MAX_COMPLAINTS} more complaints follow when these are mended.")
+    return " ".join(shown)
+
+
+def listed(ids: Sequence[str]) -> str:
+    """Return ids as part of a sentence, the first of them where there are many."""
+    shown = ", ".join(map(seen, ids[:_MAX_LISTED]))
+    return shown if len(ids) <= _MAX_LISTED else f"{shown} and {len(ids) - _MAX_LISTED} more"
+
+
+def seen(value: object) -> str:
+    """Return a short text on one line for something that was said, whatever it is."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_MAX_SEEN_CHARACTERS:
+        return "a number of more digits than can be read"
+    # ASCII, so that no control or half character gets on.
+    text = ascii(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
+    return text if len(text) <= _MAX_SEEN_CHARACTERS else f"{text[: _MAX_SEEN_CHARACTERS - 1]}…"
+
+
+def quoted(value: object) -> str:
+    """Return the same as `seen`, marked where it repeats words, for the sentence of an `AnswerComplaint`."""
+    return f"{_OPENS}{seen(value)}{_CLOSES}" if isinstance(value, str) else seen(value)

@@ -1,0 +1,297 @@
+"""The rules of one dollar an event: what may be staked on its markets, and how it is booked."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from predibot.domain.account import Account
+from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, MarketDecision, Order, Subject
+from predibot.domain.event import Event, EventView, Market
+from predibot.domain.price import MIN_SIDE_PRICE, EntryPrice, Instrument, Price, Side
+from predibot.errors import AnswerError, UsageError
+from predibot.games.dollar_per_event.form import EventForm
+from predibot.games.fills import FillModel, MidFills
+
+Overstake = Literal["refuse", "scale"]
+
+STAKE_TOLERANCE_USD = 1e-6
+UNALLOCATED_TOLERANCE_USD = 0.01
+MAX_CONFIDENCE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class DollarPerEvent:
+    """$1 an event: the absolute bets add up to at most 1, what is left stays unallocated."""
+
+    overstake: Overstake = "refuse"
+    """What happens to bets of more than $1: a complaint, or all are scaled down to 1."""
+
+    @property
+    def name(self) -> str:
+        """Return the word recipes use."""
+        return "dollar_per_event"
+
+    @property
+    def stake_usd(self) -> float:
+        """Return the dollars a bot may bet on one event."""
+        return 1.0
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Return what bots are scored by: their forecasts, and what their bets return."""
+        return ("forecasts", "returns")
+
+    def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
+        """Return one subject an event."""
+        return tuple(Subject("event", event.id) for event in events)
+
+    def view(
+        self, subject: Subject, events: Sequence[Event], *, venue: str, account: Account | None = None
+    ) -> EventView:
+        """Return the event a bot is shown; there is no account."""
+        event = next((event for event in events if Subject("event", event.id) == subject), None)
+        if event is None:
+            raise UsageError(f"{subject.kind} {subject.id!r} is no event of this run; game {self.name!r} plays those")
+        return EventView(event, venue)
+
+    def form(self, view: EventView, *, price_blind: bool = False) -> EventForm:
+        """Return how an answer about the event is asked for and read."""
+        return EventForm(view, self.stake_usd, self._book_at, price_blind)
+
+    def book(
+        self,
+        answer: Decision,
+        view: EventView,
+        account: Account | None,
+        quotes: Mapping[Instrument, Price],
+        fills: FillModel,
+    ) -> Booking:
+        """Return the booking of a decision: one order a bet, filled whole.
+
+        Args:
+            answer: With a forecast of every market of the event exactly once, and at most one order on each.
+            view: The event, with the markets the run plays.
+            account: There is none.
+            quotes: Of the outcomes. A market without one that is not bet on is
+                recorded at the price the bot was shown.
+            fills: Sets the price of each bet.
+
+        Raises:
+            AnswerError: If the decision breaks a rule; the message names every
+                complaint and what to mend.
+        """
+        event, lines = view.event, _lines(answer, view)
+        prices = {market.id: price for market in event.markets if (price := _price(market, view, quotes)) is not None}
+        complaints = [
+            *_order_complaints(answer, view),
+            *_roll_call(lines, event),
+            *(text for said in lines for text in _complaints(said, view, quotes, prices)),
+            *self._money_complaints(lines, answer.unallocated_usd),
+        ]
+        if complaints:
+            raise AnswerError(_joined(complaints))
+        scale = self._scale(_staked_usd(lines))
+        bets = tuple(
+            BookedBet(said.market_id, float(said.bet_usd), said.bet_usd * scale, prices[said.market_id])
+            for said in lines
+        )
+        orders = view.orders({bet.market_id: bet.booked_usd for bet in bets})
+        booked = tuple(_booked(order, quotes[order.instrument], fills) for order in orders)
+        staked_usd = math.fsum(abs(bet.booked_usd) for bet in bets)
+        return Booking(bets, booked, unallocated_usd=max(0.0, self.stake_usd - staked_usd), scale=scale)
+
+    def _book_at(self, answer: Decision, view: EventView, quotes: Mapping[Instrument, Price]) -> Booking:
+        return self.book(answer, view, None, quotes, MidFills())
+
+    def _scale(self, staked_usd: float) -> float:
+        overstaked = staked_usd > self.stake_usd + STAKE_TOLERANCE_USD
+        return self.stake_usd / staked_usd if overstaked and self.overstake == "scale" else 1.0
+
+    def _money_complaints(self, lines: Sequence[MarketDecision], stated: object) -> Iterator[str]:
+        """Yield what is wrong with the sum of the bets and with what is said to be left."""
+        staked_usd = _staked_usd(lines)
+        excess_usd = staked_usd - self.stake_usd
+        if not math.isfinite(staked_usd):
+            yield "the bets add up to more than can be counted; lower them to $1.00 in total"
+            return
+        if excess_usd > STAKE_TOLERANCE_USD and self.overstake == "refuse":
+            yield (
+                f"staked {_usd(staked_usd)} of {_usd(self.stake_usd)}; lower the bets by {_usd(excess_usd)} in total"
+            )
+            return
+        if stated is None or any(_number(said.bet_usd) is None for said in lines):
+            return
+        rest_usd = max(0.0, -excess_usd)
+        stated_usd = _number(stated)
+        if stated_usd is None:
+            yield f"unallocated is {_seen(stated)}, not a number; state {_usd(rest_usd)} or leave it out"
+        elif abs(stated_usd - rest_usd) > UNALLOCATED_TOLERANCE_USD:
+            yield (
+                f"unallocated is stated as {_usd(stated_usd)}, but the bets leave {_usd(rest_usd)}; "
+                "state that, or leave it out, or mend the bets"
+            )
+
+
+def _lines(answer: Decision, view: EventView) -> tuple[MarketDecision, ...]:
+    """Return what was said about each market, its forecast and its bet in one; its first order counts."""
+    bets_usd: dict[str, float] = {}
+    outcomes = view.outcomes
+    for order in answer.orders:
+        if order.instrument in outcomes:
+            market, side = outcomes[order.instrument]
+            is_said_so = side == "YES" or _number(order.amount) is None
+            bets_usd.setdefault(market.id, order.amount if is_said_so else -order.amount)
+    return tuple(
+        said
+        if isinstance(said, MarketDecision)
+        else MarketDecision(
+            said.market_id, said.probability, bets_usd.get(said.market_id, 0.0), said.confidence, said.rationale
+        )
+        for said in answer.forecasts
+    )
+
+
+def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
+    """Yield what is wrong with orders, apart from their amounts as bets."""
+    if answer.labels:
+        yield "it has labels, which this game has no use for; leave them out"
+    bet_on = Counter(said.market_id for said in answer.forecasts if isinstance(said, MarketDecision))
+    outcomes = view.outcomes
+    for order in answer.orders:
+        if order.instrument not in outcomes:
+            yield f"an order is on {str(order.instrument.id)[:80]!r}, no outcome of this event; take it out"
+            continue
+        market, _ = outcomes[order.instrument]
+        name = f"market {market.id!r}"
+        bet_on[market.id] += 1
+        if bet_on[market.id] == 2:
+            yield f"{name} is bet on more than once; keep one bet"
+        if order.side != "buy" or order.unit != "usd":
+            yield f"{name}: its order is to {order.side} in {order.unit}; buy YES or NO for dollars"
+        amount = _number(order.amount)
+        if amount is not None and amount < 0.0:
+            yield f"{name}: its order is for {amount:g} dollars; order the other outcome for {-amount:g}"
+
+
+def _roll_call(lines: Sequence[MarketDecision], event: Event) -> Iterator[str]:
+    """Yield a complaint for each market of the event that is not decided on exactly once."""
+    asked = {market.id for market in event.markets}
+    said = Counter(str(line.market_id) for line in lines)
+    for market_id, times in said.items():
+        if market_id not in asked:
+            yield f"market {market_id[:80]!r} is not one of this event; take it out"
+        elif times > 1:
+            yield f"market {market_id!r} is decided {times} times; keep one"
+    for market in event.markets:
+        if market.id not in said:
+            yield f"market {market.id!r} is missing; add its probability and its bet, which may be 0"
+
+
+def _complaints(
+    said: MarketDecision, view: EventView, quotes: Mapping[Instrument, Price], prices: Mapping[str, EntryPrice]
+) -> Iterator[str]:
+    """Yield what is wrong with what was said about one market."""
+    name = f"market {str(said.market_id)[:80]!r}"
+    yield from (f"{name}: {text}" for text in _probability_complaints(said.probability))
+    if said.confidence is not None:
+        confidence = _number(said.confidence)
+        if confidence is None or not 0.0 <= confidence <= MAX_CONFIDENCE:
+            yield f"{name}: the confidence is {_seen(said.confidence)}; give a number from 0 to 10 or leave it out"
+    bet_usd = _number(said.bet_usd)
+    if bet_usd is None:
+        yield f"{name}: the bet is {_seen(said.bet_usd)}; give dollars as a number, negative for NO, 0 for no bet"
+        return
+    market = view.event.market(said.market_id)
+    if market is not None:
+        yield from (f"{name}: {text}" for text in _bet_complaints(bet_usd, market, view, quotes, prices))
+
+
+def _probability_complaints(value: object) -> Iterator[str]:
+    probability = _number(value)
+    if probability is None:
+        yield f"the probability is {_seen(value)}; give a number from 0 to 1"
+    elif 1.0 < probability <= 100.0:
+        hint = f"{probability:g} % is {probability / 100:g}"
+        yield f"the probability is {probability:g}; give a number from 0 to 1, {hint}"
+    elif not 0.0 <= probability <= 1.0:
+        yield f"the probability is {probability:g}; give a number from 0 to 1"
+
+
+def _bet_complaints(
+    bet_usd: float,
+    market: Market,
+    view: EventView,
+    quotes: Mapping[Instrument, Price],
+    prices: Mapping[str, EntryPrice],
+) -> Iterator[str]:
+    if bet_usd == 0.0:
+        if market.id not in prices:
+            yield "it has no price at all, so nothing can be said about it"
+        return
+    price = _quoted(market, view, quotes)
+    side = _side(bet_usd)
+    if market.closed:
+        yield "it is closed; set its bet to 0"
+    elif price is None or not price.usable:
+        yield "it has no usable quote now; set its bet to 0"
+    elif price.of(side) < MIN_SIDE_PRICE:
+        seen = f"{side} is priced at {price.of(side):.2g}, below {MIN_SIDE_PRICE:g}"
+        yield f"{seen}; set its bet to 0 or bet on the other side"
+
+
+def _quoted(market: Market, view: EventView, quotes: Mapping[Instrument, Price]) -> EntryPrice | None:
+    """Return the quoted price of YES of a market."""
+    found = quotes.get(view.instrument(market, "YES"))
+    return None if found is None else EntryPrice(found.mid, found.source)
+
+
+def _price(market: Market, view: EventView, quotes: Mapping[Instrument, Price]) -> EntryPrice | None:
+    """Return the price a market is recorded at: the quote's, or else the one the bot was shown."""
+    found = _quoted(market, view, quotes)
+    return market.quote.price if found is None and market.quote is not None else found
+
+
+def _booked(order: Order, price: Price, fills: FillModel) -> BookedOrder:
+    fill = fills.fill(order, price)
+    if fill is None:
+        raise AnswerError(f"nobody offers {order.instrument.id} now; set its bet to 0")
+    return BookedOrder(order, (fill,))
+
+
+def _side(bet_usd: float) -> Side:
+    return "YES" if bet_usd > 0 else "NO"
+
+
+def _staked_usd(lines: Sequence[MarketDecision]) -> float:
+    """Return the sum of the absolute bets, as far as they are numbers."""
+    return sum(abs(bet_usd) for said in lines if (bet_usd := _number(said.bet_usd)) is not None)
+
+
+def _number(value: object) -> float | None:
+    """Return a finite number as a float; None for anything else, booleans and text included."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _seen(value: object) -> str:
+    """Return what somebody said instead of a fitting number, cut to a length for a message."""
+    return repr(value)[:40]
+
+
+def _usd(amount_usd: float) -> str:
+    """Return dollars in cents, or more exactly where cents would hide the amount."""
+    in_cents = round(amount_usd, 2)
+    return f"${amount_usd:.2f}" if abs(in_cents - amount_usd) < STAKE_TOLERANCE_USD / 2 else f"${amount_usd:.7g}"
+
+
+def _joined(complaints: list[str]) -> str:
+    if len(complaints) == 1:
+        return complaints[0]
+    return "; ".join(f"({number}) {text}" for number, text in enumerate(complaints, start=1))
