@@ -154,7 +154,7 @@ def _retrace(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) 
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.rerun import print_retraced, retraced_document
 
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         found = retrace(store, run_key, traces=TraceFolder(), clock=options.wall_clock, listener=listener)
     code = FAILED if any(each.equal is False for each in found) else DONE

@@ -33,7 +33,7 @@ def trace(
     if (decision is None) is not cost:
         raise typer.BadParameter("name a DECISION, or ask for --cost of them all")
     output.set_up_logs(verbose=False)
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
         if decision is None:
             report = used(store, TraceFolder())
