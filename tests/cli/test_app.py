@@ -74,7 +74,7 @@ def test_every_command_is_there_and_every_help_is_a_whole_lower_case_phrase() ->
         assert all(text and text[0].islower() and not text.endswith(".") for text in texts), (name, texts)
 
 
-BELOW = ("runs void", "import predibench", "import ledger", "ledger upgrade")
+BELOW = ("runs void", "import predibench", "import ledger", "ledger upgrade", "ledger verify")
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS, *BELOW])

@@ -85,6 +85,18 @@ def pack_runs(connection: Connection, run_ids: Sequence[int]) -> None:
     )
 
 
+def packs_unlike_rows(connection: Connection) -> Iterator[tuple[str, bool]]:
+    """Yield the key of each run whose pack would be read, and whether its rows say the same, number for number."""
+    keys = {row: key for row, key in connection.execute(select(runs.c.id, runs.c.key))}
+    packed = [row for row in connection.execute(select(run_packs.c.run_id).join(changes, _is_current())).scalars()]
+    for row in sorted(packed):
+        content = connection.execute(select(run_packs.c.content).where(run_packs.c.run_id == row)).scalar_one()
+        found, again = _unpacked(content), _of_rows(connection, [row])[row]
+        # One that cannot be unpacked is never read.
+        if found is not None:
+            yield keys[row], _packed(found) == _packed(again)
+
+
 def _is_current() -> Any:
     return and_(changes.c.scope == run_packs.c.run_id, changes.c.number == run_packs.c.change)
 
