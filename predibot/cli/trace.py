@@ -25,7 +25,6 @@ def trace(
 ) -> None:
     """Show a stored trace step by step, or sum them all."""
     from predibot.jobs.read_traces import read_trace, used
-    from predibot.ledger.files.traces import TraceFolder
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.trace import print_trace, print_used, trace_document, used_document
@@ -36,13 +35,13 @@ def trace(
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
         if decision is None:
-            report = used(store, TraceFolder())
+            report = used(store)
             if json:
                 output.print_document(used_document(report))
             else:
                 print_used(output.report_console(), report)
             return
-        found = read_trace(store, decision, TraceFolder())
+        found = read_trace(store, decision)
     if json:
         output.print_document(trace_document(found))
     else:

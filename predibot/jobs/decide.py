@@ -24,7 +24,6 @@ from predibot.jobs.open_venue import OpenVenue
 from predibot.jobs.workers.dispatch import Shift
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import Crew, ThreadCrew
-from predibot.ledger.files.traces import TraceFolder
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
@@ -90,7 +89,6 @@ def decide(
     listener: ProgressListener,
     watch: Watch = unwatched,
     processes: Processes | None = None,
-    traces: TraceFolder | None = None,
 ) -> DecideReport:
     """Make every decision of a run that is not made yet, and return them all.
 
@@ -107,7 +105,6 @@ def decide(
         listener: Told of each decision.
         watch: Told of each step of each bot.
         processes: Who does the work besides; left out, threads of this process.
-        traces: Where agents' traces are kept; left out, in runs/out/traces of the current folder.
 
     Raises:
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
@@ -123,7 +120,7 @@ def decide(
         return DecideReport(run, (), (), run.notes, time.monotonic() - began)
     plans = [bot_plan(bot) for bot in bots]
     bot_rows = store.run_write(lambda connection: add_bots(connection, run.stored, plans))
-    place = (request.recipe, opened, settings, clock, equipment, watch, traces or TraceFolder())
+    place = (request.recipe, opened, settings, clock, equipment, watch)
     workplace = Workplace(*place, retry=request.retry)
     bench = make_bench(run.stored, run.events, workplace, store=store, began_at=clock())
     jobs = tuple(decide_job(run.stored, bot, bot_rows, event) for bot in bots for event in run.events)

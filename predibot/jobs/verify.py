@@ -8,8 +8,8 @@ from sqlalchemy import Connection, select
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluation_text import evaluation_from_text
-from predibot.ledger.files.pages import PageFolder
-from predibot.ledger.files.traces import TraceFolder
+from predibot.ledger.files.pages import Pages
+from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_traces import decisions_with_traces
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.invariants import Broken, Checked, broken_rows
@@ -90,7 +90,7 @@ def _kept(connection: Connection) -> Iterator[tuple[str, str, str]]:
 
 def _artefacts(store: Store, kept: list[tuple[str, str, str]], checked: Checked) -> Iterator[Broken]:
     """Yield the traces and pages that are missing, or whose content does not have their hash."""
-    traces, pages = TraceFolder(), PageFolder()
+    traces, pages = Traces(store), Pages(store)
     read = {"traces present": lambda digest: [*traces.steps(digest)], "pages present": pages.text}
     for check, name, digest in kept:
         checked.count(check)

@@ -114,6 +114,11 @@ class Store:
         """Return the URL as it may be shown, without passwords."""
         return masked(self._engine.url)
 
+    @property
+    def files(self) -> Path | None:
+        """Return the folder beside a SQLite file in which its traces and pages lie; None for a server."""
+        return None if self._file is None else self._file.with_name(f"{self._file.name}.files")
+
     @contextmanager
     def write(self, *, durable: bool = False) -> Iterator[Connection]:
         """Run one transaction that may write; all of it is stored, or nothing.

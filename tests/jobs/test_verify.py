@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.conftest import Predibot, said_here
+from tests.ledger.databases import Postgres
 
 RECIPE = """
 game = "dollar_per_event"
@@ -47,7 +48,7 @@ CHANGES = {
     "UPDATE tasks SET status = 'failed'": "work has its decision",
     "UPDATE spending SET usd = -1": "spending counted",
     "UPDATE decisions SET cost_known_usd = 1000": "spending counted",
-    "UPDATE price_paths SET points = CAST(x'01' || substr(points, 19) || substr(points, 2, 17) AS BLOB)": "prices in order",
+    "UPDATE price_paths SET points = CAST(points || substr(points, 2, 17) AS BLOB)": "prices in order",
     "UPDATE resolutions SET revision = revision + 1": "resolutions whole",
     "UPDATE run_packs SET change = (SELECT number FROM changes WHERE scope = run_id)": "packs like their rows",
     "UPDATE memos SET content = '[1, {}]'": "kept evaluations readable",
@@ -92,6 +93,23 @@ def test_whatever_was_changed_is_found_and_named(predibot: Predibot, tmp_path: P
     assert missed == []
 
 
+@pytest.mark.parametrize("executor", ["threads:2", "processes:2"])
+def test_a_server_holds_traces_and_pages_itself(
+    predibot: Predibot, postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
+) -> None:
+    ledger = ("--ledger", postgres.empty())
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    assert predibot("decide", "r.toml", "--events", "2", "--executor", executor, *ledger).code == 0
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    said = predibot("ledger", "verify", "--json", *ledger)
+    looked_at = {check["name"]: check["rows"] for check in said.document["checks"]}
+    assert (said.code, looked_at["traces present"], looked_at["pages present"] > 0) == (0, 2, True)
+    run = predibot("runs", "--json", *ledger).document["runs"][0]["key"]
+    assert "4 of 4 decisions are the same again" in predibot("decide", "--replay-traces", run, *ledger).out
+    assert [*(tmp_path / "elsewhere").iterdir()] == []
+
+
 def test_a_trace_or_page_that_was_changed_or_removed_is_named(predibot: Predibot, tmp_path: Path) -> None:
     trace = next(tmp_path.rglob("*.jsonl"))
     trace.write_text("{}")
@@ -101,4 +119,4 @@ def test_a_trace_or_page_that_was_changed_or_removed_is_named(predibot: Predibot
     assert said.code == 1
     text = " ".join(said.out.split())
     assert f"{trace.name} was changed since" in text
-    assert f"{page.name}; it was made in another folder, or removed" in text
+    assert f"{page.name}; it was removed, or not copied with the ledger" in text

@@ -1,7 +1,7 @@
 """Setting up what a process works with."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import Bench
 from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.jobs.open_venue import OpenVenue
-from predibot.ledger.files.traces import TraceFolder
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant, Retry
 from predibot.ledger.write.events import catalogue
@@ -37,7 +36,6 @@ class Workplace:
     clock: Callable[[], datetime]
     equipment: "Equipment | None" = None
     watch: Watch = unwatched
-    traces: TraceFolder = field(default_factory=TraceFolder)
     retry: frozenset[Retry] = frozenset()
     """What is tried again because the user asks for it."""
 
@@ -91,7 +89,6 @@ def make_bench(
         equipment=workplace.equipment,
         loopback=opened.loopback.search_url if opened.loopback else None,
         watch=workplace.watch,
-        traces=workplace.traces,
     )
 
 

@@ -188,7 +188,7 @@ def _spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
             amount = Exact(**{name: row[name] for name in Exact.__slots__})
             if min(amount.usd, amount.tokens, amount.steps, amount.searches, amount.seconds) < 0:
                 yield Broken(check, row["account"], f"{amount} is less than nothing")
-    settled = {row.account: row for row in connection.execute(select(spending))}
+    settled = {row.account: row.usd for row in connection.execute(select(spending.c.account, spending.c.usd))}
     costs = (
         select(runs.c.key, bots.c.name, func.sum(decisions.c.cost_known_usd))
         .join(runs, runs.c.id == decisions.c.run_id)
@@ -200,9 +200,9 @@ def _spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
         known[f"run/{key}"] += usd
         known[f"bot/{key}/{bot}"] += usd
     for account, usd in known.items():
-        if (row := settled.get(account)) is None:
+        if account not in settled:
             continue
-        booked = Exact(**{name: getattr(row, name) for name in Exact.__slots__}).spending()
+        booked = Exact(usd=settled[account]).spending()
         if usd > booked.usd + _COST_TOLERANCE_USD:
             yield Broken(
                 check, account, f"its decisions cost ${usd:.6f}, ${booked.usd:.6f} is counted against its limit"

@@ -18,7 +18,6 @@ from predibot.errors import BudgetSpent, PluginError, UsageError
 from predibot.jobs.deciding.agent_setup import Equipment, Fitting
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.open_venue import OpenVenue, open_venue
-from predibot.ledger.files.pages import PageFolder
 from predibot.ledger.store import Store
 from predibot.net.api_keys import ApiKeys
 from predibot.recipe.parse import RecipeText, parse_recipe
@@ -35,11 +34,10 @@ def opened() -> Iterator[OpenVenue]:
         yield venue
 
 
-def fitted(opened: OpenVenue, pages: Path, *, key: str = "not-on-any-page") -> Fitting:
+def fitted(opened: OpenVenue, store: Store, *, key: str = "not-on-any-page") -> Fitting:
     recipe = parse_recipe(RecipeText(RECIPE, "sharp.toml", "sharp"))
-    equipment = Equipment(
-        recipe, opened, ApiKeys({"OPENAI_API_KEY": key}), "run", 600.0, lambda: NOW, pages=PageFolder(pages)
-    )  # fmt: skip
+    keys = ApiKeys({"OPENAI_API_KEY": key})
+    equipment = Equipment(recipe, opened, keys, "run", 600.0, lambda: NOW, store=store)
     event = opened.venue.events(opened.now).events[0]
     return equipment.fit(recipe.bots[0], event, opened.now)
 
@@ -290,11 +288,13 @@ def read_a_page(fitting: Fitting, opened: OpenVenue) -> str:
 
 
 def test_a_page_that_repeats_a_key_is_kept_without_it(opened: OpenVenue, tmp_path: Path) -> None:
-    said = read_a_page(fitted(opened, tmp_path / "open"), opened)
+    with Store.open(f"sqlite:///{tmp_path}/open.db") as store:
+        said = read_a_page(fitted(opened, store), opened)
     word = max(re.findall(r"\w+", said.splitlines()[-1]), key=len)
-    fitting = fitted(opened, tmp_path / "hidden", key=word)
-    read_a_page(fitting, opened)
-    (kept,) = (path for path in (tmp_path / "hidden").rglob("*") if path.is_file())
+    with Store.open(f"sqlite:///{tmp_path}/hidden.db") as store:
+        fitting = fitted(opened, store, key=word)
+        read_a_page(fitting, opened)
+    (kept,) = (tmp_path / "hidden.db.files/pages").rglob("*.txt")
     (visited,) = (step for step in fitting.trace.steps if step["kind"] == "page_visited")
     assert word.encode() not in kept.read_bytes()
     assert b"***" in kept.read_bytes()
