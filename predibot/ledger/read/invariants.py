@@ -64,11 +64,11 @@ def _of_run(connection: Connection, checked: Checked, run_id: int, key: str, gam
     is_void = connection.execute(select(runs.c.voided_at).where(runs.c.id == run_id)).scalar_one() is not None
     void = connection.execute(voids).scalar_one() if is_void else 0
 
-    def rows(table: str) -> dict[tuple[str, str], list[Row]]:
-        found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    def rows(table: str) -> dict[tuple[str, str, str], list[Row]]:
+        found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
         for row in export_rows(connection, table, run_key=key):
             if row["void"] == void:
-                found[row["bot"], row["subject_id"]].append(row)
+                found[row["bot"], row["subject_kind"], row["subject_id"]].append(row)
         return found
 
     said, placed, bought, quoted = rows("forecasts"), rows("bets"), rows("fills"), rows("quotes")
@@ -78,9 +78,9 @@ def _of_run(connection: Connection, checked: Checked, run_id: int, key: str, gam
         for market in event.markets
     }
     stake_usd = make_game(game).stake_usd
-    for (bot, subject), (decision,) in rows("decisions").items():
+    for (bot, kind, subject), (decision,) in rows("decisions").items():
         name = f"{key}/{bot}/{subject}"
-        own = [table.get((bot, subject), []) for table in (said, placed, bought, quoted)]
+        own = [table.get((bot, kind, subject), []) for table in (said, placed, bought, quoted)]
         checked.count("forecasts in range", len(own[0]))
         checked.count("questions as asked", len(own[0]))
         checked.count("quotes of bets", len(own[1]))
