@@ -20,6 +20,7 @@ from predibot.cli import (
     export,
     imports,
     init,
+    ledger,
     record,
     replay,
     report,
@@ -72,8 +73,8 @@ def _options(
 
 
 _COMMANDS = (
-    decide, track, evaluate, replay, score, report, trace, select, runs, record, export, imports, demo, init, bots,
-    doctor,
+    decide, track, evaluate, replay, score, report, trace, select, runs, record, export, imports, ledger, demo, init,
+    bots, doctor,
 )  # fmt: skip
 for module in _COMMANDS:
     module.register(app)

@@ -149,14 +149,13 @@ def _decide(
 
 def _retrace(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) -> None:
     from predibot.jobs.replay.rerun import retrace
-    from predibot.ledger.files.traces import TraceFolder
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.rerun import print_retraced, retraced_document
 
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
-        found = retrace(store, run_key, traces=TraceFolder(), clock=options.wall_clock, listener=listener)
+        found = retrace(store, run_key, clock=options.wall_clock, listener=listener)
     code = FAILED if any(each.equal is False for each in found) else DONE
     if as_json:
         output.print_document(retraced_document(run_key, found), exit_code=code)

@@ -78,7 +78,11 @@ def evaluate(
     shown = options.shown(full=full, table=table, every=every)
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
     asked = output.question_for(asked, shown, json=json, csv=csv)
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
+    address = ledger or DEFAULT_LEDGER
+    with (
+        Store.open_to_read(address) if no_track else Store.open(address, create=False) as store,
+        output.progress(verbose=verbose) as listener,
+    ):
         output.say(f"ledger: {store.address}")
         specs = specs_of_ledger(store, venue)
         spec = specs[-1]

@@ -49,7 +49,7 @@ def export(
     if folder is None and file_format not in (None, "jsonl"):
         raise typer.BadParameter(f"--format {file_format} is for files; name a FOLDER for them")
     chosen = tuple(name for name in known if not table or name in table)
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
         if folder is None:
             _print_rows(export_lines(store, chosen, canonical=canonical), as_document=json)

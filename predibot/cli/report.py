@@ -44,7 +44,7 @@ def report(
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = output.question_for(Question(), shown, json=json, csv=csv)
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
         found = evaluate_stored(
             store, venue=venue, recipe=recipe, bots=bot_names, as_of=as_of, question=asked, clock=options.wall_clock

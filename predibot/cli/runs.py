@@ -38,7 +38,7 @@ def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Js
     from predibot.reports.views.from_jobs import run_row
 
     output.set_up_logs(verbose=False)
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
         with store.read() as connection:
             rows = [run_row(summary) for summary in list_runs(connection)]

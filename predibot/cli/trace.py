@@ -25,7 +25,6 @@ def trace(
 ) -> None:
     """Show a stored trace step by step, or sum them all."""
     from predibot.jobs.read_traces import read_trace, used
-    from predibot.ledger.files.traces import TraceFolder
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.trace import print_trace, print_used, trace_document, used_document
@@ -33,16 +32,16 @@ def trace(
     if (decision is None) is not cost:
         raise typer.BadParameter("name a DECISION, or ask for --cost of them all")
     output.set_up_logs(verbose=False)
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
         if decision is None:
-            report = used(store, TraceFolder())
+            report = used(store)
             if json:
                 output.print_document(used_document(report))
             else:
                 print_used(output.report_console(), report)
             return
-        found = read_trace(store, decision, TraceFolder())
+        found = read_trace(store, decision)
     if json:
         output.print_document(trace_document(found))
     else:

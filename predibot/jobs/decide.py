@@ -25,7 +25,6 @@ from predibot.jobs.open_venue import OpenVenue
 from predibot.jobs.workers.dispatch import Shift
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import Crew, ThreadCrew
-from predibot.ledger.files.traces import TraceFolder
 from predibot.ledger.read.packed_runs import pack_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import release
@@ -92,7 +91,6 @@ def decide(
     listener: ProgressListener,
     watch: Watch = unwatched,
     processes: Processes | None = None,
-    traces: TraceFolder | None = None,
 ) -> DecideReport:
     """Make every decision of a run that is not made yet, and return them all.
 
@@ -109,7 +107,6 @@ def decide(
         listener: Told of each decision.
         watch: Told of each step of each bot.
         processes: Who does the work besides; left out, threads of this process.
-        traces: Where agents' traces are kept; left out, in runs/out/traces of the current folder.
 
     Raises:
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
@@ -137,7 +134,6 @@ def decide(
         began_at=clock(),
         retry=request.retry,
         watch=watch,
-        traces=traces,
     )
     subjects = worker.game.subjects(run.events)
     jobs = tuple(decide_job(run.stored, bot, bot_rows, subject) for bot in bots for subject in subjects)

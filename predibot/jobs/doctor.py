@@ -58,7 +58,7 @@ def _ledger(address: str) -> Check:
         file = sqlite_file(parse_ledger_url(address))
         if file is not None and not file.exists():
             return Check("ledger", "ok", f"{file} is not there yet; the first `predibot decide` makes it")
-        with Store.open(address, create=False) as store:
+        with Store.open(address, create=False, upgrade=False) as store:
             # Begun and given up, as nothing is to be written; one that is only readable says so here.
             with store.write() as connection:
                 damage = [] if file is None else connection.exec_driver_sql("PRAGMA quick_check(1)").scalars().all()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from predibot.errors import UsageError
-from predibot.ledger.files.traces import TraceFolder, cost_of_steps, estimated_usd_of_steps
+from predibot.ledger.files.traces import Traces, cost_of_steps, estimated_usd_of_steps
 from predibot.ledger.read.decision_traces import TracedDecision, decisions_named, decisions_with_traces
 from predibot.ledger.store import Store
 
@@ -61,7 +61,7 @@ class UsedReport:
     """Why each trace that could not be read could not be."""
 
 
-def read_trace(store: Store, asked: str, folder: TraceFolder) -> ReadTrace:
+def read_trace(store: Store, asked: str) -> ReadTrace:
     """Return the trace of `RUN_KEY/BOT/EVENT_ID`, or the one whose SHA-256 begins so.
 
     Raises:
@@ -70,10 +70,10 @@ def read_trace(store: Store, asked: str, folder: TraceFolder) -> ReadTrace:
     decision = _by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _by_name(store, asked)
     if decision.trace_sha256 is None:
         raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")
-    return ReadTrace(decision, tuple(folder.steps(decision.trace_sha256)))
+    return ReadTrace(decision, tuple(Traces(store).steps(decision.trace_sha256)))
 
 
-def used(store: Store, folder: TraceFolder) -> UsedReport:
+def used(store: Store) -> UsedReport:
     """Return what all decisions with a trace used, by bot in order of entry."""
     with store.read() as connection:
         traced = decisions_with_traces(connection)
@@ -81,7 +81,7 @@ def used(store: Store, folder: TraceFolder) -> UsedReport:
     missing = []
     for decision in traced:
         try:
-            steps = list(folder.steps(str(decision.trace_sha256)))
+            steps = list(Traces(store).steps(str(decision.trace_sha256)))
         except UsageError as error:
             missing.append(str(error))
             continue

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalErr
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.ledger.schema.versions import HEAD, make_current, stored_version
+from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, stored_version
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
 
 T = TypeVar("T")
@@ -45,14 +45,24 @@ class Store:
         # A server that was never reached is told at once; it may be the address that is wrong.
         self._reconnect_seconds = 0.0
         self._closed = False
+        self.upgraded: Upgrade | None = None
+        """What was done to its tables as it was opened; None where they were of this version."""
 
     @classmethod
-    def open(cls, address: str, *, create: bool = True, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
-        """Open a ledger, make its tables where there are none, upgrade older ones.
+    def open(
+        cls,
+        address: str,
+        *,
+        create: bool = True,
+        upgrade: bool = True,
+        reconnect_seconds: float = RECONNECT_SECONDS,
+    ) -> Self:
+        """Open a ledger to write to it, make its tables where there are none, upgrade older ones after a backup.
 
         Args:
             address: A sqlite or postgresql URL.
             create: Whether a missing SQLite file is made; else it is an error.
+            upgrade: Whether tables are made or upgraded; else it is an error where they are not of this version.
             reconnect_seconds: For how long a server that goes away later is asked again.
 
         Raises:
@@ -64,7 +74,7 @@ class Store:
         file = sqlite_file(url)
         if file is not None:
             _prepare(file, create=create)
-        return cls._opened_at(url, Store._make_current, reconnect_seconds)
+        return cls._opened_at(url, Store._make_current if upgrade else Store._check_current, reconnect_seconds)
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -103,6 +113,11 @@ class Store:
     def address(self) -> str:
         """Return the URL as it may be shown, without passwords."""
         return masked(self._engine.url)
+
+    @property
+    def files(self) -> Path | None:
+        """Return the folder beside a SQLite file in which its traces and pages lie; None for a server."""
+        return None if self._file is None else self._file.with_name(f"{self._file.name}.files")
 
     @contextmanager
     def write(self, *, durable: bool = False) -> Iterator[Connection]:
@@ -215,7 +230,7 @@ class Store:
         self._largest_bytes = max(self._largest_bytes, size_bytes)
 
     def _check_current(self) -> None:
-        """Refuse to read tables of another version, which only a writer upgrades.
+        """Refuse tables of another version: only who writes upgrades them, or who asks for it.
 
         Raises:
             LedgerUnusable: If they are.
@@ -227,7 +242,7 @@ class Store:
         if version != HEAD:
             raise LedgerUnusable(
                 f"the ledger {self.address} is of version {version}, and is read at version {HEAD}. "
-                "`predibot track` on this ledger upgrades it, and keeps a copy of a file"
+                "`predibot ledger upgrade` with this --ledger upgrades it, and keeps a copy of a file"
             )
 
     def _make_current(self) -> None:
@@ -240,7 +255,7 @@ class Store:
             with self._in_use():
                 _write_ahead(file)
         with self.write() as connection:
-            make_current(connection)
+            self.upgraded = make_current(connection)
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
         """Return what an attempt returns, made again for a while where the server is away."""

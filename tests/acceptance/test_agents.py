@@ -60,7 +60,7 @@ class Played:
 
     def steps(self, kind: str) -> list[Any]:
         """Return the steps of a kind, of all traces."""
-        traces = sorted((self.folder / "runs/out/traces").rglob("*.jsonl"))
+        traces = sorted((self.folder / "runs/out/predibot.db.files/traces").rglob("*.jsonl"))
         steps = [json.loads(line) for trace in traces for line in trace.read_text("utf-8").splitlines()]
         return [step for step in steps if step["kind"] == kind]
 
@@ -153,7 +153,7 @@ def test_the_same_seed_gives_the_same_decisions(twice: tuple[Played, Played]) ->
 
 def test_what_an_agent_read_is_found_by_the_hash_that_is_stored_with_its_decision(played: Played) -> None:
     read = {row["sha256"] for row in played.rows("sources") if row["kind"] == "page"}
-    kept = {path.stem: path for path in (played.folder / "runs/out/pages").rglob("*.txt")}
+    kept = {path.stem: path for path in (played.folder / "runs/out/predibot.db.files/pages").rglob("*.txt")}
     assert len(read) > 10
     assert set(kept) >= read
     assert all(hashlib.sha256(kept[digest].read_bytes()).hexdigest() == digest for digest in kept)

@@ -148,6 +148,6 @@ def test_a_limit_of_a_run_or_a_day_holds_across_two_calls_with_one_ledger(
     more = ("--new-run",) if level == "day" else ()
     ends.append(predibot("decide", recipe, *WORLD, *more))
     assert [each.code for each in ends] == [0, 0], ends[-1].err
-    traces = [path.read_text("utf-8") for path in (tmp_path / "runs/out/traces").rglob("*.jsonl")]
+    traces = [path.read_text("utf-8") for path in (tmp_path / "runs/out/predibot.db.files/traces").rglob("*.jsonl")]
     searches = sum(json.loads(line)["kind"] == "search" for trace in traces for line in trace.splitlines())
     assert 0 < searches <= 3

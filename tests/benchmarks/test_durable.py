@@ -9,7 +9,7 @@ from statistics import median
 import pytest
 
 from predibot.domain.decision import Subject
-from predibot.ledger.files.traces import Trace, TraceFolder
+from predibot.ledger.files.traces import Trace, Traces
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim
 from predibot.ledger.write.decisions import store_decision
@@ -44,19 +44,20 @@ def storing(tmp_path: Path, *, durable: bool) -> float:
     return median(taken)
 
 
-def keeping(folder: TraceFolder) -> float:
+def keeping(traces: Traces) -> float:
     """Return the median time that keeping a trace takes."""
     taken = []
     for number in range(DECISIONS):
         trace = Trace()
         trace.record("model", number=number)
-        taken.append(milliseconds(partial(folder.keep, trace)))
+        taken.append(milliseconds(partial(traces.keep, trace)))
     return median(taken)
 
 
 def test_what_a_decision_that_outlives_a_power_cut_costs(tmp_path: Path) -> None:
     free, paid = storing(tmp_path, durable=False), storing(tmp_path, durable=True)
-    kept = keeping(TraceFolder(tmp_path / "traces"))
+    with Store.open(f"sqlite:///{tmp_path}/traced.db") as store:
+        kept = keeping(Traces(store))
     print(
         f"\nstoring a decision: {free:.1f} ms, {paid:.1f} ms where it was paid for and is synced to the disk; "
         f"keeping its trace, synced too: {kept:.1f} ms"

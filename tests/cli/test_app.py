@@ -37,6 +37,7 @@ COMMANDS = (
     "record",
     "export",
     "import",
+    "ledger",
     "demo",
     "init",
     "bots",
@@ -67,13 +68,16 @@ def test_help_imports_nothing_heavy() -> None:
 def test_every_command_is_there_and_every_help_is_a_whole_lower_case_phrase() -> None:
     group: Any = get_command(app)
     assert set(group.commands) == set(COMMANDS)
-    below = {name: command for each in ("runs", "import") for name, command in group.commands[each].commands.items()}
-    for name, command in [*group.commands.items(), *below.items()]:
+    below = [each for name in ("runs", "import", "ledger") for each in group.commands[name].commands.items()]
+    for name, command in [*group.commands.items(), *below]:
         texts = [command.help, *(param.help for param in command.params)]
         assert all(text and text[0].islower() and not text.endswith(".") for text in texts), (name, texts)
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, "runs void", "import predibench", "import ledger"])
+BELOW = ("runs void", "import predibench", "import ledger", "ledger upgrade", "ledger verify")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, *BELOW])
 def test_help_fits_and_cuts_nothing_off(predibot: Predibot, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     said = predibot(*command.split(), "--help")

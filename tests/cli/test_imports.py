@@ -40,6 +40,7 @@ def test_a_day_of_predibench_is_summed_up_and_evaluated(predibot: Predibot) -> N
     }
     assert any(note.startswith("70 decisions of the ledger were imported") for note in found["notes"])
     assert len(predibot("runs", "--json").document["runs"]) == 32
+    assert predibot("ledger", "verify", "--json").document["broken"] == []
 
 
 def test_text_of_others_is_shown_as_text(predibot: Predibot) -> None:
@@ -108,6 +109,7 @@ def test_lines_of_an_export_are_imported_from_a_file(tracked: Predibot) -> None:
     shown = tracked("import", "ledger", "all.jsonl", *NEW)
     assert shown.out.splitlines()[0] == "runs: 33 new of 33 rows"
     assert tracked("export", *NEW).out == tracked("export").out
+    assert tracked("ledger", "verify", "--json", *NEW).document["broken"] == []
 
 
 def test_texts_that_look_like_formulas_come_back_from_csv_and_line_breaks_do_not(predibot: Predibot) -> None:

@@ -95,7 +95,7 @@ def test_a_stored_decision_that_does_not_follow_from_its_trace_is_found(predibot
 
 def test_a_trace_that_was_changed_is_refused(predibot: Predibot, tmp_path: Path) -> None:
     run = _decided(predibot, tmp_path)
-    trace = next((tmp_path / "runs/out/traces").rglob("*.jsonl"))
+    trace = next((tmp_path / "runs/out/predibot.db.files/traces").rglob("*.jsonl"))
     trace.write_text(trace.read_text() + json.dumps({"step": 99, "kind": "tool"}) + "\n")
     assert "was changed since" in predibot("decide", "--replay-traces", run).err
 

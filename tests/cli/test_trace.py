@@ -58,8 +58,18 @@ def test_costs_are_summed_by_bot_and_step(agent: Predibot) -> None:
     assert "tokens in" in agent("trace", "--cost").out
 
 
+def test_traces_are_found_from_another_folder(agent: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, steps = _name(agent), agent("trace", "--cost", "--json").document
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    ledger = ("--ledger", f"sqlite:///{tmp_path}/runs/out/predibot.db")
+    assert agent("trace", name, *ledger).code == 0
+    assert agent("trace", "--cost", "--json", *ledger).document == steps
+    assert "1 of 1 decisions" in agent("decide", "--replay-traces", name.rsplit("/", 2)[0], *ledger).out
+
+
 def test_a_trace_that_is_gone_is_named_and_left_out_of_the_sums(agent: Predibot, tmp_path: Path) -> None:
-    next((tmp_path / "runs/out/traces").rglob("*.jsonl")).unlink()
+    next((tmp_path / "runs/out/predibot.db.files/traces").rglob("*.jsonl")).unlink()
     assert "there is no trace" in agent("trace", _name(agent)).err
     assert "left out: there is no trace" in agent("trace", "--cost").out
 

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -245,8 +246,12 @@ def test_a_ledger_that_is_opened_to_read_cannot_be_changed(store: Store, address
 def test_a_ledger_of_another_version_is_not_opened_to_read(store: Store, address: str) -> None:
     with store.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
-    with pytest.raises(LedgerUnusable, match=f"is of version 0001, and is read at version {HEAD}"):
-        Store.open_to_read(address)
+    said = (
+        f"is of version 0001, and is read at version {HEAD}. `predibot ledger upgrade` with this --ledger upgrades it"
+    )
+    for opened in (Store.open_to_read, partial(Store.open, upgrade=False)):
+        with pytest.raises(LedgerUnusable, match=said):
+            opened(address)
     with store.write() as connection:
         connection.execute(text(f"UPDATE alembic_version SET version_num = '{HEAD}'"))
 

@@ -30,12 +30,12 @@ from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
 from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
-from predibot.errors import ModelRefused, PluginError, UsageError
+from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageError
 from predibot.jobs.deciding.history import HistoryBoard
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.user_tools import opened_tool, require_replayable, user_search
 from predibot.jobs.open_venue import OpenVenue
-from predibot.ledger.files.pages import PageFolder
+from predibot.ledger.files.pages import Pages
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.store import Store
 from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations
@@ -73,7 +73,6 @@ class AgentSetup:
     """Whose reservations these are there."""
     retry: Retry = field(default_factory=Retry)
     probe: ToolProbe = field(default_factory=ToolProbe)
-    pages: PageFolder = field(default_factory=PageFolder)
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
     _prices: dict[tuple[str, ModelTerms, bool], Price | None] = field(default_factory=dict)
     _accounts: dict[str, Account] = field(default_factory=dict)
@@ -350,7 +349,9 @@ class AgentSetup:
 
     def _keep_page(self, text: str, trace: Trace) -> str:
         """Keep what a page said, without our own secrets: a page may have been told one."""
-        return self.pages.keep(trace.without_secrets(text))
+        if self.store is None:
+            raise LedgerUnusable("a page that is read is kept with the ledger, and none is open")
+        return Pages(self.store).keep(trace.without_secrets(text))
 
     def _tools(self, names: Collection[str], trace: Trace, meter: Budget, now: datetime) -> Toolbox:
         """Return the tools of these names; the others are not there."""

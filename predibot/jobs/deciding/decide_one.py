@@ -47,7 +47,7 @@ from predibot.jobs.deciding.activity import Watch, of_step, unwatched
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.quotes import QuoteBoard, quotes_of
 from predibot.jobs.deciding.sources import lasting, sources_of
-from predibot.ledger.files.traces import TraceFolder, cost_of_steps
+from predibot.ledger.files.traces import Traces, cost_of_steps
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, held_claim, new_token
 from predibot.ledger.write.decisions import (
@@ -112,7 +112,6 @@ class Worker:
     """None where all bots decide with the view alone."""
     loopback: str | None = None
     """The address of a sandbox's pages."""
-    traces: TraceFolder = field(default_factory=TraceFolder)
     watch: Watch = unwatched
     secrets: SecretValues = field(default_factory=lambda: SecretValues(secrets_present()))
     """What no row may hold: a strategy may read the environment, and quote it where it fails."""
@@ -221,7 +220,7 @@ def _with_trace(finished: Finished, worker: Worker, context: Context | None) -> 
         message=lasting(finished.message, worker.loopback),
         cost_usd=cost_usd,
         cost_known_usd=cost_known_usd,
-        trace_sha256=worker.traces.keep(context.trace) if steps else None,
+        trace_sha256=Traces(worker.store).keep(context.trace) if steps else None,
         sources=sources_of(steps, loopback=worker.loopback),
         models=context.model.names if isinstance(context.model, OpenedModels) else None,
         notes=_refusals(steps),

@@ -13,7 +13,6 @@ from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import Worker
 from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.jobs.open_venue import OpenVenue
-from predibot.ledger.files.traces import TraceFolder
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant, Retry
 from predibot.ledger.write.events import catalogue
@@ -49,7 +48,6 @@ def make_worker(
     began_at: datetime,
     retry: frozenset[Retry] = frozenset(),
     watch: Watch = unwatched,
-    traces: TraceFolder | None = None,
     holder: str | None = None,
 ) -> Worker:
     """Return what this process works with, under an owner's name of its own.
@@ -66,7 +64,6 @@ def make_worker(
         began_at: What failed after this is not tried again.
         retry: What is tried again because the user asks for it.
         watch: Told of each step of each bot.
-        traces: Where agents' traces are kept; left out, in the current folder.
         holder: Under whose name amounts of limits are set aside; left out, the owner's.
     """
     lease = timedelta(seconds=settings.lease_seconds)
@@ -90,7 +87,6 @@ def make_worker(
         agents=agents,
         loopback=opened.loopback.search_url if opened.loopback else None,
         watch=watch,
-        traces=traces or TraceFolder(),
     )
 
 

@@ -94,7 +94,7 @@ class _Place:
         # One that remembers what it read during the replay would read nothing now.
         forget_strategies()
         forget_tools()
-        with opened, scratch_ledger() as (scratch, traces):
+        with opened, scratch_ledger() as scratch:
             report = decide(
                 request,
                 store=scratch,
@@ -102,7 +102,6 @@ class _Place:
                 settings=self.settings,
                 clock=self.clock,
                 listener=self.listener,
-                traces=traces,
             )
             with scratch.read() as connection:
                 return decision_rows(connection, report.run.key)

@@ -21,7 +21,7 @@ from predibot.jobs.replay.recorded_answers import Record
 from predibot.jobs.replay.recorded_venue import RecordedQuotes, RecordedVenue
 from predibot.jobs.replay.scratch_ledger import scratch_ledger
 from predibot.jobs.workers.thread_pool import NO_ANSWER
-from predibot.ledger.files.traces import TraceFolder
+from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_rows import DecisionKey, Rows, decision_rows
 from predibot.ledger.read.decision_traces import TracedDecision, decisions_named
 from predibot.ledger.store import Store
@@ -66,7 +66,6 @@ def retrace(
     store: Store,
     run_key: str,
     *,
-    traces: TraceFolder,
     clock: Callable[[], datetime],
     listener: ProgressListener,
 ) -> tuple[Retraced, ...]:
@@ -86,9 +85,9 @@ def retrace(
         events = frozen_events(connection, run.id)
         before = decision_rows(connection, run.key)
     recipe = _with_needs(Recipe.from_json(run.recipe_json))
-    with scratch_ledger() as (again, folder):
+    with scratch_ledger() as again:
         replica = _replica(again, run, events, clock())
-        worker = _worker(again, replica, events, recipe, folder, clock())
+        worker = _worker(again, replica, events, recipe, clock())
         with again.write() as connection:
             bot_rows = add_bots(connection, replica, [bot_plan(bot) for bot in recipe.bots])
         found: list[Retraced] = []
@@ -97,7 +96,7 @@ def retrace(
             if (bot.name, event.id) not in before:
                 continue
             stored = _stored(store, run.key, bot.name, event.id)
-            steps = tuple(traces.steps(stored.trace_sha256)) if stored.trace_sha256 else ()
+            steps = tuple(Traces(store).steps(stored.trace_sha256)) if stored.trace_sha256 else ()
             record = Record(steps, stored.message)
             reason = _not_retraced(bot, stored, record)
             if not reason:
@@ -138,9 +137,7 @@ def _replica(store: Store, run: StoredRun, events: tuple[Event, ...], now: datet
         return freeze_run(connection, plan)
 
 
-def _worker(
-    store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Recipe, traces: TraceFolder, now: datetime
-) -> Worker:
+def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Recipe, now: datetime) -> Worker:
     with store.read() as connection:
         known = catalogue(connection, run.id)
     venue = RecordedVenue(run.venue_name)
@@ -155,7 +152,6 @@ def _worker(
         clock=lambda: now,
         board=RecordedQuotes(venue, now),
         bots={bot.name: bot for bot in recipe.bots},
-        traces=traces,
     )
 
 

@@ -1,30 +1,48 @@
-"""Hashed files: each written once, whole, under the hash of what is in it."""
+"""What belongs to a ledger and is found by the hash of its content: files beside a SQLite file, rows of a server."""
 
 import hashlib
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import select
+
 from predibot.errors import LedgerUnusable, UsageError
+from predibot.ledger.schema.tables import ArtefactRow
+from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.store import Store
 from predibot.whole_file import whole_file
+
+OLDER = Path("runs/out")
+"""Below this of the current folder lie artefacts from before they belonged to a ledger's address."""
+
+artefacts = table_of(ArtefactRow)
 
 
 @dataclass(frozen=True, slots=True)
-class HashedFiles:
-    """A folder of files of one kind."""
+class ContentStore:
+    """The artefacts of one kind, each written once, whole, under the SHA-256 of what is in it."""
 
-    folder: Path
+    store: Store
+    kind: str
+    """The folder of them in `<name>.files/`."""
     suffix: str
     noun: str
     """What one of them is, for messages."""
 
     def keep(self, data: bytes) -> str:
-        """Write a file under the SHA-256 of its content, unless it is there, and return that hash.
+        """Write one, unless it is there, and return its hash.
 
         Raises:
             LedgerUnusable: If it cannot be written.
         """
         digest = hashlib.sha256(data).hexdigest()
-        path = self.path(digest)
+        if self.store.files is None:
+            # The decision that names it is stored in a later transaction.
+            row = {"sha256": digest, "content": zlib.compress(data)}
+            self.store.run_write(lambda connection: insert_new(connection, ArtefactRow, [row]))
+            return digest
+        path = self._path(self.store.files, digest)
         if path.exists():
             return digest
         try:
@@ -39,22 +57,51 @@ class HashedFiles:
         return digest
 
     def read(self, digest: str) -> bytes:
-        """Return the content of a file.
+        """Return the content of one.
 
         Raises:
             UsageError: If there is none, or its content is not what its name says.
+            LedgerUnusable: If the ledger cannot be read.
         """
-        path = self.path(digest)
-        try:
-            data = path.read_bytes()
-        except OSError:
-            raise UsageError(f"there is no {self.noun} {path}; it was made in another folder, or removed") from None
+        place, data = self._found(digest)
+        if data is None:
+            raise UsageError(f"there is no {self.noun} {place}; it was removed, or not copied with the ledger")
         if hashlib.sha256(data).hexdigest() != digest:
             raise UsageError(
-                f"the {self.noun} {path} was changed since: its content does not have the hash of its name"
+                f"the {self.noun} {place} was changed since: its content does not have the hash of its name"
             )
         return data
 
-    def path(self, digest: str) -> Path:
-        """Return where a file is, or would be."""
-        return self.folder / digest[:2] / f"{digest}{self.suffix}"
+    def _found(self, digest: str) -> tuple[str, bytes | None]:
+        """Return where one is, or would be, and its content."""
+        if self.store.files is None:
+            place, data = f"{digest} in {self.store.address}", self._from_row(digest)
+        else:
+            path = self._path(self.store.files, digest)
+            place, data = str(path), _from_file(path)
+        if data is not None:
+            return place, data
+        older = self._path(OLDER, digest)
+        data = _from_file(older)
+        return (place, None) if data is None else (str(older), data)
+
+    def _from_row(self, digest: str) -> bytes | None:
+        query = select(artefacts.c.content).where(artefacts.c.sha256 == digest)
+        content: bytes | None = self.store.run_read(lambda connection: connection.execute(query).scalar_one_or_none())
+        if content is None:
+            return None
+        try:
+            return zlib.decompress(content)
+        except zlib.error:
+            # It does not have its hash either, which is what is told.
+            return content
+
+    def _path(self, folder: Path, digest: str) -> Path:
+        return folder / self.kind / digest[:2] / f"{digest}{self.suffix}"
+
+
+def _from_file(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

@@ -1,20 +1,19 @@
 """Pages: the text of every page an agent read, found by its hash."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from predibot.ledger.files.content_store import HashedFiles
+from predibot.ledger.files.content_store import ContentStore
+from predibot.ledger.store import Store
 
-DEFAULT_PAGES = Path("runs/out/pages")
 MAX_PAGE_CHARACTERS = 2_000_000
 """Kept of a page; the longest recorded one has a tenth of that."""
 
 
 @dataclass(frozen=True, slots=True)
-class PageFolder:
-    """Where pages are kept."""
+class Pages:
+    """The pages of a ledger."""
 
-    folder: Path = DEFAULT_PAGES
+    store: Store
 
     def keep(self, text: str) -> str:
         """Write a page's text under the SHA-256 of what is written, and return that hash.
@@ -39,5 +38,5 @@ class PageFolder:
         return self._files.read(digest).decode("utf-8", "surrogatepass")
 
     @property
-    def _files(self) -> HashedFiles:
-        return HashedFiles(self.folder, ".txt", "page")
+    def _files(self) -> ContentStore:
+        return ContentStore(self.store, "pages", ".txt", "page")

@@ -5,14 +5,13 @@ import math
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from predibot.contracts import TraceWriter
 from predibot.domain.secret_values import MASK, SecretValues
-from predibot.ledger.files.content_store import HashedFiles
+from predibot.ledger.files.content_store import ContentStore
+from predibot.ledger.store import Store
 
-DEFAULT_TRACES = Path("runs/out/traces")
 MAX_FIELD_CHARACTERS = 200_000
 _SECRET_NAMES = ("authorization", "api_key", "apikey", "api-key", "cookie", "password", "secret")
 _SHORTEST_SECRET = 4
@@ -115,10 +114,10 @@ def estimated_usd_of_steps(steps: Iterable[Mapping[str, Any]]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class TraceFolder:
-    """Where traces are kept."""
+class Traces:
+    """The traces of a ledger."""
 
-    folder: Path = DEFAULT_TRACES
+    store: Store
 
     def keep(self, trace: TraceWriter) -> str:
         """Write a trace under the hash of its content, and return that hash.
@@ -140,5 +139,5 @@ class TraceFolder:
             yield json.loads(line)
 
     @property
-    def _files(self) -> HashedFiles:
-        return HashedFiles(self.folder, ".jsonl", "trace")
+    def _files(self) -> ContentStore:
+        return ContentStore(self.store, "traces", ".jsonl", "trace")

@@ -112,6 +112,13 @@ def _current(what: Any) -> Select[Any]:
     return select(run_packs.c.run_id, run_packs.c.change, what).join(changes, is_current)
 
 
+def packs_unlike_rows(connection: Connection) -> Iterator[tuple[str, bool]]:
+    """Yield the key of each run whose pack would be read, and whether its rows say the same, number for number."""
+    keys = {row: key for row, key in connection.execute(select(runs.c.id, runs.c.key))}
+    for row, found in _packed_before(connection, sorted(keys)):
+        yield keys[row], _packed(found) == _packed(_of_rows(connection, [row])[row])
+
+
 def _name(run_id: int, change: int) -> str:
     """Return the name that the pack of a run is sealed under."""
     return f"pack {run_id} {change}"

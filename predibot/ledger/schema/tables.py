@@ -374,6 +374,15 @@ class ResolutionRow(Row, table=True):
     seen_at: datetime = _instant()
 
 
+class ArtefactRow(Row, table=True):
+    """A trace or page of a ledger that is no file, compressed by zlib; beside a file they are files."""
+
+    __tablename__ = "artefacts"
+    sha256: str = Field(primary_key=True, sa_type=Text)
+    """Of the content before it was compressed."""
+    content: bytes = Field(sa_type=LargeBinary)
+
+
 class ChangeRow(Row, table=True):
     """How often what caches are made of was changed; triggers of the database count, so nothing gets past them."""
 

@@ -3,26 +3,42 @@
 import logging
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
 from predibot.errors import LedgerUnusable
 from predibot.ledger.url import masked, sqlite_file
+from predibot.whole_file import whole_file
 
 _log = logging.getLogger(__name__)
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 HEAD = VERSIONS[-1]
+_NO_COPY = "PostgreSQL keeps the old tables if that fails; a copy of them is the operator's to make, as with pg_dump"
 _OURS = {"alembic_version", "runs", "tasks"}
 _LOCK = 7_305_991_201
 
 
-def make_current(connection: Connection) -> None:
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """That the tables of a ledger were brought to this version."""
+
+    before: str | None
+    """Their version until then; None where there were no tables."""
+    backup: Path | None
+    """The copy of a SQLite file as it was."""
+
+
+def make_current(connection: Connection) -> Upgrade | None:
     """Bring the tables to this version, inside the connection's transaction.
 
     The caller has begun an exclusive transaction, so that of two processes that
     open the same new file one makes the tables and the other finds them made.
+
+    Returns:
+        What was done; None where the tables are of this version.
 
     Raises:
         LedgerUnusable: If the tables are of a newer predibot, or not predibot's.
@@ -31,11 +47,14 @@ def make_current(connection: Connection) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     version = stored_version(connection)
     if version == HEAD:
-        return
+        return None
+    backup = None
     if version is not None:
         backup = _back_up(connection, version)
-        _log.warning("upgrading the ledger from version %s to %s; %s", version, HEAD, backup)
+        said = f"a copy of it as it was is {backup.name}" if backup else _NO_COPY
+        _log.warning("upgrading the ledger from version %s to %s; %s", version, HEAD, said)
     _upgrade(connection)
+    return Upgrade(version, backup)
 
 
 def stored_version(connection: Connection) -> str | None:
@@ -58,31 +77,30 @@ def stored_version(connection: Connection) -> str | None:
     return version
 
 
-def _back_up(connection: Connection, version: str) -> str:
-    """Copy a SQLite file beside itself, and return a sentence that says where."""
+def _back_up(connection: Connection, version: str) -> Path | None:
+    """Copy a SQLite file beside itself, and return where; a server's backups are its operator's."""
     file = sqlite_file(connection.engine.url)
     if file is None:
-        return "PostgreSQL keeps the old tables if the upgrade fails"
+        return None
     try:
-        copy = _copied(file, version)
+        return _copied(file, version)
     except (OSError, sqlite3.Error) as error:
         raise LedgerUnusable(
             f"{file} is of version {version} and was not upgraded, because it could not be copied beside itself: "
             f"{error}. Make room there, or make the folder writable"
         ) from error
-    return f"a copy of it as it was is {copy.name}"
 
 
 def _copied(file: Path, version: str) -> Path:
     """Copy what is committed, which the exclusive transaction that is open here does not disturb."""
     copy = _free_name(file, version)
     address = f"{file.absolute().as_uri()}?mode=ro"
-    try:
-        with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
-            source.backup(target)
-    except sqlite3.Error:
-        copy.unlink(missing_ok=True)
-        raise
+    with (
+        whole_file(copy, durable=True) as unfinished,
+        closing(sqlite3.connect(address, uri=True)) as source,
+        closing(sqlite3.connect(unfinished.name)) as target,
+    ):
+        source.backup(target)
     return copy
 
 

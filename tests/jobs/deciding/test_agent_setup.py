@@ -21,7 +21,6 @@ from predibot.games import DollarPerEvent
 from predibot.jobs.deciding.agent_setup import AgentSetup
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.open_venue import OpenVenue, open_venue
-from predibot.ledger.files.pages import PageFolder
 from predibot.ledger.store import Store
 from predibot.net.api_keys import ApiKeys
 from predibot.recipe.parse import RecipeText, parse_recipe
@@ -45,11 +44,10 @@ def set_up(agents: AgentSetup, bot: BotSpec, event: Event) -> Context:
     return agents.set_up(bare, bot, event)
 
 
-def equipped(opened: OpenVenue, pages: Path, *, key: str = "not-on-any-page") -> Context:
+def equipped(opened: OpenVenue, store: Store, *, key: str = "not-on-any-page") -> Context:
     recipe = parse_recipe(RecipeText(RECIPE, "sharp.toml", "sharp"))
-    agents = AgentSetup(
-        recipe, opened, ApiKeys({"OPENAI_API_KEY": key}), "run", 600.0, lambda: NOW, pages=PageFolder(pages)
-    )  # fmt: skip
+    keys = ApiKeys({"OPENAI_API_KEY": key})
+    agents = AgentSetup(recipe, opened, keys, "run", 600.0, lambda: NOW, store=store)
     event = opened.venue.events(opened.now).events[0]
     return set_up(agents, recipe.bots[0], event)
 
@@ -300,11 +298,13 @@ def read_a_page(seen: Context, opened: OpenVenue) -> str:
 
 
 def test_a_page_that_repeats_a_key_is_kept_without_it(opened: OpenVenue, tmp_path: Path) -> None:
-    said = read_a_page(equipped(opened, tmp_path / "open"), opened)
+    with Store.open(f"sqlite:///{tmp_path}/open.db") as store:
+        said = read_a_page(equipped(opened, store), opened)
     word = max(re.findall(r"\w+", said.splitlines()[-1]), key=len)
-    seen = equipped(opened, tmp_path / "hidden", key=word)
-    read_a_page(seen, opened)
-    (kept,) = (path for path in (tmp_path / "hidden").rglob("*") if path.is_file())
+    with Store.open(f"sqlite:///{tmp_path}/hidden.db") as store:
+        seen = equipped(opened, store, key=word)
+        read_a_page(seen, opened)
+    (kept,) = (tmp_path / "hidden.db.files/pages").rglob("*.txt")
     (visited,) = (step for step in seen.trace.steps if step["kind"] == "page_visited")
     assert word.encode() not in kept.read_bytes()
     assert b"***" in kept.read_bytes()

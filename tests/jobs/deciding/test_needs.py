@@ -158,7 +158,10 @@ def test_every_model_that_is_opened_is_on_the_trace(probes: Program) -> None:
     with chat_server(completion()) as server:
         more = served(server, 'writer = "acme/writer"\nprice_usd_per_million_tokens = 1')
         report = document_of(probes.decide(recipe(probes, "judged", more, limits=LIMIT)))
-    traces = [path.read_text("utf-8").splitlines() for path in (probes.folder / "runs/out/traces").rglob("*.jsonl")]
+    traces = [
+        path.read_text("utf-8").splitlines()
+        for path in (probes.folder / "runs/out/predibot.db.files/traces").rglob("*.jsonl")
+    ]
     names = [[json.loads(line)["model_name"] for line in lines] for lines in traces]
     assert names
     assert all(each == ["acme/writer", "acme/unpriced"] for each in names)

@@ -3,28 +3,63 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from predibot.errors import UsageError
-from predibot.ledger.files.traces import Trace, TraceFolder
+from predibot.ledger.files.content_store import artefacts
+from predibot.ledger.files.traces import Trace, Traces
+from predibot.ledger.store import Store
 
 
-@pytest.mark.parametrize("text", ["a\u2028b\x85c\x0cd", "half a pair \ud83d", "\x00\x1b[2J", "\r\n\n"])
-def test_whatever_was_written_is_read_again(tmp_path: Path, text: str) -> None:
-    trace, folder = Trace(), TraceFolder(tmp_path)
-    trace.record("tool", result=text)
-    trace.record("tool", result="next")
-    assert [step["result"] for step in folder.steps(folder.keep(trace))] == [text, "next"]
+def a_trace(*results: str) -> Trace:
+    """Return a trace of tools that said this."""
+    trace = Trace()
+    for said in results:
+        trace.record("tool", result=said)
+    return trace
 
 
-def test_a_trace_without_steps_has_none(tmp_path: Path) -> None:
-    folder = TraceFolder(tmp_path)
-    assert list(folder.steps(folder.keep(Trace()))) == []
+@pytest.mark.parametrize("said", ["a\u2028b\x85c\x0cd", "half a pair \ud83d", "\x00\x1b[2J", "\r\n\n"])
+def test_whatever_was_written_is_read_again(store: Store, said: str) -> None:
+    traces = Traces(store)
+    assert [step["result"] for step in traces.steps(traces.keep(a_trace(said, "next")))] == [said, "next"]
 
 
-def test_a_trace_that_was_changed_is_refused(tmp_path: Path) -> None:
-    trace, folder = Trace(), TraceFolder(tmp_path)
-    trace.record("tool", result="as it was")
-    digest = folder.keep(trace)
-    next(tmp_path.rglob("*.jsonl")).write_text("{}\n")
+def test_a_trace_without_steps_has_none(store: Store) -> None:
+    assert list(Traces(store).steps(Traces(store).keep(Trace()))) == []
+
+
+def test_a_trace_that_was_changed_is_refused(store: Store, tmp_path: Path) -> None:
+    digest = Traces(store).keep(a_trace("as it was"))
+    if store.files is None:
+        with store.write() as connection:
+            assert connection.execute(text("UPDATE artefacts SET content = 'rubbish'")).rowcount == 1
+    else:
+        next(tmp_path.rglob("*.jsonl")).write_text("{}\n")
     with pytest.raises(UsageError, match="was changed since"):
-        list(folder.steps(digest))
+        list(Traces(store).steps(digest))
+
+
+def test_the_same_trace_is_kept_once_and_small(store: Store, tmp_path: Path) -> None:
+    trace = a_trace("again and again " * 10_000)
+    assert Traces(store).keep(trace) == Traces(store).keep(trace)
+    with store.read() as connection:
+        rows = connection.execute(artefacts.select()).all()
+    if store.files is None:
+        assert [len(row.content) < 10_000 for row in rows] == [True]
+    else:
+        assert (rows, len([*store.files.rglob("*.jsonl")])) == ([], 1)
+
+
+def test_a_trace_of_before_they_belonged_to_a_ledger_is_still_read(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/other.db") as other:
+        digest = Traces(other).keep(a_trace("long ago"))
+        assert other.files is not None
+        monkeypatch.chdir(tmp_path)
+        Path("runs/out").mkdir(parents=True)
+        with pytest.raises(UsageError, match="there is no trace"):
+            list(Traces(store).steps(digest))
+        (other.files / "traces").rename("runs/out/traces")
+    assert [step["result"] for step in Traces(store).steps(digest)] == ["long ago"]

@@ -7,9 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
@@ -26,6 +24,7 @@ from predibot.ledger.write.runs import BotPlan, add_bots, find_run
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from tests.ledger.by_hand import a_run, decide, event_of, finished_with
 from tests.ledger.databases import Postgres
+from tests.ledger.schema.older import engine_of, make_tables
 
 A_RUN = (
     "INSERT INTO runs (key, recipe, slot_at, as_of, venue, venue_name, game, seed, digest, recipe_json, overrides_json,"
@@ -117,13 +116,10 @@ def constraints_in(file: Path) -> dict[str, list[str]]:
 
 
 def upgrade(address: str, version: str) -> None:
-    """Bring a database without tables to a version."""
-    engine = create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+    """Bring a database without tables to a version, and put an event into it."""
+    make_tables(address, version)
+    engine = engine_of(address)
     with engine.begin() as connection:
-        config = Config()
-        config.set_main_option("script_location", str(Path(predibot.ledger.__file__).parent / "migrations"))
-        config.attributes["connection"] = connection
-        command.upgrade(config, version)
         connection.execute(text("INSERT INTO events (venue, event_id, title) VALUES ('polymarket', 'old', 'Old')"))
     engine.dispose()
 

@@ -1,0 +1,73 @@
+"""`predibot ledger`: bringing a ledger to this version, and computing anew what must hold of it."""
+
+from dataclasses import asdict
+
+import typer
+
+from predibot.cli import options, output
+from predibot.cli.command import Command, Group
+from predibot.cli.ending import DONE, FAILED
+
+_LISTED = 50
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    group = typer.Typer(cls=Group, rich_markup_mode=None, no_args_is_help=False)
+    group.callback(help="upgrade a ledger, or verify what it holds")(_ledgers)
+    group.command("upgrade", cls=Command, help="bring an older ledger to this version, after a backup")(upgrade)
+    group.command("verify", cls=Command, help="compute anew all that must hold of the stored rows")(verify)
+    app.add_typer(group, name="ledger")
+
+
+def _ledgers() -> None:
+    """Upgrade or verify a ledger."""
+
+
+def upgrade(ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Upgrade the tables; a SQLite file is copied beside itself first."""
+    from predibot.ledger.schema.versions import HEAD
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    output.set_up_logs(verbose=False)
+    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store:
+        address, done = store.address, store.upgraded
+    before = done.before if done is not None else HEAD
+    backup = str(done.backup) if done is not None and done.backup is not None else None
+    if json:
+        output.print_document({"ledger": address, "before": before, "version": HEAD, "backup": backup})
+        return
+    said = f"is of version {HEAD} already" if before == HEAD else f"was upgraded from {before or 'no tables'} to {HEAD}"
+    kept = f"; a copy of it as it was is {backup}" if backup else ""
+    output.report_console().print(f"{address} {said}{kept}", soft_wrap=True, markup=False)
+
+
+def verify(ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Print how many rows each check looked at, and every one that fails; the exit code is 1 where one does."""
+    from predibot.jobs.verify import verify as verify_all
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.terminal.text import plain
+
+    output.set_up_logs(verbose=False)
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
+        output.say(f"ledger: {store.address}")
+        found = verify_all(store)
+    code = FAILED if found.broken else DONE
+    if json:
+        message = f"{len(found.broken)} rows of the ledger are not as they must be"
+        error = {"error": {"kind": "VerificationFailed", "message": message}} if found.broken else {}
+        output.print_document({**error, **asdict(found)}, exit_code=code)
+    else:
+        console = output.report_console()
+        columns = (Column("check", "key"), Column("looked at"), Column("failed"))
+        rows = tuple((each.name, f"{each.rows:,}", f"{each.failed:,}") for each in found.checks)
+        print_grid(console, Grid("Ledger", columns, rows))
+        for broken in found.broken[:_LISTED]:
+            console.print(plain(f"{broken.check}: {broken.row}: {broken.seen}"), soft_wrap=True, markup=False)
+        if len(found.broken) > _LISTED:
+            console.print(f"and {len(found.broken) - _LISTED:,} more; --json lists them all", markup=False)
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,100 @@
+"""Verifying: every invariant of a ledger that can be computed anew, of its rows and of what lies beside them."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from predibot.errors import UsageError
+from predibot.jobs.evaluation_text import evaluation_from_text
+from predibot.ledger.files.pages import Pages
+from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.decision_traces import decisions_with_traces
+from predibot.ledger.read.export import export_rows
+from predibot.ledger.read.invariants import Broken, Checked, broken_rows
+from predibot.ledger.read.kept_evaluations import memos
+from predibot.ledger.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """One check: how many rows it looked at, and how often it failed."""
+
+    name: str
+    rows: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found: every check, and every row that fails one."""
+
+    checks: tuple[CheckReport, ...]
+    broken: tuple[Broken, ...]
+
+
+def verify(store: Store) -> Verification:
+    """Return what of a ledger is not as it must be; nothing is changed.
+
+    Raises:
+        LedgerUnusable: If it cannot be read.
+    """
+    checked = Checked({})
+    with store.read() as connection:
+        broken = [
+            *_database(connection, checked),
+            *broken_rows(connection, checked),
+            *_memos(connection, checked),
+        ]
+        kept = [*_kept(connection)]
+    broken += _artefacts(store, kept, checked)
+    failed = Counter(each.check for each in broken)
+    return Verification(
+        tuple(CheckReport(name, rows, failed[name]) for name, rows in checked.rows.items()), tuple(broken)
+    )
+
+
+def _database(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield what SQLite finds wrong with its file; a server looks after its own."""
+    if connection.dialect.name != "sqlite":
+        return
+    check = "database whole"
+    checked.count(check)
+    for said in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
+        if said != "ok":
+            yield Broken(check, "database", str(said))
+    for table, row, named, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+        yield Broken(check, f"{table} {row}", f"it names a row of {named} that is not there")
+
+
+def _memos(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield the kept evaluations that cannot be read; of which question each is, only its hash says."""
+    check = "kept evaluations readable"
+    for row, content in connection.execute(select(memos.c.id, memos.c.content)):
+        checked.count(check)
+        try:
+            evaluation_from_text(content)
+        except (ValueError, TypeError, RecursionError, OverflowError, MemoryError) as error:
+            yield Broken(check, f"memo {row}", f"{error}; delete it")
+
+
+def _kept(connection: Connection) -> Iterator[tuple[str, str, str]]:
+    """Yield what is kept outside of the rows: of which kind, whose, and under which hash."""
+    for decision in decisions_with_traces(connection):
+        yield "traces present", decision.name, str(decision.trace_sha256)
+    for row in export_rows(connection, "sources"):
+        if row["kind"] == "page" and row["sha256"] is not None:
+            yield "pages present", f"{row['run']}/{row['bot']}/{row['subject_id']}", row["sha256"]
+
+
+def _artefacts(store: Store, kept: list[tuple[str, str, str]], checked: Checked) -> Iterator[Broken]:
+    """Yield the traces and pages that are missing, or whose content does not have their hash."""
+    traces, pages = Traces(store), Pages(store)
+    read = {"traces present": lambda digest: [*traces.steps(digest)], "pages present": pages.text}
+    for check, name, digest in kept:
+        checked.count(check)
+        try:
+            read[check](digest)
+        except (UsageError, ValueError) as error:
+            yield Broken(check, name, str(error))

@@ -1,0 +1,246 @@
+"""Invariants: what must hold of the rows of a ledger, computed anew from the rows themselves."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from predibot.agents.budget.account import Exact
+from predibot.domain.clock import parse_instant
+from predibot.domain.price import EntryPrice, Quote
+from predibot.errors import LedgerUnusable
+from predibot.games import make_game
+from predibot.ledger.read.export import export_rows
+from predibot.ledger.read.packed_runs import packs_unlike_rows
+from predibot.ledger.schema.packed_points import merged_points, unpacked_points
+from predibot.ledger.write.claims import tasks
+from predibot.ledger.write.decisions import bots, decisions, question_sha256
+from predibot.ledger.write.prices_and_resolutions import price_paths
+from predibot.ledger.write.runs import frozen_events, runs
+from predibot.ledger.write.spending import reservations, spending
+
+SHARES_TOLERANCE, STAKE_TOLERANCE_USD = 1e-9, 2e-6
+"""Of what is a product or a sum of floats; a game itself lets a stake pass that is a millionth of a dollar too high."""
+_COST_TOLERANCE_USD = 1e-6
+_ENDED = ("recorded", "refused", "failed", "abstained")
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A row that breaks an invariant."""
+
+    check: str
+    row: str
+    """By the names things have."""
+    seen: str
+
+
+@dataclass(slots=True)
+class Checked:
+    """How many rows were looked at by each check."""
+
+    rows: dict[str, int]
+
+    def count(self, check: str, rows: int = 1) -> None:
+        """Add rows to those that a check has looked at."""
+        self.rows[check] = self.rows.get(check, 0) + rows
+
+
+def broken_rows(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield every row that breaks an invariant, run after run, so that no more than one run is in memory."""
+    for run_id, key, game in connection.execute(select(runs.c.id, runs.c.key, runs.c.game).order_by(runs.c.id)).all():
+        yield from _of_run(connection, checked, run_id, key, game)
+    for check in (_tasks, _spending, _prices, _resolutions, _packs):
+        yield from check(connection, checked)
+
+
+def _of_run(connection: Connection, checked: Checked, run_id: int, key: str, game: str) -> Iterator[Broken]:
+    voids = select(func.count()).where(runs.c.key == key, runs.c.voided_at.is_not(None), runs.c.id <= run_id)
+    is_void = connection.execute(select(runs.c.voided_at).where(runs.c.id == run_id)).scalar_one() is not None
+    void = connection.execute(voids).scalar_one() if is_void else 0
+
+    def rows(table: str) -> dict[tuple[str, str, str], list[Row]]:
+        found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+        for row in export_rows(connection, table, run_key=key):
+            if row["void"] == void:
+                found[row["bot"], row["subject_kind"], row["subject_id"]].append(row)
+        return found
+
+    said, placed, bought, quoted = rows("forecasts"), rows("bets"), rows("fills"), rows("quotes")
+    asked = {
+        (event.id, market.id): question_sha256(event, market)
+        for event in frozen_events(connection, run_id)
+        for market in event.markets
+    }
+    stake_usd = make_game(game).stake_usd
+    for (bot, kind, subject), (decision,) in rows("decisions").items():
+        name = f"{key}/{bot}/{subject}"
+        own = [table.get((bot, kind, subject), []) for table in (said, placed, bought, quoted)]
+        checked.count("forecasts in range", len(own[0]))
+        checked.count("questions as asked", len(own[0]))
+        checked.count("quotes of bets", len(own[1]))
+        checked.count("money conserved", decision["status"] == "recorded")
+        found: dict[str, Iterator[str]] = {
+            "forecasts in range": _forecasts(own[0], decision),
+            "questions as asked": _questions(own[0], subject, asked),
+            "quotes of bets": _quotes(own[1], own[3]),
+            "money conserved": _money(decision, own[1], own[2], stake_usd),
+        }
+        yield from (Broken(check, name, seen) for check, all_seen in found.items() for seen in all_seen)
+
+
+def _forecasts(said: list[Row], decision: Row) -> Iterator[str]:
+    for row in said:
+        if not _within(row["probability"], 1.0):
+            yield f"{row['market_id']}: the probability is {row['probability']!r}, not in [0, 1]"
+        if row["confidence"] is not None and not _within(row["confidence"], 10.0):
+            yield f"{row['market_id']}: the confidence is {row['confidence']!r}, not in [0, 10]"
+    if said and decision["status"] != "recorded":
+        yield f"it {decision['status']} and has {len(said)} forecasts"
+
+
+def _within(value: object, most: float) -> bool:
+    return isinstance(value, int | float) and 0.0 <= value <= most
+
+
+def _questions(said: list[Row], subject: str, asked: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    for row in said:
+        known = asked.get((subject, row["market_id"]))
+        if known is None:
+            yield f"{row['market_id']}: the run plays no such market of this event"
+        elif known != row["question_sha256"]:
+            yield f"{row['market_id']}: its question does not have the hash that is stored with the forecast"
+
+
+def _quotes(placed: list[Row], quoted: list[Row]) -> Iterator[str]:
+    """Yield what is wrong with the prices of bets: each is that of the booked quote, or of the shown one for no bet."""
+    prices: dict[tuple[str, str], EntryPrice | None] = {}
+    for row in quoted:
+        values = {name: row[name] for name in Quote.__slots__}
+        try:
+            prices[row["market_id"], row["role"]] = Quote(**{**values, "at": parse_instant(row["at"])}).price
+        except (ValueError, TypeError) as error:
+            yield f"{row['market_id']}: its {row['role']} quote is none: {error}"
+    for row in placed:
+        market, booked = row["market_id"], EntryPrice(row["price_yes"], row["price_source"])
+        price = prices.get((market, "booked"))
+        if price is None and row["booked_usd"] == 0.0:
+            price = prices.get((market, "shown"))
+        if price is None:
+            yield f"{market}: the bet has no quote with a price"
+        elif price != booked:
+            yield f"{market}: booked at {booked.yes!r} ({booked.source}), its quote says {price.yes!r} ({price.source})"
+
+
+def _money(decision: Row, placed: list[Row], bought: list[Row], stake_usd: float) -> Iterator[str]:
+    """Yield what is wrong with the money: bets and rest are the stake, fills are the bets, cash is shares by price."""
+    if decision["status"] != "recorded":
+        if placed or bought:
+            yield f"it {decision['status']} and has {len(placed)} bets and {len(bought)} fills"
+        return
+    total_usd = math.fsum([decision["unallocated_usd"], *(abs(row["booked_usd"]) for row in placed)])
+    if not abs(total_usd - stake_usd) <= STAKE_TOLERANCE_USD:
+        yield f"bets and the rest are ${total_usd:.6f}, the stake is ${stake_usd:.2f}"
+    paid_usd: dict[str, float] = defaultdict(float)
+    bets = {row["market_id"]: row for row in placed}
+    for row in bought:
+        market, bet = row["market_id"], bets.get(row["market_id"])
+        paid_usd[market] -= row["cash_usd"]
+        cost_usd = row["shares"] * row["price"] + row["fee_usd"]
+        if not math.isclose(-row["cash_usd"], cost_usd, rel_tol=SHARES_TOLERANCE, abs_tol=SHARES_TOLERANCE):
+            yield f"{market}: its shares and fee cost ${cost_usd!r}, paid was ${-row['cash_usd']!r}"
+        if bet is None or row["side"] != ("YES" if bet["booked_usd"] > 0 else "NO"):
+            yield f"{market}: the fill of {row['side']} belongs to no bet"
+    for market, bet in bets.items():
+        if not math.isclose(bet["booked_usd"], bet["asked_usd"] * decision["scale"], abs_tol=SHARES_TOLERANCE):
+            yield f"{market}: booked ${bet['booked_usd']!r} is not what was asked by the scale of the decision"
+        if not math.isclose(paid_usd[market], abs(bet["booked_usd"]), abs_tol=SHARES_TOLERANCE):
+            yield f"{market}: booked ${abs(bet['booked_usd'])!r}, the fills paid ${paid_usd[market]!r}"
+
+
+def _tasks(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield the work that ended in another way than its decision says, or without one."""
+    query = (
+        select(runs.c.key, bots.c.name, tasks.c.subject_id, tasks.c.status, decisions.c.status.label("decided"))
+        .join(runs, runs.c.id == tasks.c.run_id)
+        .join(bots, bots.c.id == tasks.c.bot_id)
+        .outerjoin(decisions, decisions.c.task_id == tasks.c.id)
+        .where(tasks.c.status.in_(_ENDED))
+        .order_by(tasks.c.id)
+    )
+    for key, bot, subject, status, decided in connection.execute(query):
+        checked.count("work has its decision")
+        if status != decided:
+            yield Broken("work has its decision", f"{key}/{bot}/{subject}", f"it {status}, its decision is {decided}")
+
+
+def _spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield the accounts that hold less than nothing, or less than what the decisions say that they cost."""
+    check = "spending counted"
+    for table in (spending, reservations):
+        for row in connection.execute(select(table)).mappings():
+            checked.count(check)
+            amount = Exact(**{name: row[name] for name in Exact.__slots__})
+            if min(amount.usd, amount.tokens, amount.steps, amount.searches, amount.seconds) < 0:
+                yield Broken(check, row["account"], f"{amount} is less than nothing")
+    settled = {row.account: row.usd for row in connection.execute(select(spending.c.account, spending.c.usd))}
+    costs = (
+        select(runs.c.key, bots.c.name, func.sum(decisions.c.cost_known_usd))
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .group_by(runs.c.key, bots.c.name)
+    )
+    known: dict[str, float] = defaultdict(float)
+    for key, bot, usd in connection.execute(costs):
+        known[f"run/{key}"] += usd
+        known[f"bot/{key}/{bot}"] += usd
+    for account, usd in known.items():
+        if account not in settled:
+            continue
+        booked = Exact(usd=settled[account]).spending()
+        if usd > booked.usd + _COST_TOLERANCE_USD:
+            yield Broken(
+                check, account, f"its decisions cost ${usd:.6f}, ${booked.usd:.6f} is counted against its limit"
+            )
+
+
+def _prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield the instruments whose prices are no prices, or in no order."""
+    check = "prices in order"
+    for row, blob in connection.execute(select(price_paths).order_by(price_paths.c.instrument_row)):
+        try:
+            points, _ = unpacked_points([blob])
+        except LedgerUnusable as error:
+            checked.count(check)
+            yield Broken(check, f"instrument {row}", str(error))
+            continue
+        checked.count(check, len(points))
+        if merged_points(points[:0], points).tobytes() != points.tobytes():
+            yield Broken(check, f"instrument {row}", "its prices are not in order of time, each once")
+
+
+def _resolutions(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield the resolutions that pay what no share does, or of which a revision is missing."""
+    check, before = "resolutions whole", ("", 0)
+    for row in export_rows(connection, "resolutions"):
+        checked.count(check)
+        name = f"{row['venue']}/{row['market_id']}"
+        expected = before[1] + 1 if before[0] == name else 1
+        if row["revision"] != expected:
+            yield Broken(check, name, f"revision {row['revision']} stands where {expected} belongs")
+        if not _within(row["payout_yes"], 1.0):
+            yield Broken(check, name, f"it pays {row['payout_yes']!r}, not in [0, 1]")
+        before = (name, row["revision"])
+
+
+def _packs(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    check = "packs like their rows"
+    for key, alike in packs_unlike_rows(connection):
+        checked.count(check)
+        if not alike:
+            yield Broken(check, key, "what is packed of the run is not what its rows say; delete it from run_packs")

@@ -1,0 +1,175 @@
+"""Upgrading: who reads never does, who writes does after a backup, and one that is killed leaves the old or the new."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, text
+
+from predibot.ledger.schema.versions import HEAD, VERSIONS
+from predibot.ledger.store import Store
+from tests.acceptance.conftest import Predibot, said_here
+from tests.jobs.program import Program
+from tests.jobs.tiny import LATER, canonical_at, decide_on, track_on, write_archive
+from tests.ledger.schema.older import engine_of, write_older
+
+MOMENTS = 10
+POINTS = 4_000
+READ_COMMANDS = (
+    ("report",),
+    ("evaluate", "--no-track"),
+    ("export", "--table", "runs"),
+    ("trace", "--cost"),
+    ("runs",),
+    ("doctor",),
+    ("decide", "--replay-traces", "tiny@2026-02-13T00:00Z"),
+)
+WRITE_COMMANDS = (
+    ("track", "--venue", "archive:archive"),
+    ("runs", "void", "tiny@2026-02-13T00:00Z", "--reason", "a test"),
+)
+
+
+@pytest.fixture
+def current(tmp_path: Path) -> str:
+    """Return the address of a ledger that decided and tracked."""
+    folder = write_archive(tmp_path / "archive")
+    address = f"sqlite:///{tmp_path}/current.db"
+    with Store.open(address) as store:
+        decide_on(store, folder)
+        track_on(store, folder)
+    return address
+
+
+@pytest.fixture
+def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
+    """Return the program, run in process in a folder with the archive."""
+    monkeypatch.chdir(tmp_path)
+    return said_here
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the address of a database without tables: a file, then a database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/older.db"
+    return str(request.getfixturevalue("postgres").empty())
+
+
+def version_of(address: str) -> str:
+    """Return the version of a ledger's tables, opened by nothing of ours."""
+    engine = engine_of(address)
+    with engine.connect() as connection:
+        found = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
+    engine.dispose()
+    return found
+
+
+@pytest.mark.parametrize("command", READ_COMMANDS)
+def test_who_reads_leaves_an_older_ledger_as_it_is_and_says_what_upgrades_it(
+    current: str, predibot: Predibot, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    write_older(current, "sqlite:///older.db", "0006")
+    before = (tmp_path / "older.db").read_bytes()
+    said = predibot(*command, "--ledger", "sqlite:///older.db")
+    assert said.code == 1
+    assert "`predibot ledger upgrade` with this --ledger upgrades it" in " ".join((said.out + said.err).split())
+    assert (tmp_path / "older.db").read_bytes() == before
+    assert [*tmp_path.glob("older.db?*")] == []
+
+
+@pytest.mark.parametrize("command", WRITE_COMMANDS)
+def test_who_writes_upgrades_an_older_ledger_after_a_copy(
+    current: str, predibot: Predibot, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    write_older(current, "sqlite:///older.db", "0006")
+    said = predibot(*command, "--ledger", "sqlite:///older.db")
+    assert said.code == 0
+    assert (version_of("sqlite:///older.db"), version_of("sqlite:///older.db.0006.backup")) == (HEAD, "0006")
+
+
+def test_upgrading_says_what_it_did_and_does_nothing_twice(current: str, predibot: Predibot, empty: str) -> None:
+    write_older(current, empty, "0006")
+    first = predibot("ledger", "upgrade", "--ledger", empty, "--json").document
+    again = predibot("ledger", "upgrade", "--ledger", empty, "--json").document
+    assert (first["before"], first["version"], again["before"], again["backup"]) == ("0006", HEAD, HEAD, None)
+    assert str(first["backup"]).endswith("older.db.0006.backup") is empty.startswith("sqlite")
+    assert "already" in predibot("ledger", "upgrade", "--ledger", empty).out
+
+
+@pytest.mark.parametrize("version", VERSIONS[:-1])
+def test_a_ledger_of_every_version_is_upgraded_and_evaluated_to_the_same_document(
+    current: str, predibot: Predibot, empty: str, version: str
+) -> None:
+    write_older(current, empty, version)
+    if version == "0001":
+        with Store.open(current) as store, store.write() as connection:
+            for statement in ("DELETE FROM price_paths", "DELETE FROM resolutions"):
+                connection.execute(text(statement))
+    asked = ("--no-track", "--as-of", LATER.isoformat(), "--json", "--ledger")
+    assert predibot("ledger", "upgrade", "--ledger", empty).code == 0
+    assert predibot("evaluate", *asked, empty).document == predibot("evaluate", *asked, current).document
+    assert canonical_at(empty) == canonical_at(current) or version < "0005"
+
+
+def upgrading(program: Program, address: str) -> "subprocess.Popen[str]":
+    """Return a process that upgrades a ledger of version 0006, and is about to change its tables."""
+    process = program.start("ledger", "upgrade", "--ledger", address, "--json")
+    assert process.stderr is not None
+    assert "upgrading the ledger from version 0006" in process.stderr.readline()
+    return process
+
+
+def with_many_points(current: str, address: str) -> str:
+    """Write a ledger of version 0006 that takes a while to be upgraded, and return its address."""
+    write_older(current, address, "0006")
+    engine = engine_of(address)
+    with engine.begin() as connection:
+        put = text("INSERT INTO observations (instrument_row, at, source, price) VALUES (1, :at, 'history', 0.5)")
+        connection.execute(put, [{"at": at} for at in range(POINTS)])
+    engine.dispose()
+    return address
+
+
+def tables_of(address: str) -> set[str]:
+    """Return the names of a database's tables."""
+    engine = engine_of(address)
+    found = set(inspect(engine).get_table_names())
+    engine.dispose()
+    return found
+
+
+def test_an_upgrade_that_is_killed_at_any_moment_leaves_the_old_ledger_or_the_new_one(
+    current: str, program: Program, request: pytest.FixtureRequest, empty: str
+) -> None:
+    def older(number: int) -> str:
+        if empty.startswith("sqlite"):
+            return with_many_points(current, f"sqlite:///{program.folder}/{number}.db")
+        return with_many_points(current, request.getfixturevalue("postgres").empty())
+
+    undisturbed = older(MOMENTS)
+    process = upgrading(program, undisturbed)
+    began = time.monotonic()
+    out, _ = process.communicate()
+    whole = time.monotonic() - began
+    assert json.loads(out)["version"] == HEAD
+    expected = canonical_at(undisturbed)
+    tables = {"0006": {"observations"}, HEAD: {"price_paths"}}
+    for number in range(MOMENTS):
+        address = older(number)
+        process = upgrading(program, address)
+        time.sleep(whole * number / MOMENTS)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        found = version_of(address)
+        assert tables_of(address) & {"observations", "price_paths"} == tables[found]
+        assert said_here("ledger", "upgrade", "--ledger", address, "--json").document["before"] == found
+        assert canonical_at(address) == expected
+    for copy in program.folder.glob("*.backup"):
+        with closing(sqlite3.connect(copy)) as connection:
+            assert connection.execute("SELECT count(*) FROM observations").fetchone()[0] > POINTS
