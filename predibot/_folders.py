@@ -13,7 +13,7 @@ def plugin_folders(kind: str, packaged: Iterable[str]) -> list[str]:
 
     The user's own folders go first, so that a file there replaces ours of the
     same name. Folders that do not exist are kept: the import system passes
-    over them, and whoever lists plug-ins can say that one is missing.
+    over them, and a list of plug-ins can say that one is missing.
 
     Args:
         kind: `strategies` or `tools`.

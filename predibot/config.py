@@ -102,7 +102,7 @@ def load_settings() -> Settings:
         first = error.errors(include_input=False)[0]
         name = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"setting {name!r} is wrong: {first['msg']}. Mend {SETTINGS_FILE} or PREDIBOT_{name.upper()}"
+            f"setting {name!r} is wrong: {first['msg']}. Fix {SETTINGS_FILE} or PREDIBOT_{name.upper()}"
         ) from None
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}. Mend that line") from None
+        raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}. Fix that line") from None

@@ -60,7 +60,7 @@ class AnswerForm(Protocol):
         """Return the decision of an answer, an object or its JSON text, which keeps the rules of the game.
 
         Raises:
-            AnswerError: The message names every complaint and what to mend.
+            AnswerError: The message names every complaint and what to fix.
         """
         ...
 
@@ -134,7 +134,7 @@ class Game(Protocol):
 
         Raises:
             AnswerError: If the answer breaks a rule; the message names every
-                complaint and what to mend.
+                complaint and what to fix.
         """
         ...
 
@@ -163,7 +163,7 @@ class Meter(Protocol):
     def reserve(self, worst: Spending, *, wait_seconds: float | None = None) -> "Reservation":
         """Set the worst case aside, at every level at once, or nothing at all.
 
-        Of seconds nothing is set aside: whoever waits takes no time from others.
+        Of seconds nothing is set aside: a caller that waits takes no time from others.
 
         Args:
             worst: The most that may be spent.

@@ -13,7 +13,7 @@ _API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")
 
 
 def api_keys() -> Mapping[str, str]:
-    """Return the API keys of the environment by name; whoever holds them keeps them out of every text."""
+    """Return the API keys of the environment by name; the caller keeps them out of every text."""
     return {name: value for name, value in os.environ.items() if value and KEY_NAME.fullmatch(name)}
 
 

@@ -2,21 +2,21 @@
 
 ```
 PredibotError
-├── UsageError          mend what was asked for: an option, a URL, a file name
-│   ├── RecipeError     mend the recipe at the file and line it names
-│   └── PluginError     mend the strategy or tool, or its name or arguments
+├── UsageError          fix what was asked for: an option, a URL, a file name
+│   ├── RecipeError     fix the recipe at the file and line it names
+│   └── PluginError     fix the strategy or tool, or its name or arguments
 ├── RunConflict         choose: go on with the stored run, or start a new one
-├── AnswerError         mend the answer; the text says how, a model may read it
+├── AnswerError         fix the answer; the text says how, a model may read it
 ├── MarketClosed        let this decision go: its market closed meanwhile
 ├── ModelError
 │   ├── ModelUnavailable   try again later: rate limits, outages, time-outs
-│   └── ModelRefused       mend key, model name or request; trying again does not help
+│   └── ModelRefused       fix key, model name or request; trying again does not help
 ├── BudgetSpent         stop spending: hand in what there is, or abstain
 ├── VenueError
 │   ├── VenueUnavailable   try again later
 │   └── VenueChanged       stop: the venue does not keep its contract any more
 └── LedgerError
-    ├── LedgerUnusable  mend the database: it is missing, locked, full or too new
+    ├── LedgerUnusable  fix the database: it is missing, locked, full or too new
     └── ClaimLost       stop: somebody else does this work now
 ```
 
@@ -50,7 +50,7 @@ class RunConflict(PredibotError):
 
 
 class AnswerError(PredibotError):
-    """A decision breaks a rule of its game; the message says what to mend."""
+    """A decision breaks a rule of its game; the message says what to fix."""
 
 
 class MarketClosed(PredibotError):

@@ -46,7 +46,7 @@ class CodeAgent:
         if self.executor != "docker":
             raise PluginError(f'{why}; set executor = "docker", {instead}')
         if problem := docker_problem(self.image):
-            raise PluginError(f"{why}, and {problem}; mend that, {instead}")
+            raise PluginError(f"{why}, and {problem}; fix that, {instead}")
 
     games = ANY_GAME
 

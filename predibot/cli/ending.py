@@ -96,7 +96,7 @@ def code_of_decisions(statuses: Mapping[Status, int], *, undecided: int = 0) -> 
 
     Args:
         statuses: How many of the decisions it was asked for have which status in
-            the ledger as it ends, whoever made them.
+            the ledger as it ends, by this process or another.
         undecided: How many have none.
     """
     if not undecided and not statuses.get("failed", 0):

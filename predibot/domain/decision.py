@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from predibot.domain.account import JournalRow
 from predibot.domain.price import EntryPrice, Instrument
 
+SourceKind = Literal["search", "page"]
 Status = Literal["recorded", "refused", "failed", "abstained"]
 STATUSES: tuple[Status, ...] = ("recorded", "refused", "failed", "abstained")
 
@@ -33,7 +35,7 @@ class Forecast:
     """What a bot thinks of one market.
 
     Nothing is checked here, nor in what follows: a strategy may say anything,
-    and the game answers with complaints that say what to mend.
+    and the game answers with complaints that say what to fix.
     """
 
     market_id: str
@@ -153,3 +155,21 @@ class Booking:
     """What no order took."""
     scale: float = 1.0
     """What every order was multiplied by where the game scales; else 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One search or one page; what is not known, or has no meaning for its kind, is None."""
+
+    kind: SourceKind
+    text: str
+    """The query of a search, the address that was asked for of a page."""
+    final_url: str | None = None
+    """Where the page was in the end, after redirects."""
+    sha256: str | None = None
+    """Of the page's text as the bot could read it, by which it is kept."""
+    title: str = ""
+    published_at: datetime | None = None
+    """An aware instant."""
+    results: int | None = None
+    """How many a search returned."""

@@ -133,7 +133,7 @@ def joined(complaints: Sequence[str]) -> str:
     """Return complaints as one text, the first of them where there are many."""
     shown = [f"{text}." for text in complaints[:MAX_COMPLAINTS]]
     if len(complaints) > MAX_COMPLAINTS:
-        shown.append(f"{len(complaints) - MAX_COMPLAINTS} more complaints follow when these are mended.")
+        shown.append(f"{len(complaints) - MAX_COMPLAINTS} more complaints follow when these are fixed.")
     return " ".join(shown)
 
 

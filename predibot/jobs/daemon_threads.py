@@ -104,7 +104,7 @@ def _run(future: Future[Any], function: Callable[[], Any]) -> None:
         return
     try:
         result = function()
-    except BaseException as error:  # noqa: BLE001 - whoever waits for the future gets it, whatever it is
+    except BaseException as error:  # noqa: BLE001 - the caller that waits for the future gets it, whatever it is
         future.set_exception(error)
     else:
         future.set_result(result)

@@ -1,6 +1,6 @@
 """Seals: what a ledger keeps to save time is believed only where this user made it, and for this very ledger.
 
-A ledger may be somebody else's file, and whoever wrote its rows could have written what is kept beside them. So
+A ledger may be somebody else's file, and its author could have written what is kept beside them. So
 what is kept is sealed under a secret that lies outside of every ledger, in the folder of the user's own state.
 Where there is none and none can be made, nothing is kept, and all is made of the rows.
 """

@@ -246,7 +246,7 @@ class Store:
             )
 
     def _make_current(self) -> None:
-        # Most openings find the tables current, and do not wait for whoever is writing.
+        # Most openings find the tables current, and do not wait for a writer.
         with self.read() as connection:
             if stored_version(connection) == HEAD:
                 return

@@ -103,7 +103,7 @@ def _origin(url: str) -> tuple[str, str, int]:
         parsed = httpx.URL()
     host = parsed.raw_host.decode("ascii").lower()
     if parsed.scheme not in _PORTS or not host:
-        raise UsageError("a base URL looks like https://api.acme.com/v1; mend it")
+        raise UsageError("a base URL looks like https://api.acme.com/v1; fix it")
     return parsed.scheme, host, parsed.port or _PORTS[parsed.scheme]
 
 

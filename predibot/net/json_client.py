@@ -233,4 +233,4 @@ def opened_client(**options: Any) -> httpx.Client:
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         said = str(error).rstrip(".")
-        raise UsageError(f"the proxy named in the environment cannot be used: {said}; mend HTTPS_PROXY") from error
+        raise UsageError(f"the proxy named in the environment cannot be used: {said}; fix HTTPS_PROXY") from error

@@ -12,7 +12,7 @@ BURST_SHARE = 0.25
 class RateLimiter:
     """Buckets for address prefixes; a request takes a token from each one it falls under.
 
-    Thread-safe. A bucket may go into debt: whoever takes a token that is not
+    Thread-safe. A bucket may go into debt: a caller that takes a token that is not
     there yet waits for its own, so that waiting requests go out in order.
     """
 

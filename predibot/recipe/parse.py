@@ -39,7 +39,7 @@ _SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "passwor
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
 _WITH_MORE = ("archive:", "sandbox:")
 """Venues that take a folder or options."""
-_BASE_URL = "is an address that begins with http:// or https://, without user name, '?' or '#'; mend it"
+_BASE_URL = "is an address that begins with http:// or https://, without user name, '?' or '#'; fix it"
 _CREDENTIAL = (
     "'credential' in [[bots]] is no variable's name; put the key into the environment, as ACME_API_KEY for example, "
     "and write that name"
@@ -140,7 +140,7 @@ def _toml(found: RecipeText) -> dict[str, Any]:
         position = _TOML_POSITION.search(str(error))
         line = (position and position.group(1)) or len(found.text.splitlines())
         what = _TOML_POSITION.sub("", str(error))
-        raise RecipeError(f"{found.label}, line {line}: this is not TOML: {what}. Mend that line") from None
+        raise RecipeError(f"{found.label}, line {line}: this is not TOML: {what}. Fix that line") from None
     except ValueError:
         # Python's limit on the digits of a number, which knows no line.
         raise RecipeError(f"{found.label} has a number of thousands of digits. Write one of at most 18") from None

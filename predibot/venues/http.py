@@ -134,7 +134,7 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         try:
             return self._retry.call(once, deadline=deadline, given_up=VenueUnavailable)
         except BadAddress as error:
-            raise UsageError(f"{error}; mend the address in the settings") from None
+            raise UsageError(f"{error}; fix the address in the settings") from None
         except BadAnswer as error:
             raise VenueChanged(str(error)) from None
 

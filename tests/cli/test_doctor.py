@@ -44,7 +44,7 @@ def test_a_proxy_that_cannot_be_used_is_a_sentence(
     monkeypatch.setenv("https_proxy", proxy)
     said = predibot("doctor", "--json")
     (seen,) = {check["seen"] for check in said.document["checks"] if check["name"].startswith("host")}
-    assert re.fullmatch(r"the proxy named in the environment cannot be used: .+; mend HTTPS_PROXY", seen)
+    assert re.fullmatch(r"the proxy named in the environment cannot be used: .+; fix HTTPS_PROXY", seen)
     assert (said.code, "a-password" in said.out, said.err) == (1, False, "")
 
 

@@ -244,7 +244,7 @@ def test_what_is_left_may_not_be_off_by_more(stated: float) -> None:
 
 def test_many_complaints_are_counted_and_not_all_told() -> None:
     entries = [said(f"x{number}") for number in range(100)]
-    assert "more complaints follow when these are mended." in complaint(answer(*entries))
+    assert "more complaints follow when these are fixed." in complaint(answer(*entries))
 
 
 def test_a_text_longer_than_an_answer_can_be_is_not_even_read() -> None:

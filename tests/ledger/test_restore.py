@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from predibot.domain.decision import Source
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
-from predibot.domain.source import Source
 from predibot.errors import RunConflict
 from predibot.ledger.read.export import TABLES, export_rows
 from predibot.ledger.restore import Placed, Restorer, RowRefused

@@ -13,5 +13,5 @@ def test_without_a_container_it_is_refused_and_says_why(executor: str) -> None:
 
 
 def test_a_container_that_is_named_but_not_there_is_refused_too() -> None:
-    with pytest.raises(PluginError, match=r"and docker .*; mend that, or use strategy 'tool_agent'"):
+    with pytest.raises(PluginError, match=r"and docker .*; fix that, or use strategy 'tool_agent'"):
         spec_of("code_agent", {"model": "m", "executor": "docker", "image": "predibot.invalid/none:never"})

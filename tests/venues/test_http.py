@@ -194,13 +194,13 @@ def test_every_error_of_httpx_is_translated(kind: type[httpx.HTTPError]) -> None
 
 @pytest.mark.parametrize("url", ["ftp://host/x", "host/x", "http://[::1", "https://" + "a" * 300 + "..b"])
 def test_an_address_that_is_none_says_to_mend_the_settings(url: str) -> None:
-    with VenueClient(deadline_seconds=1.0) as client, pytest.raises(UsageError, match="mend the address"):
+    with VenueClient(deadline_seconds=1.0) as client, pytest.raises(UsageError, match="fix the address"):
         client.get(url)
 
 
 def test_a_proxy_that_cannot_be_used_says_to_mend_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "gopher://proxy.test")
-    with pytest.raises(UsageError, match="mend HTTPS_PROXY"):
+    with pytest.raises(UsageError, match="fix HTTPS_PROXY"):
         VenueClient()
 
 

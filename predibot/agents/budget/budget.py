@@ -8,7 +8,7 @@ for them until the deadline of the decision. Nobody waits for somebody who waits
 - What others keep for their answers is as good as spent to who keeps something
   too; who has nothing yet waits for it as well.
 
-Seconds are the exception: waiting goes on side by side, so whoever waits sets
+Seconds are the exception: waiting goes on side by side, so a caller that waits sets
 none aside and takes none from the others. A limit in them holds by what is
 booked, each call waits no longer than what is left, and what is under way when
 the limit is reached ends beyond it.

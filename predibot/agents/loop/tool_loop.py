@@ -156,8 +156,8 @@ class Talk:
 
         Raises:
             AnswerError: If more is to be looked up first, or the answer does not
-                hold and may be mended.
-            LoopEnded: If it abstains, or may not be mended any more.
+                hold and may be fixed.
+            LoopEnded: If it abstains, or may not be fixed any more.
         """
         missing = None if self.submit_only else self.research.missing()
         if missing is not None:

@@ -20,7 +20,7 @@ def works_in_background(name: str) -> bool:
 
 
 def searches_by_itself(name: str) -> bool:
-    """Return whether a model searches without being asked to, whoever asks it and at whatever address.
+    """Return whether a model searches without being asked to, for any caller and at any address.
 
     Its name tells: litellm's table says of most models that they could search, and of few that they do.
     Tongyi's has the name of a task it was trained for, and searches with tools it is given like any other.

@@ -1,6 +1,6 @@
 """The chat-completions dialect that most providers speak: requests written, answers read.
 
-What comes from a provider is a stranger's text: it is read by pydantic, and
+What comes from a provider is untrusted text: it is read by pydantic, and
 either becomes an `Answer` or is refused as unreadable.
 """
 
@@ -161,7 +161,7 @@ LenientObject = Annotated[dict[str, object], BeforeValidator(_object)]
 
 
 class Boundary(BaseModel):
-    """What a stranger sends; fields we do not know are passed over."""
+    """Untrusted input; fields we do not know are passed over."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

@@ -59,7 +59,7 @@ class Endpoint:
         try:
             return self._client.ask(method, self._below(path), body=body, seconds=seconds)
         except BadAddress as error:
-            raise ModelRefused(f"{error}; mend the key or the base URL") from None
+            raise ModelRefused(f"{error}; fix the key or the base URL") from None
         except BadAnswer as error:
             # A success may have been paid for, an error was not.
             raise (AnswerUnusable if error.status < 300 else ModelRefused)(str(error)) from None

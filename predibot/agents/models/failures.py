@@ -1,4 +1,4 @@
-"""What a failed call to a model means: whether to try again, when, and what to mend."""
+"""What a failed call to a model means: whether to try again, when, and what to fix."""
 
 from predibot.errors import ModelRefused, ModelUnavailable
 from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain
@@ -75,4 +75,4 @@ def _to_mend(status: int, lowered: str, key_name: str) -> str:
         return "redirects are not followed, set the base URL to where the model really is"
     if status in (404, 405):
         return "see whether the model's name and the base URL are right"
-    return "mend the request or the model's settings, trying again does not help"
+    return "fix the request or the model's settings, trying again does not help"

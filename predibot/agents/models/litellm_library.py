@@ -75,7 +75,7 @@ def _bind_other_clients(litellm: Any) -> None:
 def sent_before(instant: float) -> Iterator[None]:
     """Have nothing sent from an instant of the monotonic clock on, by calls of litellm in this block and thread.
 
-    litellm takes seconds over its first call before it sends anything; whoever asked waits no longer by then.
+    litellm takes seconds over its first call before it sends anything; its caller waits no longer by then.
     """
     token = _SENT_BEFORE.set(instant)
     try:

@@ -30,7 +30,7 @@ ASK_SECONDS = 60.0
 """The longest a single request may take; none of them waits for the work itself."""
 CANCEL_SECONDS = 2.0
 LEAVING_SECONDS = 0.8
-"""What whoever is interrupted still gives to ending all jobs."""
+"""What an interrupted caller still gives to ending all jobs."""
 FIRST_WAIT_SECONDS = 2.0
 LONGEST_WAIT_SECONDS = 30.0
 WAIT_GROWTH = 1.5
@@ -189,7 +189,7 @@ class ResponsesModel:
 
     @contextmanager
     def _cancelled_if_left(self, job: Job) -> Iterator[None]:
-        """Cancel the job where whoever waits for it is interrupted, or it cannot be looked at."""
+        """Cancel the job where the caller that waits for it is interrupted, or it cannot be looked at."""
         try:
             yield
         except BaseException:

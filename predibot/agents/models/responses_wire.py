@@ -1,6 +1,6 @@
 """The dialect of OpenAI's Responses API, as far as a report in the background needs it: written and read.
 
-As in `predibot.agents.models.chat_wire`, what comes is a stranger's text: it becomes a
+As in `predibot.agents.models.chat_wire`, what comes is untrusted text: it becomes a
 `Job`, or is refused as unreadable.
 """
 

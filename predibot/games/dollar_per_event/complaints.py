@@ -1,4 +1,4 @@
-"""Complaints: what is wrong with an answer, in sentences that name the place and say how to mend it."""
+"""Complaints: what is wrong with an answer, in sentences that name the place and say how to fix it."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping

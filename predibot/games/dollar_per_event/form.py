@@ -62,7 +62,7 @@ class EventForm:
         """Return the decision that an answer says, which keeps the rules at the quotes that were shown.
 
         Raises:
-            AnswerError: The message says everything that is wrong with it, and what to mend.
+            AnswerError: The message says everything that is wrong with it, and what to fix.
         """
         decision = parse_answer(answer, self.seen)
         self.check(decision)
@@ -72,7 +72,7 @@ class EventForm:
         """Refuse a decision that breaks a rule, to the price-blind in words that say no price.
 
         Raises:
-            AnswerError: The message says what to mend.
+            AnswerError: The message says what to fix.
         """
         try:
             self.rules(decision, self.seen, self.seen.prices)

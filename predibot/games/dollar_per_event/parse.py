@@ -1,4 +1,4 @@
-"""The answer about an event: untrusted text, parsed once into a decision or refused with what to mend."""
+"""The answer about an event: untrusted text, parsed once into a decision or refused with what to fix."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -90,7 +90,7 @@ def parse_answer(answer: object, view: EventView) -> Decision:
 
     Raises:
         AnswerError: If anything in it is missing, unknown, of a wrong kind or
-            out of range; the message names each and says what to mend. What is
+            out of range; the message names each and says what to fix. What is
             staked in total, and where, is the game's to judge.
     """
     data = read_json(answer, FIELDS) if isinstance(answer, str) else answer

@@ -80,7 +80,7 @@ class DollarPerEvent:
 
         Raises:
             AnswerError: If the decision breaks a rule; the message names every
-                complaint and what to mend.
+                complaint and what to fix.
         """
         event, lines = view.event, _lines(answer, view)
         prices = {market.id: price for market in event.markets if (price := _price(market, view, quotes)) is not None}
@@ -130,7 +130,7 @@ class DollarPerEvent:
         elif abs(stated_usd - rest_usd) > UNALLOCATED_TOLERANCE_USD:
             yield (
                 f"unallocated is stated as {_usd(stated_usd)}, but the bets leave {_usd(rest_usd)}; "
-                "state that, or leave it out, or mend the bets"
+                "state that, or leave it out, or fix the bets"
             )
 
 

@@ -26,7 +26,7 @@ def event_words(
 ) -> Words:
     """Return what a model is told about an event.
 
-    What the venue says, titles and rules too, was written by strangers: it is
+    What the venue says, titles and rules too, is untrusted: it is
     bounded, without control characters, and inside the fence.
 
     Args:

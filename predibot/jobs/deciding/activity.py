@@ -1,4 +1,4 @@
-"""Watching: what each bot is doing at this moment, for whoever looks."""
+"""Watching: what each bot is doing at this moment, for who looks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Activity:
     step: int = 0
     """Of its trace; 0 where there is none."""
     text: str = ""
-    """What it does, as strangers may have written it."""
+    """What it does; untrusted text."""
     cost_usd: float | None = 0.0
     """What this step cost; None where that is unknown."""
 

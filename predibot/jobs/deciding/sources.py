@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from predibot.domain.clock import parse_instant
-from predibot.domain.source import Source
+from predibot.domain.decision import Source
 
 SANDBOX_HOST = "http://sandbox.invalid"
 

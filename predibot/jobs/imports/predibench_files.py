@@ -21,10 +21,9 @@ from pydantic import (
     model_validator,
 )
 
-from predibot.domain.decision import Decision, MarketDecision
+from predibot.domain.decision import Decision, MarketDecision, Source
 from predibot.domain.event import Event, Market, MarketRef, Tag
 from predibot.domain.price import PricePoint, Quote
-from predibot.domain.source import Source
 from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event.rules import STAKE_TOLERANCE_USD

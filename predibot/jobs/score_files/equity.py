@@ -51,7 +51,7 @@ class EquityFile:
 
 
 def read_equity(file: TableFile) -> EquityFile:
-    """Return what a file of an account's values says; bad rows are told, never mended.
+    """Return what a file of an account's values says; bad rows are told, never fixed.
 
     Raises:
         UsageError: If the file is not what it is taken for, a column is missing, or it is too much.

@@ -163,7 +163,7 @@ class ForecastFile:
 
 
 def read_forecasts(file: TableFile, layout: "Layout | None" = None) -> ForecastFile:
-    """Return what a file of forecasts says; bad rows are told, never mended.
+    """Return what a file of forecasts says; bad rows are told, never fixed.
 
     Args:
         file: With the columns of `COLUMNS`, or what the layout says of them.

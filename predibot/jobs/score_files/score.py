@@ -220,7 +220,7 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
     _check(rows, strict=strict)
     points = found.points
     if not points:
-        raise FileRefused(f"{file.label} has no row that can be scored. Mend them", rows)
+        raise FileRefused(f"{file.label} has no row that can be scored. Fix them", rows)
     if points[0].value == 0.0:
         raise UsageError(
             f"{file.label}, {file.place} {points[0].number}: value is 0 at the beginning. "
@@ -258,7 +258,7 @@ def _check(file: FileRows, *, strict: bool) -> None:
         first = file.bad_rows[0]
         raise FileRefused(
             f"{file.label} has {_count(file.n_bad_rows, 'bad row')} of {file.rows:,}, and --strict accepts none. "
-            f"Mend them, or leave --strict out; the first: {file.place} {first.number}: {first.reason}",
+            f"Fix them, or leave --strict out; the first: {file.place} {first.number}: {first.reason}",
             file,
         )
 

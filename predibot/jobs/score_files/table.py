@@ -302,7 +302,7 @@ def _csv_rows(file: TableFile, columns: Columns) -> Iterator[Row | BadRow]:
             return
         except csv.Error as error:
             if header is None:
-                raise UsageError(f"{file.label}, line {number}: {error}. Mend the header") from None
+                raise UsageError(f"{file.label}, line {number}: {error}. Fix the header") from None
             yield BadRow(number, f"{_csv_mistake(error)}; lines {number} to {lines.number} were passed over")
             continue
         if not cells or (len(cells) == 1 and not cells[0].strip()):

@@ -1,4 +1,4 @@
-"""The shift: one call's way through its work, whoever does it."""
+"""The shift: one call's way through its work, on any pool."""
 
 import logging
 from collections.abc import Mapping, Sequence

@@ -110,7 +110,7 @@ def track_record(
 
 
 def _check_numbers(head: Floats, bet: Floats, market_rows: Ints, payout: Floats, settled_at: Floats) -> None:
-    """Refuse numbers that the constraints of our tables do not let in; whoever made the file may have left them out."""
+    """Refuse numbers that the constraints of our tables do not let in; the maker of the file may have left them out."""
     last = float(LAST_MICROSECOND)
     for what, values, low, high in (
         ("a status", head[:, 2], 0.0, len(STATUSES) - 1.0),

@@ -1,4 +1,4 @@
-"""Rows that may be there already: written once, whoever comes first."""
+"""Rows that may be there already: written once, by the first that comes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

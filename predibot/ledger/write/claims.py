@@ -22,7 +22,7 @@ from predibot.ledger.schema.upsert import insert_one, table_of
 RETRY_PAUSES = (timedelta(0), timedelta(minutes=30), timedelta(hours=6))
 """Before each try after a failure; so many follow unasked, by later calls of `decide`.
 
-The first is at once: whoever set the missing key runs the command again. After
+The first is at once: a user who set the missing key runs the command again. After
 that an outage has hours to pass before the tries are used up.
 """
 MAX_RETRIES = len(RETRY_PAUSES)

@@ -10,10 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select
 
-from predibot.domain.decision import BookedBet, Booking, Decision, ReasonKind, Status, Subject
+from predibot.domain.decision import BookedBet, Booking, Decision, ReasonKind, Source, Status, Subject
 from predibot.domain.event import Event, Market
 from predibot.domain.price import Quote
-from predibot.domain.source import Source
 from predibot.errors import AnswerError
 from predibot.ledger.schema.tables import (
     BetRow,

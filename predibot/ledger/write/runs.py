@@ -274,7 +274,7 @@ def _freeze_events(connection: Connection, run_id: int, plan: RunPlan) -> None:
 
 
 def _identity(bot: Mapping[Any, Any]) -> str:
-    """Return what makes a bot of a run the bot it is; code may be mended, so its digest is no part of it."""
+    """Return what makes a bot of a run the bot it is; code may be fixed, so its digest is no part of it."""
     parts = [f"{bot['strategy']} {bot['arguments_json']}"]
     if bot["model"] is not None:
         parts.append(f"with {bot['model']}")

@@ -188,7 +188,7 @@ def _legend(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
         f"{' *: a baseline.' if any(row.baseline for row in rows) else ''}"
     )
     if any(row.verdict.finding == Finding.NEVER_DIFFERED for row in rows):
-        yield "equals price: an edge of 0 for certain, above whoever may be worse."
+        yield "equals price: an edge of 0 for certain, above those that may be worse."
     if any(row.answered_share == 0.0 for row in rows):
         yield "Who answered nothing has no place."
     if apart := [row for row in rows if row.edge_by_event is not None]:

@@ -83,7 +83,7 @@ def print_replay(console: Console, view: ReplayView) -> None:
 
 
 def progress_line(played: Played, *, number: int, of: int, seconds_left: float) -> str:
-    """Return how far a replay is, for whoever waits for it."""
+    """Return how far a replay is, for a user who waits for it."""
     total = sum(played.statuses.values())
     if total and not played.made_here:
         what = f"{figures.count(total)} decided before"

@@ -1,4 +1,4 @@
-"""Traces for people: each step of an agent on a screen, where nothing a stranger wrote does anything."""
+"""Traces for people: each step of an agent on a screen, where untrusted text does nothing."""
 
 import json
 import math

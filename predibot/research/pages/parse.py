@@ -13,7 +13,7 @@ from predibot.research.pages.pdf_text import pdf_text
 from predibot.research.pages.publication_date import PageDate, date_of_html
 
 MAX_SENTENCES = 50_000
-"""Of a page, and lines; half a million one-letter ones take whoever cuts the text into parts seconds."""
+"""Of a page, and lines; cutting half a million one-letter ones into parts takes seconds."""
 _SENTENCE_ENDS = re.compile(r"\n|[.!?\u3002\uff01\uff1f]\s")
 _UNDATED = PageDate(None, None, "unknown")
 

@@ -132,4 +132,4 @@ class ParserPool:
 
 
 PARSERS = ParserPool()
-"""The one of this process, so that there are never more parsers than a process may have, whoever reads pages."""
+"""The one of this process, so that there are never more parsers than a process may have, for all readers of pages."""

@@ -105,7 +105,7 @@ def refuse_blocked(target: Target, blocked_domains: Collection[str]) -> None:
 
 
 def seen(text: str) -> str:
-    """Return the beginning of a stranger's text as one harmless quoted line."""
+    """Return the beginning of untrusted text as one harmless quoted line."""
     return repr(text if len(text) <= SEEN_CHARACTERS else f"{text[:SEEN_CHARACTERS]}…")
 
 

@@ -74,6 +74,6 @@ def _instant(words: str) -> datetime | None:
     if instant.time() == time():
         return instant.replace(tzinfo=UTC) + timedelta(days=1) + _WEST_MOST
     if instant.tzinfo is None:
-        # It may be local time of whoever wrote it.
+        # It may be local time of its author.
         return instant.replace(tzinfo=UTC) + _WEST_MOST
     return instant.astimezone(UTC)

@@ -15,7 +15,7 @@ LONGEST_REST_SECONDS = 300.0
 class PacedProvider:
     """A provider that is asked at most every so often, and left alone for longer and longer while it fails.
 
-    Thread-safe: whoever comes too early waits for its own turn.
+    Thread-safe: a caller that comes too early waits for its own turn.
     """
 
     inner: SearchProvider

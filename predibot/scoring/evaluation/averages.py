@@ -27,7 +27,7 @@ class Book:
     order: Ints
     """Which bet of the record as it was each is, (n_b,)."""
     rank: Ints
-    """The place of each by market and then by time, whoever's it is, (n_b,)."""
+    """The place of each by market and then by time, of all bots, (n_b,)."""
     ends_of_bots: Ints
     """Where the bets of each bot end, (bots + 1,), from 0."""
     ends_of_runs: Ints

@@ -132,7 +132,7 @@ def betting_evidence(
     the price; the edge in squared error is zero where the truth is halfway, and
     negative where it is nearer the price. Later stakes on the event are left out:
     held beside the first they bet more than any forecast said, and would call
-    "worse" whoever is right and says so daily.
+    "worse" a bot that is right and says so daily.
 
     `book` compounds 1 + lambda R over the days, averaged over the lambdas, R
     being the day's gain of all positions open over their value when it began,
@@ -496,7 +496,7 @@ class _Moves:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Paths:
-    """What prices did from the first mark of any position on, whoever holds it.
+    """What prices did from the first mark of any position on, of any bot.
 
     A path is of a market in an event; paths are by event and then by market.
     """

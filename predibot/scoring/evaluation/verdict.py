@@ -50,7 +50,7 @@ def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: fl
     Both claims rest on e-values, which may be read any day; the interval of the
     edge is for one look, at a time that was fixed beforehand. It may even lie
     below zero before anything is known: open markets count at their price, as
-    if that were right. Betting finds whoever is on the right side of the price,
+    if that were right. Betting finds who is on the right side of the price,
     also one that goes too far; so the edge must be of the same sign.
 
     Args:

@@ -122,7 +122,7 @@ def win_rate(returns: ArrayLike) -> float:
     """Return the share of returns that are above zero.
 
     Higher is better. A return of zero is no win, and counts among all returns:
-    whoever never bets has a win rate of zero, not one half and not none.
+    a bot that never bets has a win rate of zero, not one half and not none.
 
     Args:
         returns: One return a period, shape (n,), 0.01 being one percent.

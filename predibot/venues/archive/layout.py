@@ -73,7 +73,7 @@ def price_files(folder: Path) -> tuple[Path, ...]:
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
-        raise VenueUnavailable(f"{folder} cannot be read: {error}; mend its permissions") from error
+        raise VenueUnavailable(f"{folder} cannot be read: {error}; fix its permissions") from error
     return tuple(sorted(found))
 
 
@@ -87,7 +87,7 @@ def check_inside(folder: Path, path: Path) -> None:
     try:
         inside = path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError) as error:
-        raise VenueUnavailable(f"{path} cannot be followed: {error}; mend the archive") from error
+        raise VenueUnavailable(f"{path} cannot be followed: {error}; fix the archive") from error
     if not inside:
         raise VenueChanged(f"{path} is a link that leads out of the archive {folder}; replace it by the file itself")
 
@@ -105,7 +105,7 @@ def read_json(folder: Path, path: Path) -> object | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise VenueUnavailable(f"{path} cannot be read: {error}; mend its permissions or the archive") from error
+        raise VenueUnavailable(f"{path} cannot be read: {error}; fix its permissions or the archive") from error
     except ValueError as error:
         raise FileBroken(f"{path} is not whole JSON: {error}; take it out or record it again") from error
 
@@ -137,7 +137,7 @@ def snapshot_instants(folder: Path) -> tuple[datetime, ...]:
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
-        raise VenueUnavailable(f"{folder} cannot be read: {error}; mend its permissions") from error
+        raise VenueUnavailable(f"{folder} cannot be read: {error}; fix its permissions") from error
     return tuple(sorted(instant for name in names if (instant := snapshot_instant(name)) is not None))
 
 

@@ -84,7 +84,7 @@ class Archive:
     def known_until(self) -> datetime:
         """Return the instant of the last that is recorded: a snapshot, a price or a resolution.
 
-        What cannot be read is passed over here; whoever asks for it is told.
+        What cannot be read is passed over here; a caller that asks for it is told.
 
         Raises:
             VenueError: If the folder or `resolutions.json` cannot be read.

@@ -111,7 +111,7 @@ def _revised(stored: object, resolution: Resolution, seen_at: datetime) -> objec
     try:
         last = known_revisions(rows, as_of=LAST_INSTANT)[-1]
     except (ValueError, IndexError) as error:
-        raise VenueChanged(f"a resolution of the archive cannot be corrected: {error}; mend it by hand") from error
+        raise VenueChanged(f"a resolution of the archive cannot be corrected: {error}; fix it by hand") from error
     if last.payout_yes == resolution.payout_yes:
         return None
     dated = [{"effective_at": row.get("resolved_at"), **row} for row in rows if isinstance(row, dict)]

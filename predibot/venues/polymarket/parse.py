@@ -53,7 +53,7 @@ End = Annotated[fields.OptionalInstant, AfterValidator(_known_end)]
 
 
 class _Wire(BaseModel):
-    """An object of a stranger: fields we do not use are passed over."""
+    """An untrusted object: fields we do not use are passed over."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -63,7 +63,7 @@ def test_the_latest_words_of_the_model_are_kept_first() -> None:
 def test_long_arguments_of_earlier_calls_are_left_out_whole_because_half_of_them_is_no_json() -> None:
     talk = Transcript()
     talk.said("", (ToolCall("a", "final_answer", '{"x": "' + "y" * 5000 + '"}'),))
-    talk.returned("a", "error: mend", gist="error: mend")
+    talk.returned("a", "error: fix", gist="error: fix")
     talk.said("next")
     assert talk.sent()[0].tool_calls[0].arguments_json == "{}"
 

@@ -44,7 +44,7 @@ def test_parameters_that_a_model_refuses_by_name_are_not_sent_again() -> None:
 
 def test_a_parameter_that_was_not_sent_cannot_be_left_out() -> None:
     refusal = httpx.Response(400, json={"error": {"message": "no", "param": "temperature"}})
-    with pytest.raises(ModelRefused, match="mend the request"):
+    with pytest.raises(ModelRefused, match="fix the request"):
         ask(lambda request: refusal)
 
 

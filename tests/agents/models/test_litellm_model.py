@@ -44,7 +44,7 @@ model = LiteLLMModel("openai/tiny", base_url=sys.argv[1], keys=ApiKeys(), retry=
 try:
     model.chat(ChatRequest((Message("user", "hi"),)), deadline_seconds=60.0)
 except ModelRefused as error:
-    sys.exit(3 if "mend the request" in str(error) and not strangers else str(strangers))
+    sys.exit(3 if "fix the request" in str(error) and not strangers else str(strangers))
 """
 
 

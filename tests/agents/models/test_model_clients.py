@@ -181,13 +181,13 @@ def test_a_wait_beyond_the_deadline_is_not_waited(client: Client) -> None:
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
-        (400, "mend the request"),
+        (400, "fix the request"),
         (401, f"set {KEY_NAME}"),
         (402, "top it up"),
         (403, f"set {KEY_NAME}"),
         (404, "model's name"),
         (413, "too long"),
-        (422, "mend the request"),
+        (422, "fix the request"),
         (302, "redirects are not followed"),
     ],
 )

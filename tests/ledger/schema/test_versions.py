@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
 import predibot.ledger
-from predibot.domain.source import Source
+from predibot.domain.decision import Source
 from predibot.errors import LedgerUnusable
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.scoring_arrays import track_record

@@ -7,8 +7,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from predibot.domain.decision import Decision, MarketDecision
-from predibot.domain.source import Source
+from predibot.domain.decision import Decision, MarketDecision, Source
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, release
