@@ -159,8 +159,7 @@ def test_every_model_that_is_opened_is_on_the_trace(probes: Program) -> None:
         more = served(server, 'writer = "acme/writer"\nprice_usd_per_million_tokens = 1')
         report = document_of(probes.decide(recipe(probes, "judged", more, limits=LIMIT)))
     traces = [
-        path.read_text("utf-8").splitlines()
-        for path in (probes.folder / "runs/out/predibot.db.files/traces").rglob("*.jsonl")
+        path.read_text("utf-8").splitlines() for path in (probes.folder / "ledger.db.files/traces").rglob("*.jsonl")
     ]
     names = [[json.loads(line)["model_name"] for line in lines] for lines in traces]
     assert names
