@@ -52,7 +52,7 @@ def test_a_place_that_may_surprise_is_explained() -> None:
     broken = replace(PRICE, bot="broken", edge=replace(PRICE.edge, answered=0))
     lines = board(certain, LAZY, broken)
     assert [line.split()[:2] for line in lines[2:5]] == [["1", "market_price*"], ["2", "lazy"], ["–", "broken"]]
-    assert "equals price: an edge of 0 for certain, above whoever may be worse." in lines
+    assert "equals price: an edge of 0 for certain, above those that may be worse." in lines
     assert "Who answered nothing has no place." in lines
     assert not any("equals price" in line or "no place" in line for line in board(SHARP, LAZY))
 
