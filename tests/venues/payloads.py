@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 
 import httpx
 
+from predibot.domain.resolution import Resolution
 from predibot.venues.polymarket.client import Polymarket
+from predibot.venues.polymarket.parse import parse_resolution
 
 NOW = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
 GAMMA = "https://gamma.test"
@@ -123,3 +125,9 @@ def pages_of(*pages: Sequence[dict[str, object]]) -> Callable[[httpx.Request], o
 def history_of(*points: tuple[int, float]) -> str:
     """Return a price file."""
     return json.dumps({"history": [{"t": at, "p": price} for at, price in points]})
+
+
+def paid(payload: object) -> float | None:
+    """Return what a share of the first outcome of a market object paid; None unless it is settled."""
+    found = parse_resolution(payload, first_seen_at=NOW)
+    return found.payout_yes if isinstance(found, Resolution) else None

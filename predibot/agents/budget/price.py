@@ -1,7 +1,7 @@
 """What tokens cost: known prices, the cost of a call, and the most a call can cost."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from predibot.domain.budget import LEAST_SHARE, Limits
@@ -52,26 +52,6 @@ class Price:
             input_tokens * self.input_usd_per_million_tokens + output_tokens * self.output_usd_per_million_tokens
         )
         return tokens_usd / 1e6 + self.call_usd + searches * (self.search_usd or 0.0)
-
-
-def recipe_price(usd_per_million_tokens: float | Mapping[str, float]) -> Price:
-    """Return the price a recipe states: one number for all tokens, or `{input = ..., output = ...}`.
-
-    Raises:
-        UsageError: If it is neither, or below zero.
-    """
-    stated = usd_per_million_tokens
-    names = {"input", "output"}
-    if isinstance(stated, Mapping):
-        if set(stated) != names:
-            raise UsageError("price_usd_per_million_tokens needs exactly input and output")
-        pair = (stated["input"], stated["output"])
-    else:
-        pair = (stated, stated)
-    try:
-        return Price(*pair)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"price_usd_per_million_tokens is no price: {error}") from None
 
 
 def dearest(*prices: Price | None) -> Price | None:

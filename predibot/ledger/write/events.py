@@ -95,11 +95,6 @@ def market_refs(connection: Connection, venue: str) -> Mapping[int, MarketRef]:
     return {row: MarketRef(name, condition, tuple(json.loads(tokens))) for row, name, condition, tokens in rows}
 
 
-def venue_names(connection: Connection) -> tuple[str, ...]:
-    """Return the venues the ledger knows markets of."""
-    return tuple(connection.execute(select(markets.c.venue).distinct().order_by(markets.c.venue)).scalars())
-
-
 def _event_rows(connection: Connection, venue: str) -> dict[str, int]:
     found = connection.execute(select(events.c.event_id, events.c.id).where(events.c.venue == venue))
     return {name: row for name, row in found}

@@ -231,21 +231,12 @@ def parse_market(payload: object, *, quoted_at: datetime, event_id: str | None =
         return Skip("market", payload_id(payload), fields.reason_of(error), event_id)
 
 
-def settlement(payload: object) -> float | None:
-    """Return what a share of the first outcome of a market object paid; None unless it is settled.
+def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution | Skip | None:
+    """Return how a market object settled; None while it is not, a skip where that cannot be read.
 
     Settled is a market that is closed and whose two prices both fit 1/0 or 0/1
     to within 1e-4, or are exactly 0.5/0.5. Everything else is not: closed with
     0.9995/0.0005, 0/0, or open at any price.
-    """
-    try:
-        return _SettlementWire.model_validate(payload).payout_yes
-    except ValidationError:
-        return None
-
-
-def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution | Skip | None:
-    """Return how a market object settled; None while it is not, a skip where that cannot be read.
 
     Args:
         payload: One market object of Gamma.

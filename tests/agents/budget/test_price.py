@@ -2,7 +2,7 @@
 
 import pytest
 
-from predibot.agents.budget.price import Price, cost_of, dearest, recipe_price, require_price
+from predibot.agents.budget.price import Price, cost_of, dearest, require_price
 from predibot.domain.budget import Limits
 from predibot.domain.chat import Cost, Usage
 from predibot.errors import UsageError
@@ -13,17 +13,6 @@ USAGE = Usage(1_000, 100)
 def test_the_cost_by_hand() -> None:
     # 1,000 tokens at $2 a million, 100 at $10 a million, and half a cent for the call.
     assert Price(2.0, 10.0, call_usd=0.005).usd(1_000, 100) == pytest.approx(0.002 + 0.001 + 0.005)
-
-
-def test_a_recipe_states_one_price_or_two() -> None:
-    assert recipe_price(3.0) == Price(3.0, 3.0)
-    assert recipe_price({"input": 1.0, "output": 4.0}) == Price(1.0, 4.0)
-
-
-@pytest.mark.parametrize("stated", [-1.0, float("nan"), float("inf"), {"input": 1.0}, {"in": 1.0, "out": 1.0}, "3"])
-def test_what_is_no_price_is_refused(stated: object) -> None:
-    with pytest.raises(UsageError, match="price_usd_per_million_tokens"):
-        recipe_price(stated)  # type: ignore[arg-type] # what TOML may hold
 
 
 def test_the_first_who_knows_the_cost_is_believed() -> None:

@@ -14,10 +14,9 @@ from predibot.venues.polymarket.parse import (
     parse_event,
     parse_market,
     parse_resolution,
-    settlement,
     stored_without_results,
 )
-from tests.venues.payloads import NOW, condition_of, event_payload, market_payload, settled_payload
+from tests.venues.payloads import NOW, condition_of, event_payload, market_payload, paid, settled_payload
 
 
 def parsed(payload: object) -> Market:
@@ -208,14 +207,14 @@ def test_a_number_that_json_does_not_have_skips_its_market_and_spoils_no_payload
     ],
 )
 def test_a_closed_market_is_settled_only_when_both_prices_fit(prices: str, payout_yes: float | None) -> None:
-    assert settlement(settled_payload(prices=prices)) == payout_yes
+    assert paid(settled_payload(prices=prices)) == payout_yes
 
 
 @pytest.mark.parametrize("prices", ['["1", "0"]', '["0.9995", "0.0005"]', '["0.5", "0.5"]'])
 @pytest.mark.parametrize("closed", [False, None, ""])
 def test_no_price_settles_an_open_market(prices: str, closed: object) -> None:
     status = '["proposed", "disputed"]'
-    assert settlement(market_payload(closed=closed, outcomePrices=prices, umaResolutionStatuses=status)) is None
+    assert paid(market_payload(closed=closed, outcomePrices=prices, umaResolutionStatuses=status)) is None
 
 
 def test_a_settlement_counts_from_the_instant_the_venue_states() -> None:
@@ -248,7 +247,7 @@ def test_no_value_of_any_field_crashes_the_parser(field: str, value: object, in_
     event, skips = parse_event(payload if in_event else payload | {field: value}, quoted_at=NOW)
     assert isinstance(event, Event) or [skip.kind for skip in skips] == ["event"]
     assert event is None or len(event.markets) + len(skips) == 1
-    settlement(market_payload(**{field: value}))
+    parse_resolution(market_payload(**{field: value}), first_seen_at=NOW)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from predibot.domain.event import Market
-from predibot.venues.polymarket.parse import RESULT_FIELDS, parse_event, parse_market, settlement
-from tests.venues.payloads import NOW
+from predibot.venues.polymarket.parse import RESULT_FIELDS, parse_event, parse_market
+from tests.venues.payloads import NOW, paid
 
 
 def loaded(path: Path) -> list[dict[str, Any]]:
@@ -64,9 +64,9 @@ def test_settled_markets_are_told_from_the_rest(
     shared_data: Path, name: str, yes: int, no: int, unsettled: int
 ) -> None:
     payloads = loaded(shared_data / "gamma-samples" / f"{name}.json")
-    counts = Counter(settlement(payload) for payload in payloads)
+    counts = Counter(paid(payload) for payload in payloads)
     assert (counts[1.0], counts[0.0], counts[None]) == (yes, no, unsettled)
-    assert [settlement(payload) for payload in payloads] == [payout_by_hand(payload) for payload in payloads]
+    assert [paid(payload) for payload in payloads] == [payout_by_hand(payload) for payload in payloads]
 
 
 def test_every_recorded_snapshot_is_read_without_a_skip(shared_data: Path) -> None:
