@@ -64,12 +64,12 @@ def decide(
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
     if replay_traces is not None:
-        _retrace(replay_traces, ledger, as_json=json, verbose=verbose)
+        _rerun(replay_traces, ledger, as_json=json, verbose=verbose)
         return
-    crew = parse_executor(executor) if executor else None
-    if crew is not None and crew.kind == "threads":
-        settings = settings.model_copy(update={"workers": crew.count})
-    processes = crew.count if crew is not None and crew.kind == "processes" else None
+    pool = parse_executor(executor) if executor else None
+    if pool is not None and pool.kind == "threads":
+        settings = settings.model_copy(update={"workers": pool.count})
+    processes = pool.count if pool is not None and pool.kind == "processes" else None
     overrides: dict[str, Any] = {
         "events": events,
         "min_volume_24h_usd": min_volume_24h,
@@ -147,20 +147,20 @@ def _decide(
         raise typer.Exit(code)
 
 
-def _retrace(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) -> None:
-    from predibot.jobs.replay.rerun import retrace
+def _rerun(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) -> None:
+    from predibot.jobs.replay.rerun import rerun
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.terminal.rerun import print_retraced, retraced_document
+    from predibot.reports.terminal.rerun import print_rerun, rerun_document
 
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
-        found = retrace(store, run_key, clock=options.wall_clock, listener=listener)
+        found = rerun(store, run_key, clock=options.wall_clock, listener=listener)
     code = FAILED if any(each.equal is False for each in found) else DONE
     if as_json:
-        output.print_document(retraced_document(run_key, found), exit_code=code)
+        output.print_document(rerun_document(run_key, found), exit_code=code)
     else:
-        print_retraced(output.report_console(), run_key, found)
+        print_rerun(output.report_console(), run_key, found)
     if code:
         raise typer.Exit(code)
 

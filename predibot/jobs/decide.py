@@ -22,9 +22,9 @@ from predibot.jobs.deciding.decide_one import DecideJob, Worker, seed_parts
 from predibot.jobs.deciding.open_run import RunRequest, open_run
 from predibot.jobs.deciding.worker_setup import Processes, agent_setup, make_worker
 from predibot.jobs.open_venue import OpenVenue
-from predibot.jobs.workers.dispatch import Shift
+from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
-from predibot.jobs.workers.thread_pool import Crew, ThreadCrew
+from predibot.jobs.workers.thread_pool import Pool, ThreadPool
 from predibot.ledger.read.packed_runs import pack_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import release
@@ -137,14 +137,14 @@ def decide(
     )
     subjects = worker.game.subjects(run.events)
     jobs = tuple(decide_job(run.stored, bot, bot_rows, subject) for bot in bots for subject in subjects)
-    crew = _crew(worker, request, run.stored.key, opened, processes)
+    pool = _pool(worker, request, run.stored.key, opened, processes)
     with Heartbeat(store, worker.claimant.owner, worker.claimant.lease, clock):
         try:
-            made = Shift(crew, jobs, listener, watch).run()
+            made = Dispatch(pool, jobs, listener, watch).run()
             if agents is not None:
                 agents.write_off()
         except BaseException:
-            _give_back(worker, crew.owners(), agents)
+            _give_back(worker, pool.owners(), agents)
             raise
     stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
     reports = _reports(stored, made, bots, subjects)
@@ -156,11 +156,11 @@ def decide(
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
 
 
-def _crew(worker: Worker, request: RunRequest, run_key: str, opened: OpenVenue, processes: Processes | None) -> Crew:
+def _pool(worker: Worker, request: RunRequest, run_key: str, opened: OpenVenue, processes: Processes | None) -> Pool:
     if processes is None:
-        return ThreadCrew(worker)
+        return ThreadPool(worker)
     # What starts processes costs a moment, which only they pay.
-    from predibot.jobs.workers.process_pool import ProcessCrew
+    from predibot.jobs.workers.process_pool import ProcessPool
     from predibot.jobs.workers.process_worker import open_worker
 
     set_up = partial(
@@ -175,7 +175,7 @@ def _crew(worker: Worker, request: RunRequest, run_key: str, opened: OpenVenue, 
         began_at=worker.claimant.began_at,
         retry=request.retry,
     )
-    return ProcessCrew(set_up, worker, processes.count)
+    return ProcessPool(set_up, worker, processes.count)
 
 
 def decide_job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], subject: Subject) -> DecideJob:

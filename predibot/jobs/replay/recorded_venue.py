@@ -40,7 +40,7 @@ class RecordedVenue:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise VenueUnavailable(f"{self.name} is not asked for anything while a run is retraced")
+        raise VenueUnavailable(f"{self.name} is not asked for anything while a run is rerun")
 
 
 class RecordedQuotes(QuoteBoard):

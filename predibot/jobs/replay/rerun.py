@@ -38,7 +38,7 @@ _LEASE = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Retraced:
+class Rerun:
     """What became of one decision."""
 
     bot: str
@@ -46,9 +46,9 @@ class Retraced:
     status: str
     """As it is stored."""
     equal: bool | None
-    """Whether every row of it is the same again; None where it was not retraced."""
+    """Whether every row of it is the same again; None where it was not rerun."""
     difference: str = ""
-    """The tables whose rows are not the same, or why it was not retraced."""
+    """The tables whose rows are not the same, or why it was not rerun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ class _Recorded:
         return self.record.set_up(context, bot.strategy, bot.terms.settings)
 
 
-def retrace(
+def rerun(
     store: Store,
     run_key: str,
     *,
     clock: Callable[[], datetime],
     listener: ProgressListener,
-) -> tuple[Retraced, ...]:
+) -> tuple[Rerun, ...]:
     """Return whether each decision of a run comes out the same from its recorded answers; nobody is asked.
 
     It is made again by the same code into a ledger of its own, which is thrown
@@ -90,7 +90,7 @@ def retrace(
         worker = _worker(again, replica, events, recipe, clock())
         with again.write() as connection:
             bot_rows = add_bots(connection, replica, [bot_plan(bot) for bot in recipe.bots])
-        found: list[Retraced] = []
+        found: list[Rerun] = []
         pairs = [(bot, event) for bot in sorted(recipe.bots, key=lambda bot: bool(bot.members)) for event in events]
         for bot, event in pairs:
             if (bot.name, event.id) not in before:
@@ -103,7 +103,7 @@ def retrace(
                 own = _own_worker(worker, before[bot.name, event.id], record)
                 _decide_again(decide_job(replica, bot, bot_rows, Subject("event", event.id)), own)
             found.append(_compared(stored, before, again, reason, record))
-            listener(Progress("retrace", len(found), len(before), f"{bot.name} on {event.id}"))
+            listener(Progress("rerun", len(found), len(before), f"{bot.name} on {event.id}"))
     return tuple(found)
 
 
@@ -195,10 +195,10 @@ def _not_retraced(bot: BotSpec, stored: TracedDecision, record: Record) -> str:
 
 def _compared(
     stored: TracedDecision, before: Mapping[DecisionKey, Rows], again: Store, reason: str, record: Record
-) -> Retraced:
+) -> Rerun:
     bot, event_id = stored.bot, stored.event_id
     if reason:
-        return Retraced(bot, event_id, stored.status, None, reason)
+        return Rerun(bot, event_id, stored.status, None, reason)
     with again.read() as connection:
         new = decision_rows(connection, stored.run).get((bot, event_id), {})
     old = before[bot, event_id]
@@ -206,5 +206,5 @@ def _compared(
     if differing or record.rest():
         left = f"{record.rest()} recorded answers were not asked for" if record.rest() else ""
         said = "; ".join(filter(None, [f"not the same: {', '.join(differing)}" if differing else "", left]))
-        return Retraced(bot, event_id, stored.status, False, said)
-    return Retraced(bot, event_id, stored.status, True)
+        return Rerun(bot, event_id, stored.status, False, said)
+    return Rerun(bot, event_id, stored.status, True)

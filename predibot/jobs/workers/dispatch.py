@@ -1,4 +1,4 @@
-"""The shift: one call's way through its work, on any pool."""
+"""Dispatch: one call's way through its work, on any pool."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.errors import LedgerError
 from predibot.jobs.deciding.activity import Activity, State, Watch
 from predibot.jobs.deciding.decide_one import DecideJob, WorkResult
-from predibot.jobs.workers.thread_pool import Crew
+from predibot.jobs.workers.thread_pool import Pool
 
 _log = logging.getLogger(__name__)
 
@@ -21,10 +21,10 @@ _Key = tuple[str, str]
 
 
 @dataclass
-class Shift:
+class Dispatch:
     """What is under way, what waits for others, what is done."""
 
-    crew: Crew
+    pool: Pool
     jobs: tuple[DecideJob, ...]
     listener: ProgressListener
     watch: Watch
@@ -37,19 +37,19 @@ class Shift:
             for phase in (False, True):
                 self._run_phase([job for job in self.jobs if bool(job.members) is phase])
         finally:
-            self.crew.close()
+            self.pool.close()
         return self.made
 
     def _run_phase(self, jobs: Sequence[DecideJob]) -> None:
-        pending = {self.crew.submit(job): job for job in jobs}
+        pending = {self.pool.submit(job): job for job in jobs}
         while pending:
             done, _ = wait(pending, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
             for future in done:
                 job = pending.pop(future)
                 if not self._settled(job, future):
                     # Somebody else is at it: ask again until it is done or its owner is gone.
-                    pending[self.crew.submit(job, after_seconds=_TICK_SECONDS)] = job
-            for future in self.crew.give_up_late():
+                    pending[self.pool.submit(job, after_seconds=_TICK_SECONDS)] = job
+            for future in self.pool.give_up_late():
                 if future in pending:
                     self._note(pending.pop(future), "failed", made_here=True)
 

@@ -1,4 +1,4 @@
-"""Processes that do the work of a shift: each has everything of its own, and one that hangs is killed."""
+"""Processes that do the work that is dispatched: each has everything of its own, and one that hangs is killed."""
 
 import logging
 import threading
@@ -63,8 +63,8 @@ class _Child:
     tasks: dict[int, _Task] = field(default_factory=dict)
 
 
-class ProcessCrew:
-    """A `Crew` of spawned processes, in each of which threads work."""
+class ProcessPool:
+    """A `Pool` of spawned processes, in each of which threads work."""
 
     def __init__(self, set_up: SetUp, worker: Worker, count: int) -> None:
         """Start the processes.
@@ -150,7 +150,7 @@ class ProcessCrew:
                 child.connection.send(task.order)
 
     def _listen(self) -> None:
-        """Take what the processes report, until the crew is closed."""
+        """Take what the processes report, until the pool is closed."""
         while not self._closed:
             with self._lock:
                 by_pipe = {child.connection: child for child in self._children}

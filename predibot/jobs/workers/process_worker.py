@@ -1,4 +1,4 @@
-"""A process of the crew: opens everything for itself, does jobs it is sent, and reports."""
+"""A process of the pool: opens everything for itself, does jobs it is sent, and reports."""
 
 import logging
 import os
@@ -20,7 +20,7 @@ from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult
 from predibot.jobs.deciding.worker_setup import agent_setup, make_worker
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
-from predibot.jobs.workers.thread_pool import ThreadCrew
+from predibot.jobs.workers.thread_pool import ThreadPool
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import find_run, frozen_events
@@ -185,16 +185,16 @@ class _Desk:
         Raises:
             LedgerError: If a late decision could not be recorded.
         """
-        crew = ThreadCrew(worker)
+        pool = ThreadPool(worker)
         pending: dict[Future[WorkResult], Order] = {}
         while True:
             order = self._next_order()
             if order is not None:
                 self.numbers[order.job.bot, order.job.subject.id] = order.number
-                future = crew.submit(order.job, after_seconds=order.after_seconds)
+                future = pool.submit(order.job, after_seconds=order.after_seconds)
                 pending[future] = order
                 future.add_done_callback(partial(self._ended, order))
-            for late in crew.give_up_late():
+            for late in pool.give_up_late():
                 order = pending[late]
                 self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))
             for done in [future for future in pending if future.done()]:

@@ -1,4 +1,4 @@
-"""The crew: who does the work of a shift, threads of this process or processes of their own."""
+"""The pool: what does the work that is dispatched, threads of this process or processes of their own."""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ NO_ANSWER = "gave no answer within"
 """How the message of every decision begins that was given up at its deadline."""
 
 
-class Crew(Protocol):
+class Pool(Protocol):
     """Does jobs, many at once, none for longer than the deadline."""
 
     def submit(self, job: DecideJob, *, after_seconds: float = 0.0) -> "Future[WorkResult]":
@@ -46,7 +46,7 @@ class _UnderWay:
 
 
 @dataclass(slots=True)
-class ThreadCrew:
+class ThreadPool:
     """Daemon threads of this process; one that hangs is left behind."""
 
     worker: Worker
