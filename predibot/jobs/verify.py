@@ -13,7 +13,7 @@ from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_traces import decisions_with_traces
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.invariants import Broken, Checked, broken_rows
-from predibot.ledger.read.kept_evaluations import memos
+from predibot.ledger.read.kept_evaluations import memos, stored_memo
 from predibot.ledger.store import Store
 
 
@@ -69,9 +69,12 @@ def _database(connection: Connection, checked: Checked) -> Iterator[Broken]:
 
 
 def _memos(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the kept evaluations that cannot be read; of which question each is, only its hash says."""
+    """Yield the kept evaluations that would be believed and cannot be read; of what is not sealed none is believed."""
     check = "kept evaluations readable"
-    for row, content in connection.execute(select(memos.c.id, memos.c.content)):
+    for row, key in connection.execute(select(memos.c.id, memos.c.key)).all():
+        content = stored_memo(connection, key)
+        if content is None:
+            continue
         checked.count(check)
         try:
             evaluation_from_text(content)

@@ -125,7 +125,9 @@ def test_a_forecaster_cannot_see_the_world() -> None:
             for node in ast.walk(ast.parse(inspect.getsource(module)))
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("predibot")
         }
-        own = {f"predibot.sandbox.{name}" for name in ("chat", "conversation", "forecasters", "reply")}
+        own = {
+            f"predibot.sandbox.{name}" for name in ("server.reply", "world", "world.conversation", "world.forecasters")
+        }
         assert imports <= {*own, "predibot.domain.clock"}
 
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.scoring import CONVENTIONS, sharpe_ratio
+from predibot.scoring import CONVENTIONS, sharpe_interval, sharpe_ratio
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.student_t import t_quantile
-from predibot.scoring.metrics import sharpe_interval
 
 OURS = CONVENTIONS["predibot"]
 SERIES = st.lists(st.integers(-1000, 1000).map(lambda thousandths: thousandths / 1000), min_size=3, max_size=40)
