@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +70,7 @@ def read_trace(store: Store, asked: str) -> ReadTrace:
     decision = _by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _by_name(store, asked)
     if decision.trace_sha256 is None:
         raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")
-    return ReadTrace(decision, tuple(Traces(store).steps(decision.trace_sha256)))
+    return ReadTrace(decision, Traces(store).steps(decision.trace_sha256))
 
 
 def used(store: Store) -> UsedReport:
@@ -81,9 +81,15 @@ def used(store: Store) -> UsedReport:
     missing = []
     for decision in traced:
         try:
-            steps = list(Traces(store).steps(str(decision.trace_sha256)))
+            steps = Traces(store).steps(str(decision.trace_sha256))
+            _sum(decision.bot, ALL, steps)
         except UsageError as error:
             missing.append(str(error))
+            continue
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
+            missing.append(
+                f"the trace {decision.trace_sha256} holds other things than steps; predibot did not write it"
+            )
             continue
         steps_of.setdefault(decision.bot, []).extend(steps)
     rows = [row for bot, steps in steps_of.items() for row in _rows(bot, steps)]
@@ -128,7 +134,7 @@ def _rows(bot: str, steps: Iterable[Step]) -> Iterator[Used]:
     yield _sum(bot, ALL, [step for steps in by_kind.values() for step in steps])
 
 
-def _sum(bot: str, kind: str, steps: list[Step]) -> Used:
+def _sum(bot: str, kind: str, steps: Sequence[Step]) -> Used:
     usages = [step["usage"] for step in steps if step["kind"] == "model"]
     cost_usd, cost_known_usd = cost_of_steps(steps)
     return Used(

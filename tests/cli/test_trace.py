@@ -1,6 +1,10 @@
 """`predibot trace`: how an agent came to a decision, and what all of them used."""
 
+import hashlib
 import json
+import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -93,3 +97,50 @@ def test_a_bot_without_a_model_has_no_trace(decided: Predibot) -> None:
 @pytest.mark.parametrize("arguments", [(), ("abcdef", "--cost")])
 def test_one_decision_or_the_cost_of_all_is_asked_for(predibot: Predibot, arguments: tuple[str, ...]) -> None:
     assert predibot("trace", *arguments).code == 2
+
+
+FORGED = {
+    "no JSON": b"not json\n",
+    "no kind": b"{}\n",
+    "no usage": b'{"kind": "model", "step": 1}\n',
+    "no object": b"[1]\n",
+    "too deep": b"[" * 200_000 + b"\n",
+    "no text": b"\xff\xfe\n",
+    "wrong types": b'{"kind": "model", "step": 1, "cost": 3, "usage": 4}\n',
+    "a step of another maker": b'{"kind": "search", "cost_usd": null}\n',
+}
+
+
+@pytest.mark.parametrize("content", FORGED.values(), ids=FORGED)
+def test_a_forged_trace_with_the_hash_of_its_content_is_told_of(
+    agent: Predibot, tmp_path: Path, content: bytes
+) -> None:
+    (kept,) = (tmp_path / "runs/out/predibot.db.files/traces").rglob("*.jsonl")
+    digest = hashlib.sha256(content).hexdigest()
+    forged = kept.parents[1] / digest[:2] / f"{digest}.jsonl"
+    forged.parent.mkdir(exist_ok=True)
+    forged.write_bytes(content)
+    _name_trace(tmp_path, digest)
+    summed, shown = agent("trace", "--cost"), agent("trace", _name(agent))
+    assert agent("ledger", "verify").code in (0, 1)
+    if b"search" in content:
+        assert (summed.code, shown.code) == (0, 0)
+        assert "no step that predibot wrote" in shown.out
+    else:
+        assert "holds other things than steps" in summed.out
+        assert (shown.code, shown.err.count("holds other things than steps")) == (1, 1)
+
+
+def test_a_pipe_in_place_of_a_trace_is_not_waited_for_and_no_path_is_a_hash(agent: Predibot, tmp_path: Path) -> None:
+    (kept,) = (tmp_path / "runs/out/predibot.db.files/traces").rglob("*.jsonl")
+    kept.unlink()
+    os.mkfifo(kept)
+    assert "there is no trace" in agent("trace", "--cost").out
+    _name_trace(tmp_path, "../../../secret")
+    assert "is no SHA-256 of a trace" in agent("trace", "--cost").out
+
+
+def _name_trace(folder: Path, digest: str) -> None:
+    with closing(sqlite3.connect(folder / "runs/out/predibot.db")) as ledger, ledger:
+        ledger.execute("PRAGMA ignore_check_constraints = ON")
+        ledger.execute("UPDATE decisions SET trace_sha256 = ?", [digest])

@@ -1,6 +1,9 @@
 """What belongs to a ledger and is found by the hash of its content: files beside a SQLite file, rows of a server."""
 
 import hashlib
+import os
+import re
+import stat
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +18,10 @@ from predibot.whole_file import whole_file
 
 OLDER = Path("runs/out")
 """Below this of the current folder lie artefacts from before they belonged to a ledger's address."""
+
+MAX_BYTES = 128 * 2**20
+"""What one may hold; a trace of thousands of steps and a page as an agent reads it are far smaller."""
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 artefacts = table_of(ArtefactRow)
 
@@ -63,6 +70,9 @@ class ContentStore:
             UsageError: If there is none, or its content is not what its name says.
             LedgerUnusable: If the ledger cannot be read.
         """
+        # A ledger may be somebody else's, and what it names a path that leads anywhere.
+        if _DIGEST.fullmatch(digest) is None:
+            raise UsageError(f"{digest[:80]!r} is no SHA-256 of a {self.noun}")
         place, data = self._found(digest)
         if data is None:
             raise UsageError(f"there is no {self.noun} {place}; it was removed, or not copied with the ledger")
@@ -91,17 +101,20 @@ class ContentStore:
         if content is None:
             return None
         try:
-            return zlib.decompress(content)
-        except zlib.error:
+            return zlib.decompressobj().decompress(content, MAX_BYTES)
+        except (TypeError, zlib.error):
             # It does not have its hash either, which is what is told.
-            return content
+            return b""
 
     def _path(self, folder: Path, digest: str) -> Path:
         return folder / self.kind / digest[:2] / f"{digest}{self.suffix}"
 
 
 def _from_file(path: Path) -> bytes | None:
+    """Return the beginning of a file, all of it where it may be that long; nothing of what is no file."""
     try:
-        return path.read_bytes()
+        # A named pipe is opened at once that way, and waits for nobody.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            return file.read(MAX_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except OSError:
         return None

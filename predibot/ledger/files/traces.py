@@ -3,12 +3,13 @@
 import json
 import math
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from predibot.contracts import TraceWriter
 from predibot.domain.secret_values import MASK, SecretValues
+from predibot.errors import UsageError
 from predibot.ledger.files.content_store import ContentStore
 from predibot.ledger.store import Store
 
@@ -128,15 +129,24 @@ class Traces:
         # Half a character pair is no UTF-8; escaped it is JSON that reads the same.
         return self._files.keep(trace.text.encode("utf-8", "backslashreplace"))
 
-    def steps(self, digest: str) -> Iterator[Mapping[str, Any]]:
-        """Yield the steps of a trace.
+    def steps(self, digest: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the steps of a trace, in which a ledger of somebody else may have anything.
 
         Raises:
-            UsageError: If there is none, or its content is not what its name says.
+            UsageError: If there is none, its content is not what its name says, or it holds no steps.
         """
-        # Nothing else ends a line: what Unicode calls a line end may stand in any text.
-        for line in self._files.read(digest).decode().split("\n")[:-1]:
-            yield json.loads(line)
+        try:
+            # Nothing else ends a line: what Unicode calls a line end may stand in any text.
+            steps = tuple(json.loads(line) for line in self._files.read(digest).decode().split("\n")[:-1])
+            # What a step costs reads most of what it must have.
+            cost_of_steps(steps)
+            estimated_usd_of_steps(steps)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            said = f"{type(error).__name__} {error}"[:100]
+            raise UsageError(
+                f"the trace {digest} holds other things than steps ({said}); predibot did not write it"
+            ) from None
+        return steps
 
     @property
     def _files(self) -> ContentStore:

@@ -69,7 +69,10 @@ def stored_version(connection: Connection) -> str | None:
         if tables:
             raise LedgerUnusable(f"{shown} holds tables of something else ({tables[0]}). Name another ledger")
         return None
-    version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    versions = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+    if len(versions) > 1:
+        raise LedgerUnusable(f"{shown} says that it is of {len(versions)} versions; restore it from a copy")
+    version = versions[0] if versions else None
     if version is not None and version not in VERSIONS:
         raise LedgerUnusable(
             f"{shown} is of version {version}, this predibot knows versions up to {HEAD}. Upgrade predibot"

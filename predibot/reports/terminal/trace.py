@@ -25,9 +25,13 @@ def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
     decision = trace.decision
     _print(console, f"{plain(decision.name)}: {decision.status} {plain(decision.message)}".rstrip(), style="bold")
     _print(console, f"trace {decision.trace_sha256}, {len(trace.steps)} steps", style="dim")
-    for step in trace.steps:
-        _print(console, f"\n{step['step']}. {_head(step)}", style="bold")
-        for label, text in _texts(step):
+    for number, step in enumerate(trace.steps, 1):
+        try:
+            head, texts = _head(step), [*_texts(step)]
+        except (KeyError, TypeError, AttributeError, ValueError):
+            head, texts = "no step that predibot wrote; --json shows it", []
+        _print(console, f"\n{number}. {head}", style="bold")
+        for label, text in texts:
             for line in _lines(text, full=full):
                 _print(console, f"   {label}: {line}" if label else f"   {line}")
                 label = ""
