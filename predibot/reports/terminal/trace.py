@@ -27,10 +27,10 @@ def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
     _print(console, f"trace {decision.trace_sha256}, {len(trace.steps)} steps", style="dim")
     for number, step in enumerate(trace.steps, 1):
         try:
-            head, texts = _head(step), [*_texts(step)]
+            head, texts = f"{step['step']}. {_head(step)}", [*_texts(step)]
         except (KeyError, TypeError, AttributeError, ValueError):
-            head, texts = "no step that predibot wrote; --json shows it", []
-        _print(console, f"\n{number}. {head}", style="bold")
+            head, texts = f"{number}. no step that predibot wrote; --json shows it", []
+        _print(console, f"\n{head}", style="bold")
         for label, text in texts:
             for line in _lines(text, full=full):
                 _print(console, f"   {label}: {line}" if label else f"   {line}")
