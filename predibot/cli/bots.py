@@ -12,8 +12,8 @@ from predibot.cli.ending import secrets_here
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from predibot.plugins import ArgumentInfo, StrategyInfo
-    from predibot.tool_plugins import ToolInfo
+    from predibot.plugins.strategies import ArgumentInfo, StrategyInfo
+    from predibot.plugins.tools import ToolInfo
 
 
 def register(app: typer.Typer) -> None:
@@ -23,8 +23,8 @@ def register(app: typer.Typer) -> None:
 
 def bots(json: options.Json = False) -> None:
     """List every strategy, tool and search provider of its own file, also those that cannot be loaded."""
-    from predibot.plugins import strategies
-    from predibot.tool_plugins import tool_infos
+    from predibot.plugins.strategies import strategies
+    from predibot.plugins.tools import tool_infos
 
     hidden = secrets_here().hidden
     # A plug-in may quote a key where it does not load.

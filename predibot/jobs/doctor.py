@@ -19,8 +19,8 @@ from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
 from predibot.net.failures import BadAddress, BadAnswer, TryAgain
 from predibot.net.json_client import JsonClient
-from predibot.plugins import strategies
-from predibot.tool_plugins import tool_infos
+from predibot.plugins.strategies import strategies
+from predibot.plugins.tools import tool_infos
 
 Verdict = Literal["ok", "warning", "failed"]
 _SECONDS = 5.0

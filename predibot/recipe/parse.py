@@ -17,7 +17,8 @@ from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.terms import OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError
 from predibot.games import GAMES
-from predibot.plugins import argument_complaints, argument_names, spec_of
+from predibot.plugins.strategies import argument_complaints, argument_names, spec_of
+from predibot.plugins.tools import search_problem
 from predibot.recipe.packaged import packaged_crypto_words
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.recipe.tables import (
@@ -31,7 +32,6 @@ from predibot.recipe.tables import (
 )
 from predibot.recipe.toml_lines import KeyPath, key_lines
 from predibot.selection import SelectionRules
-from predibot.tool_plugins import search_problem
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
 _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")

@@ -15,8 +15,8 @@ from predibot.domain.crypto import CryptoWords
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
 from predibot.games import Overstake
-from predibot.plugin_modules import unknown_name
-from predibot.plugins import STRATEGIES, StrategySpec, frozen_arguments, spec_of, strategy_names
+from predibot.plugins.registry import unknown_name
+from predibot.plugins.strategies import STRATEGY, StrategySpec, frozen_arguments, spec_of, strategy_names
 from predibot.selection import SelectionRules
 
 _TERMS = TypeAdapter(ModelTerms)
@@ -151,7 +151,7 @@ class Recipe:
         if name in strategies:
             return BotSpec(name, spec_of(name).playing(self.game))
         known = {*strategies, *(bot.name for bot in self.bots)}
-        raise UsageError(f"no bot or strategy {name!r}. {unknown_name(name, known, 'strategies', STRATEGIES)}")
+        raise UsageError(f"no bot or strategy {name!r}. {unknown_name(STRATEGY, name, known)}")
 
     def _without_bots(self) -> dict[str, Any]:
         return {

@@ -18,7 +18,7 @@ from predibot.errors import AnswerError, PluginError, UsageError
 from predibot.games.accounts import account_of, value_usd
 from predibot.games.fills import MidFills, QuoteFills
 from predibot.ledger.write.decisions import require_storable
-from predibot.plugins import load_strategy, spec_of
+from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import NOW, ScriptedModel, rain, toolbox
 from tests.games.toy import SHARE, BuyOrHold, Holding
 

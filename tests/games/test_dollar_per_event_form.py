@@ -13,7 +13,7 @@ from predibot.domain.event import Event, EventView
 from predibot.domain.price import Quote
 from predibot.errors import AnswerError
 from predibot.games import DollarPerEvent
-from predibot.plugins import load_strategy, spec_of
+from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import GOOD, NOW, ScriptedModel, Turn, answer, context, rain, said, toolbox
 from tests.decisions import as_orders
 

@@ -11,7 +11,7 @@ from predibot.domain.decision import Booking, Decision
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event, EventView
 from predibot.games import GAMES, make_game
-from predibot.plugins import load_strategy, spec_of, strategy_names
+from predibot.plugins.strategies import load_strategy, spec_of, strategy_names
 from predibot.recipe.packaged import packaged_crypto_words
 from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import open_sandbox

@@ -2,10 +2,11 @@
 
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import TypeAlias
 
 import pytest
 
@@ -32,3 +33,23 @@ def plugins(tmp_path: Path) -> Iterator[Plugins]:
     yield Plugins(package.__name__, tmp_path)
     for name in [name for name in sys.modules if name.partition(".")[0] == package.__name__]:
         del sys.modules[name]
+
+
+Install: TypeAlias = Callable[[str, str], None]
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Return what installs a package whose entry points are these."""
+
+    def install(code: str, points: str) -> None:
+        site = tmp_path / "site"
+        about = site / "polling-1.0.dist-info"
+        about.mkdir(parents=True)
+        (site / "polling_for_tests.py").write_text(code, encoding="utf-8")
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: polling\nVersion: 1.0\n", encoding="utf-8")
+        (about / "entry_points.txt").write_text(points, encoding="utf-8")
+        monkeypatch.syspath_prepend(str(site))
+        monkeypatch.delitem(sys.modules, "polling_for_tests", raising=False)
+
+    return install

@@ -16,7 +16,7 @@ from predibot.domain.decision import Decision
 from predibot.domain.event import EventView
 from predibot.errors import PluginError
 from predibot.games import DollarPerEvent
-from predibot.plugins import (
+from predibot.plugins.strategies import (
     ArgumentInfo,
     StrategySpec,
     forget_strategies,
@@ -26,7 +26,7 @@ from predibot.plugins import (
     strategy_names,
 )
 from tests.decisions import book
-from tests.plugins.conftest import Plugins
+from tests.plugins.conftest import Install, Plugins
 from tests.selection.worlds import NOW, event, market, quoted
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -285,7 +285,7 @@ def test_a_strategy_survives_the_way_into_a_fresh_process() -> None:
 def test_a_folder_of_the_user_goes_first_and_is_said_to_be_theirs(tmp_path: Path) -> None:
     (tmp_path / "deep_thinker.py").write_text(THINKER, encoding="utf-8")
     probe = (
-        "from predibot.plugins import strategies, spec_of\n"
+        "from predibot.plugins.strategies import strategies, spec_of\n"
         "print([(s.name, s.origin) for s in strategies() if s.origin != 'predibot'])\n"
         "try: spec_of('x')\nexcept Exception as error: print(error)"
     )
@@ -314,6 +314,49 @@ class Keeper:
         KEPT.append(context)
         return len(KEPT)
 '''
+
+
+POINTS = "[predibot.strategies]\nkeeper = polling_for_tests:Keeper\n"
+
+
+def test_an_installed_package_adds_a_strategy_by_an_entry_point(plugins: Plugins, installed: Install) -> None:
+    installed(KEEPER, POINTS + "lost = polling_for_tests:nothing\nodd = polling_for_tests:KEPT\n")
+    assert strategy_names(plugins.package) == ("keeper", "lost", "odd")
+    spec = spec_of("keeper", package=plugins.package)
+    assert spec.source_sha256 == hashlib.sha256(KEEPER.encode()).hexdigest()
+    assert load_strategy(spec, package=plugins.package).decide(None) == 1  # type: ignore[arg-type,comparison-overlap]
+    assert load_strategy(spec, package=plugins.package).decide(None) == 2  # type: ignore[arg-type,comparison-overlap]
+    forget_strategies(plugins.package)
+    assert load_strategy(spec, package=plugins.package).decide(None) == 1  # type: ignore[arg-type,comparison-overlap]
+    infos = {info.name: info for info in strategies(plugins.package)}
+    assert (infos["keeper"].summary, infos["keeper"].origin) == ("Count.", "an installed package")
+    lost = "strategy 'lost' of package polling (polling_for_tests:nothing) does not load: AttributeError: "
+    assert infos["lost"].problem.startswith(lost)
+    assert infos["odd"].problem.startswith(
+        "strategy 'odd' of package polling (polling_for_tests:KEPT) has no class Odd"
+    )
+    with pytest.raises(PluginError, match=r"no strategy 'keper'\. Did you mean 'keeper'\?"):
+        spec_of("keper", package=plugins.package)
+
+
+def test_no_package_takes_the_name_of_a_strategy_of_predibots_own(installed: Install) -> None:
+    installed(KEEPER, "[predibot.strategies]\nmarket_price = polling_for_tests:Keeper\n")
+    assert type(load_strategy(spec_of("market_price"))).__name__ == "MarketPrice"
+    (problem,) = (info.problem for info in strategies() if info.problem)
+    assert problem == "predibot has a strategy 'market_price', so that of package polling is never taken"
+
+
+def test_two_packages_with_one_strategy_are_told_and_neither_is_taken(
+    plugins: Plugins, installed: Install, tmp_path: Path
+) -> None:
+    installed(KEEPER, POINTS)
+    about = tmp_path / "site" / "rival-2.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 2.0\n", encoding="utf-8")
+    # Also where both point to the same.
+    (about / "entry_points.txt").write_text(POINTS, encoding="utf-8")
+    with pytest.raises(PluginError, match="several packages have a strategy 'keeper': polling, rival"):
+        spec_of("keeper", package=plugins.package)
 
 
 def test_a_strategy_that_is_forgotten_is_imported_anew(plugins: Plugins) -> None:

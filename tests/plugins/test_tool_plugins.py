@@ -1,14 +1,12 @@
 """Tools and search providers of the user's own: what their files say, and what is said where they do not."""
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from predibot.errors import PluginError
-from predibot.tool_plugins import search_class, search_problem, tool_infos, tool_plugin, user_names
-from tests.plugins.conftest import Plugins
+from predibot.plugins.tools import search_class, search_problem, tool_infos, tool_plugin, user_names
+from tests.plugins.conftest import Install, Plugins
 
 POLLS = '''"""Polls."""
 
@@ -171,26 +169,7 @@ def test_every_file_is_listed_by_what_it_is(plugins: Plugins) -> None:
     }
 
 
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    """Return what installs a package whose entry points are these."""
-
-    def install(code: str, points: str) -> None:
-        site = tmp_path / "site"
-        about = site / "polling-1.0.dist-info"
-        about.mkdir(parents=True)
-        (site / "polling_for_tests.py").write_text(code, encoding="utf-8")
-        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: polling\nVersion: 1.0\n", encoding="utf-8")
-        (about / "entry_points.txt").write_text(points, encoding="utf-8")
-        monkeypatch.syspath_prepend(str(site))
-        monkeypatch.delitem(sys.modules, "polling_for_tests", raising=False)
-
-    return install
-
-
-def test_an_installed_package_adds_both_by_entry_points(
-    plugins: Plugins, installed: Callable[[str, str], None]
-) -> None:
+def test_an_installed_package_adds_both_by_entry_points(plugins: Plugins, installed: Install) -> None:
     installed(
         f"{POLLS}\n{INDEX}",
         "[predibot.tools]\npolls = polling_for_tests:polls\nlost = polling_for_tests:nothing\n"
@@ -198,7 +177,7 @@ def test_an_installed_package_adds_both_by_entry_points(
     )
     assert tool_plugin("polls", package=plugins.package).schema.name == "polls"
     assert search_class("own_index", package=plugins.package).__name__ == "OwnIndex"
-    with pytest.raises(PluginError, match="tool 'lost' of a package does not load"):
+    with pytest.raises(PluginError, match=r"tool 'lost' of package polling \(polling_for_tests:nothing\) does not"):
         tool_plugin("lost", package=plugins.package)
     kinds = {info.name: (info.kind, info.origin) for info in tool_infos(package=plugins.package)}
     assert kinds["own_index"] == ("search", "an installed package")
@@ -208,17 +187,15 @@ def test_an_installed_package_adds_both_by_entry_points(
 @pytest.mark.parametrize(
     "raised", ["type('Odd', (BaseException,), {})('x')", "SystemExit(3)", "type('E', (Exception,), {})"]
 )
-def test_a_package_that_does_not_load_is_one_sentence(
-    plugins: Plugins, installed: Callable[[str, str], None], raised: str
-) -> None:
+def test_a_package_that_does_not_load_is_one_sentence(plugins: Plugins, installed: Install, raised: str) -> None:
     installed(f"raise {raised}\n", "[predibot.tools]\npolls = polling_for_tests:polls\n")
-    with pytest.raises(PluginError, match="tool 'polls' of a package does not load: "):
+    with pytest.raises(PluginError, match=r"tool 'polls' of package polling \(polling_for_tests:polls\) does not "):
         tool_plugin("polls", package=plugins.package)
     (info,) = tool_infos(package=plugins.package)
-    assert info.problem.startswith("tool 'polls' of a package does not load: ")
+    assert info.problem.startswith("tool 'polls' of package polling (polling_for_tests:polls) does not load: ")
 
 
-def test_no_package_takes_a_name_of_predibots_own(plugins: Plugins, installed: Callable[[str, str], None]) -> None:
+def test_no_package_takes_a_name_of_predibots_own(plugins: Plugins, installed: Install) -> None:
     installed(
         f"{POLLS}\n{INDEX}",
         "[predibot.tools]\nvisit_webpage = polling_for_tests:polls\n"
@@ -226,14 +203,15 @@ def test_no_package_takes_a_name_of_predibots_own(plugins: Plugins, installed: C
     )
     problems = {info.name: info.problem for info in tool_infos(package=plugins.package)}
     assert problems == {
-        name: f"{name} is a name of predibot's own; take another" for name in ("visit_webpage", "brave")
+        name: f"predibot has a {noun} {name!r}, so that of package polling is never taken"
+        for noun, name in (("tool", "visit_webpage"), ("search provider", "brave"))
     }
     assert "visit_webpage" not in user_names("tool", package=plugins.package)
     assert "brave" not in user_names("search", package=plugins.package)
 
 
 def test_two_packages_with_one_name_are_told_and_neither_is_taken(
-    plugins: Plugins, installed: Callable[[str, str], None], tmp_path: Path
+    plugins: Plugins, installed: Install, tmp_path: Path
 ) -> None:
     installed(POLLS, "[predibot.tools]\npolls = polling_for_tests:polls\n")
     about = tmp_path / "site" / "rival-2.0.dist-info"

@@ -11,7 +11,7 @@ from predibot.contracts import Context, Strategy
 from predibot.domain.decision import Decision
 from predibot.domain.event import Event, EventView
 from predibot.games import DollarPerEvent
-from predibot.plugins import load_strategy, spec_of
+from predibot.plugins.strategies import load_strategy, spec_of
 from tests.decisions import bets_usd, book
 from tests.selection.worlds import NOW, event, market, quoted
 

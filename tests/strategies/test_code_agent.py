@@ -3,7 +3,7 @@
 import pytest
 
 from predibot.errors import PluginError
-from predibot.plugins import spec_of
+from predibot.plugins.strategies import spec_of
 
 
 @pytest.mark.parametrize("executor", ["", "local", "LocalPythonExecutor", "Docker", "none", "e2b"])

@@ -18,7 +18,7 @@ from predibot.domain.decision import Abstention, Decision
 from predibot.errors import BudgetSpent, ModelUnavailable, PluginError
 from predibot.jobs.replay.recorded_answers import Record
 from predibot.ledger.files.traces import Trace, cost_of_steps
-from predibot.plugins import load_strategy, spec_of
+from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.chat_server import ChatServer, chat_server, completion
 from tests.agents.clients import SECRET, Clock, retry_of
 from tests.agents.responses import CANCELLED, NAME, PAGE, QUEUED, WORKING, completed, model_of, refusal

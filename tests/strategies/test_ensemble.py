@@ -8,7 +8,7 @@ from predibot.domain.decision import Abstention, Decision, MarketDecision
 from predibot.domain.event import Event
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable, PluginError
 from predibot.games import DollarPerEvent
-from predibot.plugins import load_strategy, spec_of
+from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, Turn, answer, context, rain, said
 from tests.decisions import book
 

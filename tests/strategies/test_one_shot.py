@@ -3,7 +3,7 @@
 import json
 
 from predibot.domain.decision import Abstention, Decision
-from predibot.plugins import load_strategy, spec_of
+from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, answer, context, rain
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from predibot.domain.decision import Abstention, Decision
 from predibot.errors import PluginError
-from predibot.plugins import load_strategy, spec_of
+from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import GOOD, RESEARCHED, ScriptedModel, answer, context, toolbox
 
 

@@ -40,11 +40,11 @@ from predibot.ledger.files.traces import Trace
 from predibot.ledger.store import Store
 from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations
 from predibot.net.api_keys import ApiKeys, Key, host_of
+from predibot.plugins.tools import ToolPlugin, tool_plugin
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import own_url, search_provider
 from predibot.research.search.provider import SearchProvider, replay_complaint
 from predibot.research.search.throttle import PacedProvider
-from predibot.tool_plugins import ToolPlugin, tool_plugin
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
 from predibot.tools.web_search import SearchPolicy, make_web_search
 

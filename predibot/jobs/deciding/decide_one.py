@@ -58,7 +58,7 @@ from predibot.ledger.write.decisions import (
     stored_decisions,
 )
 from predibot.ledger.write.events import Catalogue
-from predibot.plugins import StrategySpec, load_strategy
+from predibot.plugins.strategies import StrategySpec, load_strategy
 from predibot.recipe.recipe import BotSpec
 from predibot.venues.polymarket.parse import stored_without_results
 

@@ -8,7 +8,7 @@ from predibot.contracts import ChatModel, no_model
 from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest
 from predibot.domain.terms import ModelSettings
 from predibot.errors import PluginError
-from predibot.plugins import StrategySpec
+from predibot.plugins.strategies import StrategySpec
 
 
 class OpenedModels:

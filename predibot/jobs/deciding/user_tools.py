@@ -12,9 +12,9 @@ from predibot.domain.bounded_text import bounded
 from predibot.domain.budget import Spending
 from predibot.errors import PluginError, UsageError, words_of
 from predibot.net.deadline import in_time
-from predibot.plugin_modules import own_code
+from predibot.plugins.registry import own_code
+from predibot.plugins.tools import ToolPlugin, search_class
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider, SearchResult
-from predibot.tool_plugins import ToolPlugin, search_class
 
 CALL_SECONDS = 60.0
 """The most one call of a user's tool or search provider may take."""

@@ -19,8 +19,8 @@ from predibot.ledger.write.events import catalogue
 from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.spending import Holder
+from predibot.plugins.tools import require_own_tools
 from predibot.recipe.recipe import Recipe
-from predibot.tool_plugins import require_own_tools
 
 if TYPE_CHECKING:
     from predibot.jobs.deciding.agent_setup import AgentSetup

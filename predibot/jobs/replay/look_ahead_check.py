@@ -17,9 +17,9 @@ from predibot.jobs.replay.replay import Played
 from predibot.jobs.replay.scratch_ledger import scratch_ledger
 from predibot.ledger.read.decision_rows import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
-from predibot.plugins import forget_strategies
+from predibot.plugins.strategies import forget_strategies
+from predibot.plugins.tools import forget_tools
 from predibot.recipe.recipe import BotSpec, Recipe
-from predibot.tool_plugins import forget_tools
 
 SAMPLE = 20
 """How many decisions are made again where nobody says how many."""

@@ -29,7 +29,7 @@ from predibot.domain.terms import ModelSettings
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.ledger.files.traces import Trace
-from predibot.plugins import StrategySpec
+from predibot.plugins.strategies import StrategySpec
 
 Step = Mapping[str, Any]
 

@@ -29,7 +29,7 @@ from predibot.ledger.write.claims import Claimant
 from predibot.ledger.write.events import catalogue
 from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import RunPlan, StoredRun, add_bots, find_run, freeze_run, frozen_events
-from predibot.plugins import spec_of
+from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec, Recipe
 
 _log = logging.getLogger(__name__)

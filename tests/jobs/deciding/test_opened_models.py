@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from predibot.domain.terms import ModelSettings
 from predibot.jobs.deciding.opened_models import OpenedModels
-from predibot.plugins import spec_of
+from predibot.plugins.strategies import spec_of
 from tests.agents.clients import HELLO, Scripted, reply_of
 
 STRATEGY = spec_of("one_shot", {"model": "x/y"})

@@ -22,8 +22,8 @@ from predibot.jobs.deciding.user_tools import (
     require_replayable,
 )
 from predibot.ledger.files.traces import Trace, cost_of_steps
+from predibot.plugins.tools import tool_plugin
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
-from predibot.tool_plugins import tool_plugin
 from tests.jobs.program import wait_until
 from tests.plugins.conftest import Plugins, plugins
 

@@ -7,7 +7,7 @@ import pytest
 from predibot.contracts import ToolError, ToolText
 from predibot.errors import BudgetSpent
 from predibot.jobs.replay.recorded_answers import NotRecorded, Record
-from predibot.plugins import StrategySpec
+from predibot.plugins.strategies import StrategySpec
 from tests.agents.scripted import context
 
 MARK = "123456789012345678901234"

@@ -1,4 +1,4 @@
-"""Plug-ins: the strategies there are, what they take, and how one is made from its name and arguments."""
+"""Strategies: which there are, what they take, and how one is made from its name and arguments."""
 
 import ast
 import dataclasses
@@ -6,11 +6,10 @@ import inspect
 import itertools
 import json
 import math
-import sys
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args, get_origin, get_type_hints
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -18,21 +17,10 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from predibot.contracts import ANY_GAME, FIRST_GAME, Needs, Strategy
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import PluginError
-from predibot.plugin_modules import (
-    Origin,
-    class_name_of,
-    digest_of,
-    forget_modules,
-    imported_module,
-    module_names,
-    origin_of,
-    own_code,
-    source_file,
-    summary_of,
-    unknown_name,
-)
+from predibot.plugins import registry
+from predibot.plugins.registry import Kind, Origin, Plugin, own_code, summary_of
 
-STRATEGIES = "predibot.strategies"
+STRATEGY = Kind("strategy", "predibot.strategies", "predibot.strategies", folder="strategies")
 Argument: TypeAlias = "str | int | float | bool | tuple[Argument, ...]"
 _TYPE_WORDS = MappingProxyType(
     {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "null": "nothing"}
@@ -103,21 +91,23 @@ class Complaint:
     text: str
 
 
-def strategy_names(package: str = STRATEGIES) -> tuple[str, ...]:
+def strategy_names(package: str = STRATEGY.package) -> tuple[str, ...]:
     """Return the names of all strategies in order of the alphabet, without importing any.
 
     Args:
         package: The package they are modules of.
     """
-    return module_names(package)
+    return registry.names(_kind(package))
 
 
-def strategies(package: str = STRATEGIES) -> tuple[StrategyInfo, ...]:
+def strategies(package: str = STRATEGY.package) -> tuple[StrategyInfo, ...]:
     """Return what every strategy says about itself; a broken one says what is wrong with it."""
-    return tuple(_info(name, package) for name in strategy_names(package))
+    return tuple(_info(found) for found in registry.find_all(_kind(package)))
 
 
-def spec_of(name: str, arguments: Mapping[str, object] | None = None, *, package: str = STRATEGIES) -> StrategySpec:
+def spec_of(
+    name: str, arguments: Mapping[str, object] | None = None, *, package: str = STRATEGY.package
+) -> StrategySpec:
     """Return the spec of a strategy, after making it once to see that it can be made.
 
     Args:
@@ -130,46 +120,51 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None, *, package
             not take these arguments, or what it declares as its needs is none.
     """
     given = dict(arguments or {})
-    made = _made(name, given, package)
-    sha256 = digest_of(source_file(name, package))
-    return StrategySpec(name, frozen_arguments(given), sha256, _needs(made, name), _games(made, name))
+    found = _found(name, package)
+    made = _made(found, given)
+    return StrategySpec(
+        name, frozen_arguments(given), found.sha256, _needs(made, found.label), _games(made, found.label)
+    )
 
 
-def load_strategy(spec: StrategySpec, *, package: str = STRATEGIES) -> Strategy:
+def load_strategy(spec: StrategySpec, *, package: str = STRATEGY.package) -> Strategy:
     """Return a strategy made from its spec; only its own module is imported.
 
     Raises:
         PluginError: If there is no such strategy, it does not load, or it
             does not take its arguments.
     """
-    return _made(spec.name, spec.arguments, package)
+    return _made(_found(spec.name, package), spec.arguments)
 
 
-def forget_strategies(package: str = STRATEGIES) -> None:
+def forget_strategies(package: str = STRATEGY.package) -> None:
     """Have every strategy imported anew when it is next made, so that what one kept in its module is gone."""
-    forget_modules(package)
+    registry.forget(_kind(package))
 
 
-def argument_names(name: str, *, package: str = STRATEGIES) -> tuple[str, ...]:
+def argument_names(name: str, *, package: str = STRATEGY.package) -> tuple[str, ...]:
     """Return the names of the arguments a strategy takes.
 
     Raises:
         PluginError: If there is no such strategy, or it does not load.
     """
-    return tuple(known.name for known in dataclasses.fields(_strategy_class(name, package)) if known.init)
+    return tuple(known.name for known in dataclasses.fields(_found(name, package).thing) if known.init)
 
 
 def argument_complaints(
-    name: str, arguments: Mapping[str, object], *, package: str = STRATEGIES
+    name: str, arguments: Mapping[str, object], *, package: str = STRATEGY.package
 ) -> tuple[Complaint, ...]:
     """Return what is wrong with each argument, unknown and missing ones included.
 
     Raises:
         PluginError: If there is no such strategy, or it does not load.
     """
-    cls = _strategy_class(name, package)
-    fields = {known.name: known for known in dataclasses.fields(cls) if known.init}
-    hints = _hints(name, cls)
+    return _complaints(_found(name, package), arguments)
+
+
+def _complaints(found: Plugin, arguments: Mapping[str, object]) -> tuple[Complaint, ...]:
+    fields = {known.name: known for known in dataclasses.fields(found.thing) if known.init}
+    hints = _hints(found)
     complaints = []
     for argument, value in arguments.items():
         if argument not in fields:
@@ -182,40 +177,36 @@ def argument_complaints(
     return tuple(complaints)
 
 
-def _made(name: str, arguments: Mapping[str, object], package: str) -> Strategy:
-    complaints = argument_complaints(name, arguments, package=package)
-    if complaints:
-        raise PluginError(f"strategy {name!r}: {'; '.join(complaint.text for complaint in complaints)}")
-    cls = _strategy_class(name, package)
-    hints = _hints(name, cls)
+def _made(found: Plugin, arguments: Mapping[str, object]) -> Strategy:
+    if complaints := _complaints(found, arguments):
+        raise PluginError(f"strategy {found.name!r}: {'; '.join(complaint.text for complaint in complaints)}")
+    hints = _hints(found)
     typed = {
         argument: _adapter(hints[argument]).validate_json(_as_json(value)) for argument, value in arguments.items()
     }
-    with own_code(f"strategy {name!r} refuses its arguments"):
-        return cast("Strategy", cls(**typed))
+    with own_code(f"strategy {found.name!r} refuses its arguments"):
+        return cast("Strategy", found.thing(**typed))
 
 
-def _needs(strategy: Any, name: str) -> Needs:
+def _needs(strategy: Any, label: str) -> Needs:
     """Return what a strategy declares that it needs; nothing where it declares nothing."""
     if inspect.getattr_static(strategy, "needs", None) is None:
         return Needs()
-    with own_code(f"{name}.py cannot say what it needs"):
+    with own_code(f"{label} cannot say what it needs"):
         declared = strategy.needs
     if not isinstance(declared, Needs):
-        raise PluginError(
-            f"{name}.py: needs is a {type(declared).__name__}; make it a property that returns Needs(...)"
-        )
+        raise PluginError(f"{label}: needs is a {type(declared).__name__}; make it a property that returns Needs(...)")
     return declared
 
 
-def _games(strategy: Any, name: str) -> tuple[str, ...]:
+def _games(strategy: Any, label: str) -> tuple[str, ...]:
     """Return the games a strategy declares to play; the first there was where it declares nothing."""
     if inspect.getattr_static(strategy, "games", None) is None:
         return (FIRST_GAME,)
-    with own_code(f"{name}.py cannot say what it plays"):
+    with own_code(f"{label} cannot say what it plays"):
         declared: object = strategy.games
     if not isinstance(declared, tuple) or not declared or not all(isinstance(game, str) for game in declared):
-        raise PluginError(f"{name}.py: games is no tuple of names; write games = ({FIRST_GAME!r},), or ANY_GAME")
+        raise PluginError(f"{label}: games is no tuple of names; write games = ({FIRST_GAME!r},), or ANY_GAME")
     return declared
 
 
@@ -259,10 +250,10 @@ def _adapter(hint: Any) -> TypeAdapter[object]:
         raise PluginError(f"a strategy takes text, numbers, booleans and lists; no recipe can give a {hint}") from error
 
 
-def _hints(name: str, cls: type[Any]) -> dict[str, Any]:
+def _hints(found: Plugin) -> dict[str, Any]:
     """Return the types of a strategy's arguments, with their limits."""
-    with own_code(f"{name}.py: a type of {cls.__name__} cannot be read"):
-        return get_type_hints(cls, include_extras=True)
+    with own_code(f"{found.label}: a type of {found.thing.__name__} cannot be read"):
+        return get_type_hints(found.thing, include_extras=True)
 
 
 def _said(error: ValidationError) -> str:
@@ -271,49 +262,49 @@ def _said(error: ValidationError) -> str:
     return message.replace("Input should be", "it should be")
 
 
-def _strategy_class(name: str, package: str) -> type[Any]:
-    """Return the class a plug-in is; its name is the file's in CamelCase."""
-    module = _imported(name, package)
-    class_name = class_name_of(name)
-    cls = getattr(module, class_name, None)
+def _kind(package: str) -> Kind:
+    return dataclasses.replace(STRATEGY, package=package)
+
+
+def _found(name: str, package: str) -> Plugin:
+    """Return the class a plug-in is; that of a file is named as it in CamelCase."""
+    found = registry.find(_kind(package), name)
+    if problem := _class_problem(found):
+        raise PluginError(problem)
+    return found
+
+
+def _class_problem(found: Plugin) -> str:
+    """Return why what was found is no strategy, or no text."""
+    cls, label = found.thing, found.label
     if not isinstance(cls, type):
-        raise PluginError(f"{name}.py has no class {class_name}; a strategy's class is named as its file")
+        return f"{label} has no class {STRATEGY.attribute(found.name)}; a strategy's class is named as its file"
     parameters = getattr(cls, "__dataclass_params__", None)
     if parameters is None or not parameters.frozen:
-        raise PluginError(f"{name}.py: {class_name} is no frozen dataclass; write @dataclass(frozen=True, slots=True)")
+        return f"{label}: {cls.__name__} is no frozen dataclass; write @dataclass(frozen=True, slots=True)"
     for declared in ("needs", "games"):
         if any(known.name == declared for known in dataclasses.fields(cls)):
-            raise PluginError(
-                f"{name}.py: a recipe could set the field {declared}; leave out its type, or make it a property"
-            )
+            return f"{label}: a recipe could set the field {declared}; leave out its type, or make it a property"
     if not callable(getattr(cls, "decide", None)):
-        raise PluginError(f"{name}.py: {class_name} cannot decide; give it a method decide(self, context)")
-    return cls
+        return f"{label}: {cls.__name__} cannot decide; give it a method decide(self, context)"
+    return ""
 
 
-def _imported(name: str, package: str) -> ModuleType:
-    # One that is in use is not looked for in its folders again, each time it decides.
-    if f"{package}.{name}" not in sys.modules or name.startswith("_"):
-        names = strategy_names(package)
-        if name not in names:
-            raise PluginError(f"no strategy {name!r}. {unknown_name(name, names, 'strategies', package)}")
-    return imported_module(name, package)
-
-
-def _info(name: str, package: str) -> StrategyInfo:
-    origin = origin_of(source_file(name, package), "strategies")
+def _info(found: Plugin) -> StrategyInfo:
+    problem = found.problem or _class_problem(found)
     try:
-        cls = _strategy_class(name, package)
-        hints = _hints(name, cls)
+        hints = {} if problem else _hints(found)
     except PluginError as error:
-        return StrategyInfo(name, "", (), origin, problem=str(error))
-    docs = _argument_docs(cls)
+        problem = str(error)
+    if problem:
+        return StrategyInfo(found.name, "", (), found.origin, problem)
+    docs = _argument_docs(found.thing)
     arguments = tuple(
         ArgumentInfo(known.name, _in_words(hints[known.name]), _default_of(known), docs.get(known.name, ""))
-        for known in dataclasses.fields(cls)
+        for known in dataclasses.fields(found.thing)
         if known.init
     )
-    return StrategyInfo(name, summary_of(cls), arguments, origin)
+    return StrategyInfo(found.name, summary_of(found.thing), arguments, found.origin)
 
 
 def _in_words(hint: Any) -> str:

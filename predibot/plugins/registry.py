@@ -1,0 +1,258 @@
+"""The registry: what there is of each kind of plug-in, and how one is found by its name.
+
+A plug-in is a module of predibot's own package of its kind, a file in a folder that
+the user named, or an entry point of an installed package. Only what is asked for by
+name is imported, and packages are looked at only for what lies in no folder.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from predibot._folders import folders_from_environment
+from predibot.domain.spelling import did_you_mean
+from predibot.errors import PluginError, PredibotError, words_of
+
+Origin = Literal["predibot", "PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS", "an installed package"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of plug-in, and where those of it are looked for."""
+
+    noun: str
+    group: str
+    """The entry points of installed packages."""
+    package: str
+    """Whose modules are plug-ins of this kind."""
+    holds: Literal["class", "function", "constant"] = "class"
+    """What a module holds: a class named as it in CamelCase, a function of its name, or a constant in capitals."""
+    folder: Literal["strategies", "tools"] | None = None
+    """The files it is a file among, to which a user adds folders; None where a plug-in is a folder of the package."""
+    own: tuple[str, ...] = ()
+    """Names of predibot's own that are made in another way; nobody else takes them."""
+
+    def attribute(self, name: str) -> str:
+        """Return what a module of this name calls the plug-in."""
+        if self.holds == "constant":
+            return self.noun.upper()
+        return name if self.holds == "function" else class_name_of(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A plug-in that was found and imported."""
+
+    name: str
+    thing: Any
+    """None where its file does not hold what it should."""
+    label: str
+    """What messages call it."""
+    path: Path
+    origin: Origin
+    problem: str = ""
+    """Why it cannot be used; empty where it can."""
+
+    @property
+    def sha256(self) -> str:
+        """Return the digest of its file."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+
+@contextmanager
+def own_code(what: str) -> Iterator[None]:
+    """Turn whatever a plug-in's own code ends in, while it is imported or made, into one sentence.
+
+    It is told apart from a mistake of ours by being translated right where that code runs.
+
+    Args:
+        what: How the sentence begins.
+
+    Raises:
+        PluginError: If the code raises anything that is no error of ours and no Ctrl-C.
+    """
+    try:
+        yield
+    except (PredibotError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # What a ValueError says is meant for who gave the value.
+        said = words_of(error).removeprefix("ValueError: ")
+        raise PluginError(f"{what}: {said}") from error
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """Return the names of all plug-ins of a kind but `own` in order of the alphabet, without importing any."""
+    return tuple(sorted({*module_names(kind), *(point.name for point in _points(kind))}.difference(kind.own)))
+
+
+def module_names(kind: Kind) -> tuple[str, ...]:
+    """Return the names of those that lie in folders, `own` ones too."""
+    found = pkgutil.iter_modules(importlib.import_module(kind.package).__path__)
+    modules = {each.name for each in found if each.ispkg == (kind.folder is None) and each.name.isidentifier()}
+    return tuple(sorted(name for name in modules if name[0] != "_"))
+
+
+def find(kind: Kind, name: str, *, valid: Iterable[str] | None = None) -> Plugin:
+    """Return a plug-in by its name; one in a folder stands before one of a package.
+
+    Args:
+        kind: Of which.
+        name: As a recipe has it.
+        valid: The names a message knows; left out, all there are.
+
+    Raises:
+        PluginError: If there is none, several packages have one, or it does not load.
+    """
+    if name not in kind.own:
+        if _lies_in_folder(kind, name):
+            return _of_folder(kind, name)
+        if points := _points(kind, name):
+            return _of_package(kind, points)
+    known = (*names(kind), *kind.own) if valid is None else valid
+    raise PluginError(f"no {kind.noun} {name[:60]!r}. {unknown_name(kind, name, known)}")
+
+
+def find_all(kind: Kind) -> Iterator[Plugin]:
+    """Yield every plug-in of a kind but `own`, imported; a broken one says what is wrong with it.
+
+    One of a package that has the name of one of predibot's is never taken, and says so.
+    """
+    for name in module_names(kind):
+        if name not in kind.own:
+            try:
+                yield _of_folder(kind, name)
+            except PluginError as error:
+                yield Plugin(name, None, name, Path(), origin_of(kind, name), str(error))
+    for name in sorted({point.name for point in _points(kind)}):
+        points = _points(kind, name)
+        in_folder = name in module_names(kind) and name not in kind.own
+        if in_folder and origin_of(kind, name) != "predibot":
+            # The user's own file is meant to stand before it.
+            continue
+        try:
+            if in_folder or name in kind.own:
+                packages = ", ".join(map(_package, points))
+                raise PluginError(f"predibot has a {kind.noun} {name!r}, so that of package {packages} is never taken")
+            yield _of_package(kind, points)
+        except PluginError as error:
+            yield Plugin(name, None, name, Path(), "an installed package", str(error))
+
+
+def forget(kind: Kind) -> None:
+    """Have every plug-in but `own` imported anew when it is next asked for: what one kept in its module is gone."""
+    kept = {f"{kind.package}.{name}" for name in kind.own}
+    above = {kind.package, *(point.module for point in _points(kind))}
+    for name in list(sys.modules):
+        if name not in kept and any(name.startswith(f"{each}.") or name == each != kind.package for each in above):
+            del sys.modules[name]
+
+
+def unknown_name(kind: Kind, name: str, valid: Iterable[str]) -> str:
+    """Return what helps with an unknown name: the nearest, and a folder of the user's that is none or was not named."""
+    hint = _folder_hint(kind)
+    nearest = did_you_mean(name, valid)
+    return f"{nearest}{'' if nearest.endswith('?') else '.'} {hint}" if hint else nearest
+
+
+def _lies_in_folder(kind: Kind, name: str) -> bool:
+    # One that is in use is not looked for in its folders again, each time it decides.
+    module = sys.modules.get(f"{kind.package}.{name}")
+    if module is not None and name[:1] not in ("", "_"):
+        return hasattr(module, "__path__") == (kind.folder is None)
+    return name in module_names(kind)
+
+
+def _of_folder(kind: Kind, name: str) -> Plugin:
+    label = f"{kind.noun} {name!r}" if kind.folder is None else f"{name}.py"
+    module = imported_module(kind, name)
+    path = Path(module.__file__ or "")
+    return Plugin(name, getattr(module, kind.attribute(name), None), label, path, origin_of(kind, name))
+
+
+def _of_package(kind: Kind, points: list[EntryPoint]) -> Plugin:
+    """Return what an entry point holds, if no other package has one of its name."""
+    point = points[0]
+    if len(points) > 1:
+        packages = ", ".join(sorted(map(_package, points)))
+        raise PluginError(f"several packages have a {kind.noun} {point.name!r}: {packages}. Uninstall all but one")
+    label = f"{kind.noun} {point.name!r} of package {_package(point)} ({point.value})"
+    with own_code(f"{label} does not load"):
+        thing = point.load()
+        is_code = inspect.isclass(thing) or inspect.isfunction(thing)
+        path = Path(inspect.getfile(thing if is_code else importlib.import_module(point.module)))
+    return Plugin(point.name, thing, label, path, "an installed package")
+
+
+def _points(kind: Kind, name: str | None = None) -> list[EntryPoint]:
+    """Return the entry points of installed packages, those of one name alone where it is given."""
+    found = entry_points(group=kind.group) if name is None else entry_points(group=kind.group, name=name)
+    return list({(_package(point), point.name, point.value): point for point in found}.values())
+
+
+def _package(point: EntryPoint) -> str:
+    return "" if point.dist is None else point.dist.name
+
+
+def imported_module(kind: Kind, name: str) -> ModuleType:
+    """Return the module of a plug-in that lies in a folder.
+
+    Raises:
+        PluginError: If it does not load.
+    """
+    with own_code(f"{name}.py does not load"):
+        return importlib.import_module(f"{kind.package}.{name}")
+
+
+def origin_of(kind: Kind, name: str) -> Origin:
+    """Return whether a file lies in a folder the user named, or came with predibot or its checkout."""
+    if kind.folder is None:
+        return "predibot"
+    users: Origin = "PREDIBOT_STRATEGIES" if kind.folder == "strategies" else "PREDIBOT_TOOLS"
+    spec = importlib.util.find_spec(f"{kind.package}.{name}")
+    lies_in = "" if spec is None or spec.origin is None else str(Path(spec.origin).parent)
+    return users if lies_in in folders_from_environment(kind.folder) else "predibot"
+
+
+def _folder_hint(kind: Kind) -> str:
+    if kind.folder is None:
+        return ""
+    variable = f"PREDIBOT_{kind.folder.upper()}"
+    missing = [folder for folder in folders_from_environment(kind.folder) if not Path(folder).is_dir()]
+    if missing:
+        return f"{variable} names what is no folder: {', '.join(missing)}"
+    here = Path(kind.folder).absolute()
+    is_unnamed = (
+        kind.package.startswith("predibot.") and str(here) not in importlib.import_module(kind.package).__path__
+    )
+    if not is_unnamed or not here.is_dir():
+        return ""
+    return f"The folder {kind.folder}/ here is not looked in unasked; set {variable}={kind.folder}"
+
+
+def class_name_of(name: str) -> str:
+    """Return the name of the class that a file of this name holds.
+
+    Examples:
+        >>> class_name_of("market_price")
+        'MarketPrice'
+    """
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def summary_of(thing: Any) -> str:
+    """Return the first line of a docstring, or of its module's where a class has only the generated one."""
+    own = inspect.cleandoc(thing.__doc__ or "")
+    if not own or own.startswith(f"{thing.__name__}("):
+        own = inspect.cleandoc(inspect.getmodule(thing).__doc__ or "")
+    return own.partition("\n")[0]
