@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from predibot.domain.decision import Booking, Decision, Forecast, MarketDecision
 from predibot.domain.event import Event, EventView, prices_of
 from predibot.domain.price import Quote
-from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.games.fills import MidFills
 
 

@@ -12,7 +12,8 @@ from predibot.cli.ending import secrets_here
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from predibot.plugins.strategies import ArgumentInfo, StrategyInfo
+    from predibot.plugins.arguments import ArgumentInfo
+    from predibot.plugins.strategies import StrategyInfo
     from predibot.plugins.tools import ToolInfo
 
 

@@ -15,7 +15,7 @@ from predibot.config import Settings
 from predibot.contracts import ProgressListener
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
-from predibot.errors import LedgerError, LedgerUnusable
+from predibot.errors import LedgerError, LedgerUnusable, UsageError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import DecideJob, Worker, seed_parts
@@ -136,6 +136,7 @@ def decide(
         watch=watch,
     )
     subjects = worker.game.subjects(run.events)
+    _require_events(worker, subjects)
     jobs = tuple(decide_job(run.stored, bot, bot_rows, subject) for bot in bots for subject in subjects)
     pool = _pool(worker, request, run.stored.key, opened, processes)
     with Heartbeat(store, worker.claimant.owner, worker.claimant.lease, clock):
@@ -154,6 +155,16 @@ def decide(
     taken_over = f"{undecided} decisions are under way in another process; run the same command again"
     notes = (*run.notes, *_remarks(reports), *([taken_over] if undecided else []))
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
+
+
+def _require_events(worker: Worker, subjects: Sequence[Subject]) -> None:
+    """Refuse subjects that a worker cannot look up before any bot is asked about one."""
+    for subject in subjects:
+        if subject.kind != "event" or subject.id not in worker.events:
+            raise UsageError(
+                f"game {worker.game.name!r} asks about {subject.kind} {subject.id[:60]!r}, which is no event of the "
+                "run; only decisions on those can be kept. Take another game"
+            )
 
 
 def _pool(worker: Worker, request: RunRequest, run_key: str, opened: OpenVenue, processes: Processes | None) -> Pool:

@@ -53,6 +53,8 @@ class Kind:
 class Plugin:
     """A plug-in that was found and imported."""
 
+    noun: str
+    """Its kind's."""
     name: str
     thing: Any
     """None where its file does not hold what it should."""
@@ -133,7 +135,7 @@ def find_all(kind: Kind) -> Iterator[Plugin]:
             try:
                 yield _of_folder(kind, name)
             except PluginError as error:
-                yield Plugin(name, None, name, Path(), origin_of(kind, name), str(error))
+                yield Plugin(kind.noun, name, None, name, Path(), origin_of(kind, name), str(error))
     for name in sorted({point.name for point in _points(kind)}):
         points = _points(kind, name)
         in_folder = name in module_names(kind) and name not in kind.own
@@ -146,7 +148,7 @@ def find_all(kind: Kind) -> Iterator[Plugin]:
                 raise PluginError(f"predibot has a {kind.noun} {name!r}, so that of package {packages} is never taken")
             yield _of_package(kind, points)
         except PluginError as error:
-            yield Plugin(name, None, name, Path(), "an installed package", str(error))
+            yield Plugin(kind.noun, name, None, name, Path(), "an installed package", str(error))
 
 
 def forget(kind: Kind) -> None:
@@ -177,7 +179,7 @@ def _of_folder(kind: Kind, name: str) -> Plugin:
     label = f"{kind.noun} {name!r}" if kind.folder is None else f"{name}.py"
     module = imported_module(kind, name)
     path = Path(module.__file__ or "")
-    return Plugin(name, getattr(module, kind.attribute(name), None), label, path, origin_of(kind, name))
+    return Plugin(kind.noun, name, getattr(module, kind.attribute(name), None), label, path, origin_of(kind, name))
 
 
 def _of_package(kind: Kind, points: list[EntryPoint]) -> Plugin:
@@ -191,7 +193,7 @@ def _of_package(kind: Kind, points: list[EntryPoint]) -> Plugin:
         thing = point.load()
         is_code = inspect.isclass(thing) or inspect.isfunction(thing)
         path = Path(inspect.getfile(thing if is_code else importlib.import_module(point.module)))
-    return Plugin(point.name, thing, label, path, "an installed package")
+    return Plugin(kind.noun, point.name, thing, label, path, "an installed package")
 
 
 def _points(kind: Kind, name: str | None = None) -> list[EntryPoint]:

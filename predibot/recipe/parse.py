@@ -16,11 +16,11 @@ from predibot.domain.clock import parse_length
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.terms import OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError
-from predibot.games import GAMES
+from predibot.plugins.games import make_game
 from predibot.plugins.strategies import argument_complaints, argument_names, spec_of
 from predibot.plugins.tools import search_problem
 from predibot.recipe.packaged import packaged_crypto_words
-from predibot.recipe.recipe import BotSpec, Recipe
+from predibot.recipe.recipe import BotSpec, Recipe, game_options
 from predibot.recipe.tables import (
     BotTable,
     LimitsTable,
@@ -99,7 +99,7 @@ def _parsed(found: RecipeText) -> Recipe:
     top = _checked(data, where)
     return Recipe(
         name=_fit_name(found.name if top.name is None else top.name, where, ("name",)),
-        game=_game(top.game, where),
+        game=_game(top, where),
         overstake=top.overstake,
         venue=_venue(top.venue, where),
         every=_every(top.every, where),
@@ -275,10 +275,16 @@ def _fit_name(name: str, where: _Where, path: KeyPath) -> str:
     return name
 
 
-def _game(game: str, where: _Where) -> str:
-    if game not in GAMES:
-        raise where.error(("game",), f"unknown game {game[:40]!r}. {did_you_mean(game, GAMES)}")
-    return game
+def _game(top: RecipeTable, where: _Where) -> str:
+    """Return the name of a game that is there and takes what the recipe says of it."""
+    key = "game"
+    try:
+        make_game(top.game)
+        key = "overstake"
+        make_game(top.game, **game_options(top.overstake))
+    except PluginError as error:
+        raise where.error((key,), str(error)) from None
+    return top.game
 
 
 def _venue(venue: str, where: _Where) -> str:

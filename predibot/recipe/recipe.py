@@ -9,14 +9,16 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from predibot.contracts import Needs
+from predibot.contracts import Game, Needs
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.crypto import CryptoWords
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
-from predibot.games import Overstake
+from predibot.games.dollar_per_event import Overstake
+from predibot.plugins.arguments import frozen_arguments
+from predibot.plugins.games import make_game
 from predibot.plugins.registry import unknown_name
-from predibot.plugins.strategies import STRATEGY, StrategySpec, frozen_arguments, spec_of, strategy_names
+from predibot.plugins.strategies import STRATEGY, StrategySpec, spec_of, strategy_names
 from predibot.selection import SelectionRules
 
 _TERMS = TypeAdapter(ModelTerms)
@@ -72,6 +74,14 @@ class Recipe:
     def digest(self) -> str:
         """Return the SHA-256 of everything but the bots, which may be added to."""
         return hashlib.sha256(_canonical(self._without_bots()).encode()).hexdigest()
+
+    def make_game(self) -> Game:
+        """Return the game that is played.
+
+        Raises:
+            PluginError: If there is none of that name, or it does not take what the recipe says of it.
+        """
+        return make_game(self.game, **game_options(self.overstake))
 
     def as_json(self) -> str:
         """Return the recipe as canonical JSON, without where it was read."""
@@ -165,6 +175,11 @@ class Recipe:
             "limits": {level: asdict(limits) for level, limits in self.limits.items()},
             "search": _SEARCH.dump_python(self.search, mode="json"),
         }
+
+
+def game_options(overstake: Overstake) -> dict[str, str]:
+    """Return what a recipe says of its game, besides what every game does by itself."""
+    return {} if overstake == "refuse" else {"overstake": overstake}
 
 
 def bot_as_data(bot: BotSpec) -> dict[str, Any]:

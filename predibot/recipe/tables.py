@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from predibot.contracts import FIRST_GAME
 from predibot.domain.terms import KEY_NAME, ReasoningEffort
-from predibot.games import GAMES, Overstake
+from predibot.games.dollar_per_event import Overstake
 
 _BaseUrl = Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")]
 """Without user name or query: keys are for the environment."""
@@ -100,7 +101,7 @@ class RecipeTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     name: str | None = None
-    game: str = GAMES[0]
+    game: str = FIRST_GAME
     venue: str = "polymarket"
     every: str = "1d"
     seed: int = Field(default=0, ge=0, lt=2**63)

@@ -12,7 +12,7 @@ from predibot.contracts import Context, Toolbox, ToolError, ToolResult, ToolText
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, Usage
 from predibot.domain.event import Event, EventView, Market, MarketRef
 from predibot.domain.price import Quote
-from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event import DollarPerEvent
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 FENCE = Fence("0123456789abcdef")

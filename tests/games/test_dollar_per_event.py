@@ -9,7 +9,8 @@ from predibot.domain.decision import Decision, Fill, MarketDecision
 from predibot.domain.event import Event
 from predibot.domain.price import Instrument, Quote
 from predibot.errors import AnswerError, UsageError
-from predibot.games import DollarPerEvent, make_game
+from predibot.games.dollar_per_event import DollarPerEvent
+from predibot.plugins.games import make_game
 from tests.decisions import book
 from tests.selection.worlds import NOW, event, market, quoted
 
@@ -156,7 +157,7 @@ def test_a_game_is_made_by_name_and_a_slip_is_met_with_the_nearest_word() -> Non
     assert make_game("dollar_per_event").stake_usd == 1.0
     with pytest.raises(UsageError, match=r"no game 'dolar_per_event'. Did you mean 'dollar_per_event'"):
         make_game("dolar_per_event")
-    with pytest.raises(UsageError, match=r"no option 'overstakes'. Did you mean 'overstake'"):
+    with pytest.raises(UsageError, match=r"unknown argument 'overstakes'. Did you mean 'overstake'"):
         make_game("dollar_per_event", overstakes="scale")
-    with pytest.raises(UsageError, match=r"overstake is 'skale'. Did you mean 'scale'"):
+    with pytest.raises(UsageError, match=r"it should be 'refuse' or 'scale'. Did you mean 'scale'"):
         make_game("dollar_per_event", overstake="skale")

@@ -12,7 +12,7 @@ from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.event import Event, EventView
 from predibot.domain.price import Quote
 from predibot.errors import AnswerError
-from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import GOOD, NOW, ScriptedModel, Turn, answer, context, rain, said, toolbox
 from tests.decisions import as_orders

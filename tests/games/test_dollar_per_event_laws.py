@@ -11,7 +11,7 @@ from predibot.domain.decision import Booking, Decision, MarketDecision
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.errors import AnswerError
-from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event import DollarPerEvent
 from tests.decisions import book
 from tests.selection.worlds import event, market, quoted
 

@@ -6,11 +6,11 @@ from math import fsum
 
 import pytest
 
-from predibot.contracts import Context
+from predibot.contracts import FIRST_GAME, Context
 from predibot.domain.decision import Booking, Decision
 from predibot.domain.draw import seeded
 from predibot.domain.event import Event, EventView
-from predibot.games import GAMES, make_game
+from predibot.plugins.games import game_names, make_game
 from predibot.plugins.strategies import load_strategy, spec_of, strategy_names
 from predibot.recipe.packaged import packaged_crypto_words
 from predibot.sandbox.server.options import SandboxOptions
@@ -44,7 +44,7 @@ def events() -> Iterator[tuple[Event, ...]]:
 def decide(name: str, event: Event, now: datetime = AT) -> Decision:
     rng = seeded(0, "laws", name, event.id)
     answer = load_strategy(spec_of(name)).decide(
-        Context(now=now, view=EventView(event, "sandbox"), game=make_game(GAMES[0]), rng=rng)
+        Context(now=now, view=EventView(event, "sandbox"), game=make_game(FIRST_GAME), rng=rng)
     )
     assert isinstance(answer, Decision)
     return answer
@@ -55,7 +55,7 @@ def book(game: str, decision: Decision, event: Event) -> Booking:
     return decisions.book(make_game(game), decision, event, quotes, venue="sandbox")
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", game_names())
 @pytest.mark.parametrize("name", ALONE)
 def test_every_game_conserves_money(game: str, name: str, events: tuple[Event, ...]) -> None:
     for event in events:
@@ -69,7 +69,7 @@ def test_no_bet_can_pay_more_than_a_dollar_a_share_or_lose_more_than_its_stake(
     name: str, events: tuple[Event, ...]
 ) -> None:
     for event in events:
-        for booked in book(GAMES[0], decide(name, event), event).orders:
+        for booked in book(FIRST_GAME, decide(name, event), event).orders:
             for fill in booked.fills:
                 assert 0.0 < fill.price < 1.0
                 assert fill.shares * fill.price == pytest.approx(booked.order.amount)

@@ -15,9 +15,9 @@ from predibot.contracts import Context, ModelNeed, Needs
 from predibot.domain.decision import Decision
 from predibot.domain.event import EventView
 from predibot.errors import PluginError
-from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event import DollarPerEvent
+from predibot.plugins.arguments import ArgumentInfo
 from predibot.plugins.strategies import (
-    ArgumentInfo,
     StrategySpec,
     forget_strategies,
     load_strategy,

@@ -142,7 +142,7 @@ def test_a_key_in_the_wrong_table_is_told_where_it_belongs(text: str, said: str)
         ("[selection]\nper_category = -1\n" + BOT, "line 2: 'per_category' in [selection] is -1"),
         ('[selection]\ncrypto_words = ["bit coin"]\n' + BOT, "line 2: 'bit coin' is not one word"),
         ('overstake = "skale"\n' + BOT, "line 1: 'overstake' at the top of the file is 'skale'. Did you mean 'scale'?"),
-        ('game = "dollar_an_event"\n' + BOT, "line 1: unknown game 'dollar_an_event'. Did you mean 'dollar_per_event"),
+        ('game = "dollar_an_event"\n' + BOT, "line 1: no game 'dollar_an_event'. Did you mean 'dollar_per_event"),
         ('venue = "polymarkt"\n' + BOT, "line 1: unknown venue 'polymarkt'. Did you mean 'polymarket'?"),
         ('venue = "archive:"\n' + BOT, "line 1: unknown venue 'archive:'. Did you mean 'archive:<folder>'?"),
         ('every = "daily"\n' + BOT, "line 1: 'every' is 'daily'; write a length of at most 366 days like '1d'"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from predibot.contracts import Context, Strategy
 from predibot.domain.decision import Decision
 from predibot.domain.event import Event, EventView
-from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.decisions import bets_usd, book
 from tests.selection.worlds import NOW, event, market, quoted

@@ -7,7 +7,7 @@ import pytest
 from predibot.domain.decision import Abstention, Decision, MarketDecision
 from predibot.domain.event import Event
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable, PluginError
-from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import ScriptedModel, Turn, answer, context, rain, said
 from tests.decisions import book

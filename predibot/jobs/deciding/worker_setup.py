@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from predibot.config import Settings
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
-from predibot.games import make_game
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import Worker
 from predibot.jobs.deciding.quotes import QuoteBoard
@@ -75,7 +74,7 @@ def make_worker(
     return Worker(
         store=store,
         venue=opened.venue,
-        game=make_game(recipe.game, overstake=recipe.overstake),
+        game=recipe.make_game(),
         run_at=run.as_of,
         events={event.id: event for event in events},
         catalogue=known,

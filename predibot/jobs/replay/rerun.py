@@ -14,7 +14,6 @@ from predibot.domain.decision import Subject
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.errors import LedgerError, PluginError, UsageError
-from predibot.games import make_game
 from predibot.jobs.decide import bot_plan, decide_job
 from predibot.jobs.deciding.decide_one import DecideJob, StepListener, Worker, work
 from predibot.jobs.replay.recorded_answers import Record
@@ -144,7 +143,7 @@ def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Rec
     return Worker(
         store=store,
         venue=venue,
-        game=make_game(recipe.game, overstake=recipe.overstake),
+        game=recipe.make_game(),
         run_at=run.as_of,
         events={event.id: event for event in events},
         catalogue=known,

@@ -12,7 +12,6 @@ from predibot.agents.budget.account import Exact
 from predibot.domain.clock import parse_instant
 from predibot.domain.price import EntryPrice, Quote
 from predibot.errors import LedgerUnusable
-from predibot.games import make_game
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import packs_unlike_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
@@ -21,6 +20,7 @@ from predibot.ledger.write.decisions import bots, decisions, question_sha256
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import frozen_events, runs
 from predibot.ledger.write.spending import reservations, spending
+from predibot.plugins.games import make_game
 
 SHARES_TOLERANCE, STAKE_TOLERANCE_USD = 1e-9, 2e-6
 """Of what is a product or a sum of floats; a game itself lets a stake pass that is a millionth of a dollar too high."""

@@ -16,7 +16,7 @@ from predibot.domain.bounded_text import MAX_TITLE_CHARACTERS, one_line
 from predibot.domain.clock import parse_instant
 from predibot.domain.event import Event, EventView
 from predibot.domain.price import PricePoint
-from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.games.dollar_per_event.words import MAX_PRICES
 from predibot.venues.archive.reader import Archive
 from tests.agents.scripted import FENCE

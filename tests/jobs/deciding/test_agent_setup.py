@@ -17,7 +17,7 @@ from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.event import Event, EventView
 from predibot.errors import BudgetSpent, PluginError, UsageError
-from predibot.games import DollarPerEvent
+from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.jobs.deciding.agent_setup import AgentSetup
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.open_venue import OpenVenue, open_venue

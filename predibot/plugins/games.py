@@ -1,0 +1,42 @@
+"""Games by name: predibot's own, and those of installed packages."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from predibot.contracts import Game
+from predibot.errors import PluginError
+from predibot.plugins import registry
+from predibot.plugins.arguments import class_problem, made
+from predibot.plugins.registry import Kind, own_code
+
+GAME = Kind("game", "predibot.games", "predibot.games")
+_MEMBERS = ("name", "stake_usd", "scores", "subjects", "view", "form", "book")
+
+
+def game_names() -> tuple[str, ...]:
+    """Return the names of all games in order of the alphabet, without importing any."""
+    return registry.names(GAME)
+
+
+def make_game(name: str, **options: str) -> Game:
+    """Return the game of a recipe.
+
+    Args:
+        name: As a recipe has it.
+        options: By the names of the fields of its class.
+
+    Raises:
+        PluginError: If there is no such game, it is none, or it does not take an option or its value.
+    """
+    found = registry.find(GAME, name)
+    if problem := class_problem(found):
+        raise PluginError(problem)
+    if missing := [member for member in _MEMBERS if not hasattr(found.thing, member)]:
+        raise PluginError(f"{found.label}: {found.thing.__name__} has no {missing[0]}; give it {', '.join(_MEMBERS)}")
+    given: Mapping[str, object] = options
+    game = cast(Game, made(found, given))
+    with own_code(f"{found.label} does not say its name"):
+        said = game.name
+    if said != name:
+        raise PluginError(f"{found.label} calls itself {said!r}; what recipes call it and its name are one word")
+    return game
