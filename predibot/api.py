@@ -331,7 +331,7 @@ def decide(
     Args:
         recipe: A recipe's file or name; left out, `runs/daily.toml` or else the packaged daily.
         ledger: Where it is stored; a SQLite file is made where there is none.
-        venue: `polymarket`, `archive:FOLDER` or `sandbox[:seed=7,...]`; left out, the recipe's.
+        venue: As `predibot decide --help` writes them, such as `archive:FOLDER`; left out, the recipe's.
         as_of: See nothing later than this; not for a live venue.
         bots: Only these of the recipe's bots, or of all strategies; empty for all of the recipe.
         events: How many events to play, above 0; left out, as many as the recipe says.

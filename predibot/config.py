@@ -4,11 +4,13 @@ Besides it only `environment.py` reads the environment, for what is no setting, 
 `_folders.py`, which the import system needs before any settings exist.
 """
 
+import os
 import re
 import tomllib
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AnyHttpUrl, BeforeValidator, Field, PlainSerializer, ValidationError
+from pydantic import AnyHttpUrl, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -17,11 +19,21 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from predibot.domain.spelling import did_you_mean
 from predibot.domain.terms import KEY_NAME
 from predibot.errors import UsageError
+from predibot.plugins.venues import url_names
 
-Url = Annotated[AnyHttpUrl, PlainSerializer(str)]
 
+def _url(value: object) -> str:
+    """Return an address as it is asked at, or refuse what is none."""
+    return str(_ADDRESS.validate_python(value))
+
+
+_ADDRESS = TypeAdapter(AnyHttpUrl)
+Url = Annotated[str, BeforeValidator(_url)]
+
+_PREFIX = "PREDIBOT_"
 SETTINGS_FILE = "predibot.toml"
 _BOUND_HOST = re.compile(r"(?:http://)?(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 _KEY_HOSTS = (
@@ -54,16 +66,44 @@ def _key_hosts(value: object) -> dict[str, tuple[str, ...]]:
 KeyHosts = Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_key_hosts)]
 
 
+class _Urls(PydanticBaseSettingsSource):
+    """The addresses of venues, whose names are those of the venues and not of this file."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[None, str, bool]:
+        """Return nothing: a whole source is asked for at once."""
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """Return those of the environment."""
+        prefix = str(self.config["env_prefix"])
+        found = {name.upper().removeprefix(prefix).lower(): url for name, url in os.environ.items() if _is_url(name)}
+        return {"urls": found} if found else {}
+
+
+class _File(TomlConfigSettingsSource):
+    """The file, in which those addresses are keys like all others."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Return what the file says."""
+        said = super().__call__()
+        urls = {name: said.pop(name) for name in list(said) if name.endswith("_url")}
+        return {**said, "urls": urls} if urls else said
+
+
+def _is_url(variable: str) -> bool:
+    return variable.upper().startswith(_PREFIX) and variable.upper().endswith("_URL")
+
+
 class Settings(BaseSettings):
     """What is the same for every recipe: where the hosts are and how patient to be.
 
-    The environment wins over the file: `PREDIBOT_GAMMA_URL` over `gamma_url`.
+    The environment wins over the file: `PREDIBOT_WORKERS` over `workers`.
     """
 
-    model_config = SettingsConfigDict(env_prefix="PREDIBOT_", toml_file=SETTINGS_FILE, extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, toml_file=SETTINGS_FILE, extra="forbid", frozen=True)
 
-    gamma_url: Url = AnyHttpUrl("https://gamma-api.polymarket.com")
-    clob_url: Url = AnyHttpUrl("https://clob.polymarket.com")
+    urls: dict[str, Url] = {}
+    """Addresses of venues that are not the venues' own, by the names that venues give them, which end in `_url`."""
     call_deadline_seconds: float = Field(default=60.0, gt=0)
     """All tries of one call to a venue together."""
     list_deadline_seconds: float = Field(default=60.0, gt=0)
@@ -87,7 +127,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return arguments, environment, file, in the order in which they win."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, _Urls(settings_cls), env_settings, _File(settings_cls)
 
 
 def load_settings() -> Settings:
@@ -97,12 +137,17 @@ def load_settings() -> Settings:
         UsageError: If a value is not what the setting takes; it names the setting.
     """
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
+        name = ".".join(str(part) for part in first["loc"] if part != "urls")
         raise UsageError(
             f"setting {name!r} is wrong: {first['msg']}. Fix {SETTINGS_FILE} or PREDIBOT_{name.upper()}"
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}. Fix that line") from None
+    for name in settings.urls:
+        # Of the environment others may use what looks alike.
+        if f"{_PREFIX}{name.upper()}" not in os.environ and name not in (known := url_names()):
+            raise UsageError(f"no venue has an address {name!r}. {did_you_mean(name, known)}")
+    return settings

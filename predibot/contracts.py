@@ -2,10 +2,12 @@
 
 import random
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 from predibot.domain.account import Account
 from predibot.domain.budget import Limits, Spending
@@ -17,6 +19,9 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import ModelRefused, PluginError
 from predibot.games.answers import Words
 from predibot.games.fills import FillModel
+
+Purpose = Literal["decide", "look_back"]
+"""What a venue is opened for."""
 
 
 class AnswerForm(Protocol):
@@ -550,7 +555,7 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
 
     @property
     def name(self) -> str:
-        """Return the venue whose instruments these are, such as `polymarket`."""
+        """Return the venue whose instruments these are, as recipes name it."""
         ...
 
     @property
@@ -564,6 +569,185 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
         Only a live venue is asked; a replay books at the quotes of its instant.
         """
         ...
+
+
+@runtime_checkable
+class RecordableVenue(Venue, Protocol):
+    """A venue whose answers can be written down as they were sent."""
+
+    def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterable[list[object]]:
+        """Yield the pages of open events as the venue wrote them; `enough` ends the reading early, as in `events`."""
+        ...
+
+    def raw_history(self, token_id: str, start: datetime, until: datetime) -> Sequence[Mapping[str, object]]:
+        """Return the points of a token with start < t <= until, each with `t` in unix seconds and a price `p`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadReader:
+    """How a venue's own JSON of an event is read, from the venue or from a recording."""
+
+    event: Callable[[object, datetime], tuple[Event | None, tuple[Skip, ...]]]
+    """Takes an object and the instant its quotes were read, and returns the event with every market that can be read,
+    and a skip for everything that cannot."""
+    id: Callable[[object], str]
+    """Returns the id an object claims."""
+    without_results: Callable[[str], str] = str
+    """Takes out of JSON text whatever states a result."""
+
+
+class VenueSettings(Protocol):
+    """What the installation says of all venues."""
+
+    @property
+    def call_deadline_seconds(self) -> float:
+        """Return how long all tries of one call may take together."""
+        ...
+
+    @property
+    def list_deadline_seconds(self) -> float:
+        """Return how long all pages of a list of events may take together."""
+        ...
+
+    @property
+    def urls(self) -> Mapping[str, str]:
+        """Return the addresses that were set, by their names in `predibot.toml`, which end in `_url`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VenueRequest:
+    """What a venue is opened with."""
+
+    spec: str
+    """As runs keep it: the venue's name, and behind a colon its argument."""
+    argument: str
+    settings: VenueSettings
+    clock: Callable[[], datetime]
+    as_of: datetime | None = None
+    """The instant to look at; None leaves it to the venue."""
+    purpose: Purpose = "decide"
+
+
+@dataclass(frozen=True, slots=True)
+class Loopback:
+    """Where a simulated world answers besides its venue: its search engine, its forecasters, its pages."""
+
+    search_url: str
+    chat_url: str
+    address: tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenVenue(AbstractContextManager["OpenVenue"]):
+    """A venue, the words it was asked for with, and the instant it is looked at."""
+
+    spec: str
+    venue: Venue
+    now: datetime
+    """The run's instant when deciding, the evaluation's when looking back."""
+    closing: ExitStack = field(default_factory=ExitStack, repr=False)
+    loopback: Loopback | None = None
+    """Only of a simulated world."""
+
+    @property
+    def may_recover(self) -> bool:
+        """Return whether it may answer otherwise a minute later; a recording never does."""
+        return self.venue.live or self.loopback is not None
+
+    def __enter__(self) -> Self:
+        """Return the open venue itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close connections and servers."""
+        self.closing.close()
+
+
+class Past(Protocol):
+    """A venue that can be looked at as of any instant it knows."""
+
+    @property
+    def spec(self) -> str:
+        """Return the words that runs keep of it."""
+        ...
+
+    @property
+    def venue_name(self) -> str:
+        """Return whose instruments it has."""
+        ...
+
+    @property
+    def folder(self) -> Path | None:
+        """Return where the whole of it is kept, which nobody may read beside it; None where it is kept nowhere."""
+        ...
+
+    @property
+    def scripted_models(self) -> str:
+        """Return how the names of the models begin that answer the same again; empty where there are none."""
+        ...
+
+    @property
+    def first_at(self) -> datetime:
+        """Return the first instant that decisions are made at where nobody names one."""
+        ...
+
+    @property
+    def last_at(self) -> datetime:
+        """Return the last such instant."""
+        ...
+
+    def known_until(self) -> datetime:
+        """Return the instant of the last that it knows."""
+        ...
+
+    def check(self, instant: datetime) -> None:
+        """Refuse an instant that nothing is known of.
+
+        Raises:
+            UsageError: It names the first that something is known of.
+        """
+        ...
+
+    def open_at(self, instant: datetime) -> OpenVenue:
+        """Return the venue as of an instant; closing it leaves the past as it is."""
+        ...
+
+    def cut_at(self, instant: datetime) -> OpenVenue:
+        """Return a venue that is the same up to an instant, and has none of what came after it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VenuePlugin:
+    """What predibot knows of a venue before it is opened; it is imported for its name alone, so it imports little."""
+
+    open: Callable[[VenueRequest], OpenVenue]
+    """Raises UsageError if it cannot be asked about the instant."""
+    live: bool
+    """Whether it answers for now only. What is decided on a live venue cannot have been known by any model."""
+    usage: str = ""
+    """How it is written with its argument, such as `archive:FOLDER`; empty where it takes none."""
+    needs_argument: bool = False
+    check: Callable[[str], str] = str
+    """Takes its argument, and returns it as runs keep it; raises UsageError if it is none."""
+    past: Callable[[VenueRequest], Past] | None = None
+    """Opens it to be replayed; None where nobody can ask it what it said in the past."""
+    ends_at: datetime | None = None
+    """From when it is looked back on where nobody names an instant; None for now."""
+    instruments_of: Callable[[str], str] | None = None
+    """Returns whose instruments it has, by its argument; None where they are its own."""
+    payloads: PayloadReader | None = None
+    """None where what it sends is read by nobody else, so that it cannot be recorded."""
+    urls: tuple[str, ...] = ()
+    """The names of its addresses in `predibot.toml`, each ending in `_url`."""
+    probes: Callable[[VenueSettings], Mapping[str, str]] | None = None
+    """Returns addresses by the names of their hosts, which `predibot doctor` asks."""
+    is_default: bool = False
+    """Whether a recipe, or a recording of an older predibot, that names no venue means this one."""
+    recorded_by: frozenset[str] = frozenset()
+    """The foreign recordings of it that can be imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -596,6 +780,9 @@ __all__ = [
     "Meter",
     "ModelNeed",
     "Needs",
+    "OpenVenue",
+    "Past",
+    "PayloadReader",
     "PriceSource",
     "Progress",
     "ProgressListener",
@@ -611,4 +798,6 @@ __all__ = [
     "Toolbox",
     "TraceWriter",
     "Venue",
+    "VenuePlugin",
+    "VenueRequest",
 ]

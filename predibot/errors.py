@@ -4,7 +4,8 @@
 PredibotError
 ├── UsageError          fix what was asked for: an option, a URL, a file name
 │   ├── RecipeError     fix the recipe at the file and line it names
-│   └── PluginError     fix the strategy or tool, or its name or arguments
+│   ├── PluginError     fix the plug-in, or its name or arguments
+│   └── VenueMissing    look for what was recorded: it is not where it was
 ├── RunConflict         choose: go on with the stored run, or start a new one
 ├── AnswerError         fix the answer; the text says how, a model may read it
 ├── MarketClosed        let this decision go: its market closed meanwhile
@@ -42,7 +43,11 @@ class RecipeError(UsageError):
 
 
 class PluginError(UsageError):
-    """A strategy or tool does not exist, does not load, or refuses its arguments."""
+    """A plug-in does not exist, does not load, or refuses its arguments."""
+
+
+class VenueMissing(UsageError):
+    """What a venue is kept in is not there: it was moved, or never was."""
 
 
 class RunConflict(PredibotError):

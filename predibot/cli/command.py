@@ -22,6 +22,15 @@ class Command(TyperCommand):
         """Return the option `--help` in our words."""
         return _in_our_words(super().get_help_option(ctx))
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write what its options are; which venues there are is looked up for who asks, and for nobody else."""
+        for option in self.params:
+            if "{venues}" in (getattr(option, "help", None) or ""):
+                from predibot.plugins.venues import usages
+
+                option.help = option.help.replace("{venues}", usages())  # type: ignore[attr-defined]
+        super().format_options(ctx, formatter)
+
 
 class DecidingCommand(Command):
     """One command that makes decisions, of which some may fail."""

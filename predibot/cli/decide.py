@@ -10,8 +10,8 @@ from predibot.cli.ending import DONE, FAILED, code_of_decisions
 
 if TYPE_CHECKING:
     from predibot.config import Settings
+    from predibot.contracts import OpenVenue
     from predibot.jobs.deciding.open_run import RunRequest
-    from predibot.jobs.open_venue import OpenVenue
 
 
 _MODEL_PROVIDERS = (

@@ -61,9 +61,9 @@ def evaluate(
     verbose: options.Verbose = False,
 ) -> None:
     """Track first, then score what was known as of the instant."""
+    from predibot.jobs.evaluate import asked_venues
     from predibot.jobs.evaluate import evaluate as evaluate_all
-    from predibot.jobs.evaluate import specs_of_ledger
-    from predibot.jobs.open_venue import look_back_at, venue_name
+    from predibot.jobs.open_venue import look_back_at
     from predibot.jobs.requested_recipe import asked_about
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
@@ -84,8 +84,8 @@ def evaluate(
         output.progress(verbose=verbose) as listener,
     ):
         output.say(f"ledger: {store.address}")
-        specs = specs_of_ledger(store, venue)
-        spec = specs[-1]
+        there = asked_venues(store, venue)
+        spec = there.specs[-1]
         name = None
         if recipe is not None or bot_names:
             with store.read() as connection:
@@ -96,14 +96,14 @@ def evaluate(
         remarks: tuple[str, ...] = ()
         if settings is not None:
             remarks = tuple(
-                note for each in specs for note in _track(store, each, at, settings, listener, own_runs=venue is None)
+                note
+                for each in there.specs
+                for note in _track(store, each, at, settings, listener, own_runs=venue is None)
             )
             # Quotes that were taken just now count too.
             at = look_back_at(spec, as_of, options.wall_clock)
-        found = evaluate_all(
-            store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
-        )
-        lost = output.worst_of(found, store, venue_name(spec), worst, recipe=name, bots=bot_names)
+        found = evaluate_all(store=store, venue_name=there.name, as_of=at, recipe=name, bots=bot_names, question=asked)
+        lost = output.worst_of(found, store, there.name, worst, recipe=name, bots=bot_names)
     output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown, worst=lost)
 
 
@@ -141,14 +141,14 @@ def _track(
     store: "Store", spec: str, at: datetime, settings: "Settings", listener: "ProgressListener", *, own_runs: bool
 ) -> tuple[str, ...]:
     """Track as of the instant; a venue out of reach is a note, because what is stored can still be scored."""
-    from predibot.errors import VenueUnavailable
-    from predibot.jobs.open_venue import ArchiveMissing, open_venue
+    from predibot.errors import VenueMissing, VenueUnavailable
+    from predibot.jobs.open_venue import open_venue
     from predibot.jobs.track import track
 
     try:
         with open_venue(spec, settings, as_of=at, purpose="look_back", clock=options.wall_clock) as opened:
             return track(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs).notes
-    except (ArchiveMissing, VenueUnavailable) as error:
+    except (VenueMissing, VenueUnavailable) as error:
         return (f"the venue could not be reached, so this is what was stored before: {error}",)
 
 

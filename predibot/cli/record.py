@@ -17,8 +17,9 @@ def register(app: typer.Typer) -> None:
 def record(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="the archive; made where it does not exist")],
     venue: Annotated[
-        str, typer.Option("--venue", metavar="VENUE", help="polymarket or sandbox[:seed=7,...]")
-    ] = "polymarket",
+        str | None,
+        typer.Option("--venue", metavar="VENUE", help="{venues}; left out: that of a recipe that names none"),
+    ] = None,
     as_of: options.AsOf = None,
     events: Annotated[
         int, typer.Option("--events", metavar="N", min=0, help="how many, most traded first; 0 for all")
@@ -34,12 +35,15 @@ def record(
     from predibot.errors import VenueUnavailable
     from predibot.jobs.open_venue import open_venue
     from predibot.jobs.record import record as record_all
+    from predibot.plugins.venues import default_venue
     from predibot.reports.terminal.text import plain
 
     output.set_up_logs(verbose=verbose)
     settings = load_settings()
     with (
-        open_venue(venue, settings, as_of=as_of, purpose="decide", clock=options.wall_clock) as opened,
+        open_venue(
+            venue or default_venue(), settings, as_of=as_of, purpose="decide", clock=options.wall_clock
+        ) as opened,
         output.progress(verbose=verbose) as listener,
     ):
         report = record_all(

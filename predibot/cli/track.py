@@ -27,7 +27,7 @@ def track(
     """Store what is new; what could not be read is an error after the rest is stored."""
     from predibot.config import load_settings
     from predibot.errors import VenueUnavailable
-    from predibot.jobs.evaluate import specs_of_ledger
+    from predibot.jobs.evaluate import asked_venues
     from predibot.jobs.open_venue import open_venue
     from predibot.jobs.track import TrackReport
     from predibot.jobs.track import track as track_all
@@ -39,7 +39,7 @@ def track(
     with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         reports = []
-        for spec in specs_of_ledger(store, venue):
+        for spec in asked_venues(store, venue).specs:
             with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=options.wall_clock) as opened:
                 own = venue is None
                 reports.append(

@@ -25,7 +25,7 @@ _SLUGS = {
     "mentions": "Mentions",
     "world": "World",
 }
-"""Polymarket's own headings and the tags below them, the telling ones first."""
+"""A venue's own headings and the tags below them, the telling ones first."""
 
 
 def category_of(tags: Sequence[Tag]) -> str | None:

@@ -8,11 +8,10 @@ from predibot.config import Settings
 from predibot.contracts import ProgressListener
 from predibot.jobs.decide import DecideReport
 from predibot.jobs.deciding.open_run import RunRequest
-from predibot.jobs.replay.history_source import open_past
+from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import Turn, look_back, play
 from predibot.ledger.store import Store
 from predibot.recipe.recipe import Recipe
-from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 DAYS = 30
@@ -50,7 +49,9 @@ def demonstrate(
     """
     past = open_past(recipes[0].venue, settings, clock)
     reports = []
-    for report in play(_turns(recipes), past, store=store, settings=settings, clock=clock, listener=listener):
+    for report in play(
+        _turns(recipes, past.first_at), past, store=store, settings=settings, clock=clock, listener=listener
+    ):
         told(report)
         reports.append(report)
     # As `report` and `evaluate` do where nobody names an instant, so that they show the same.
@@ -60,10 +61,10 @@ def demonstrate(
     return Demo(tuple(reports), evaluation)
 
 
-def _turns(recipes: tuple[Recipe, ...]) -> Iterator[Turn]:
+def _turns(recipes: tuple[Recipe, ...], first_at: datetime) -> Iterator[Turn]:
     """Yield each day for every recipe whose turn it is: for all of them on the first."""
     for day in range(DAYS):
         since = timedelta(days=day)
         for recipe in recipes:
             if since % recipe.every == timedelta(0):
-                yield Turn(SANDBOX_OPENS_AT + since, RunRequest(recipe, recipe.digest))
+                yield Turn(first_at + since, RunRequest(recipe, recipe.digest))

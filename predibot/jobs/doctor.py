@@ -19,8 +19,10 @@ from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
 from predibot.net.failures import BadAddress, BadAnswer, TryAgain
 from predibot.net.json_client import JsonClient
+from predibot.plugins.games import game_problems
 from predibot.plugins.strategies import strategies
 from predibot.plugins.tools import tool_infos
+from predibot.plugins.venues import probes, venue_problems
 
 Verdict = Literal["ok", "warning", "failed"]
 _SECONDS = 5.0
@@ -88,25 +90,23 @@ def _plugins() -> Iterator[Check]:
             if not Path(folder).is_dir():
                 seen = f"PREDIBOT_{kind.upper()} names {folder}, which is no folder. Correct the variable"
                 yield Check(kind, "failed", seen)
-    for kind, found in (("strategies", strategies()), ("tools", tool_infos())):
-        yield Check(kind, "ok", ", ".join(info.name for info in found if not info.problem))
-        for info in found:
-            if info.problem:
-                yield Check(kind, "failed", f"{info.name}: {info.problem}")
+    kinds = {
+        "strategies": [(info.name, info.problem) for info in strategies()],
+        "tools": [(info.name, info.problem) for info in tool_infos()],
+        "venues": [*venue_problems()],
+        "games": [*game_problems()],
+    }
+    for kind, of_kind in kinds.items():
+        yield Check(kind, "ok", ", ".join(name for name, problem in of_kind if not problem))
+        for name, problem in of_kind:
+            if problem:
+                yield Check(kind, "failed", f"{name}: {problem}")
 
 
 def _hosts(settings: Settings) -> Sequence[Check]:
-    # The very lists that are read: the host as a whole says nothing of one that is to be switched off.
-    addresses = {
-        "gamma": f"{_trimmed(settings.gamma_url)}/events/keyset?closed=false&limit=1",
-        "clob": f"{_trimmed(settings.clob_url)}/time",
-    }
-    with ThreadPoolExecutor(len(addresses)) as pool:
+    addresses = probes(settings)
+    with ThreadPoolExecutor(max(1, len(addresses))) as pool:
         return list(pool.map(_host, addresses, addresses.values()))
-
-
-def _trimmed(url: object) -> str:
-    return str(url).rstrip("/")
 
 
 def _host(name: str, address: str) -> Check:

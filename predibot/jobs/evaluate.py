@@ -12,14 +12,15 @@ import predibot
 from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable, UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
-from predibot.jobs.open_venue import Clock, check_spec, look_back_at
-from predibot.jobs.open_venue import venue_name as name_of_venue
+from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.jobs.requested_recipe import asked_about
 from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_memo
+from predibot.ledger.read.model_knowledge import live_venues
 from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import RunSummary, StoredRun, imported_decisions, list_runs, stored_runs
+from predibot.plugins.venues import checked, instruments_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 
 _log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ def evaluate(
     _store(store, partial(_pack, store, venue_name))
     asked = [venue_name, format_instant(as_of), recipe, list(bots), plain(question), code_digest()]
     with store.read() as connection:
-        key = memo_key(connection, asked)
+        key = memo_key(connection, [*asked, live_venues(connection)])
         if key is not None and (known := _known(stored_memo(connection, key))) is not None:
             return known
         try:
@@ -135,47 +136,47 @@ def evaluate_stored(
         clock: The instant it is.
 
     Raises:
-        UsageError: As `spec_of_ledger`; or if there is no such recipe or bot in the ledger.
+        UsageError: As `asked_venues`; or if there is no such recipe or bot in the ledger.
     """
-    spec = spec_of_ledger(store, venue)
+    asked = asked_venues(store, venue)
     with store.read() as connection:
         runs = list_runs(connection)
     name = asked_about(recipe, bots, runs)
-    at, world = look_back_at(spec, as_of, clock), name_of_venue(spec)
+    at, world = look_back_at(asked.specs[-1], as_of, clock), asked.name
     found = evaluate(store=store, venue_name=world, as_of=at, recipe=name, bots=bots, question=question)
     return Stored(name, world, tuple(each for each in runs if name in (None, each.run.recipe)), found)
 
 
-def specs_of_ledger(store: Store, spec: str | None) -> tuple[str, ...]:
-    """Return every venue to ask: the one asked for, else each that runs of the ledger were made on.
+@dataclass(frozen=True, slots=True)
+class AskedVenues:
+    """Where the runs were made that somebody asks about."""
 
-    Raises:
-        UsageError: As `spec_of_ledger`.
-    """
-    if spec is not None:
-        check_spec(spec)
-        return (spec,)
-    return tuple(dict.fromkeys(run.venue for run in _runs_of_one_world(store)))
+    specs: tuple[str, ...]
+    """To be tracked, as runs keep them; the last is the one that is looked back on."""
+    name: str
+    """Whose instruments they all have."""
 
 
-def spec_of_ledger(store: Store, spec: str | None) -> str:
-    """Return the venue to look back on: the one asked for, else the one the ledger's runs were made on.
+def asked_venues(store: Store, spec: str | None) -> AskedVenues:
+    """Return the venue asked for, else each that runs of the ledger were made on.
 
     Raises:
         UsageError: If there is no such venue, or the ledger has no run, or runs of several worlds and none was
             asked for.
     """
     if spec is not None:
-        check_spec(spec)
-        return spec
-    return _runs_of_one_world(store)[-1].venue
+        spec = checked(spec)
+        return AskedVenues((spec,), instruments_of(spec))
+    live = _runs_of_one_world(store)
+    # Of one venue the last comes last, whatever was played before.
+    return AskedVenues(tuple(dict.fromkeys(run.venue for run in reversed(live)))[::-1], live[-1].venue_name)
 
 
 def _runs_of_one_world(store: Store) -> list[StoredRun]:
     """Return the runs that count, of which there are some, and all of one world.
 
     Raises:
-        UsageError: As `spec_of_ledger`.
+        UsageError: As `asked_venues`.
     """
     with store.read() as connection:
         live = [run for run in stored_runs(connection) if run.voided_at is None]

@@ -7,17 +7,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from predibot.config import Settings
-from predibot.contracts import Progress, ProgressListener
+from predibot.contracts import OpenVenue, PayloadReader, Progress, ProgressListener, RecordableVenue
 from predibot.domain.event import Event, MarketRef
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
-from predibot.jobs.open_venue import OpenVenue
+from predibot.plugins.venues import payloads_of
 from predibot.venues.archive.layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
 from predibot.venues.archive.reader import Archive
-from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot
-from predibot.venues.polymarket.client import Polymarket
-from predibot.venues.polymarket.parse import parse_event
+from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot, write_venue
 
 _SHOWN = 3
 _MAX_FAILURES_IN_A_ROW = 5
@@ -57,7 +55,7 @@ def record(
 
     Args:
         folder: The archive; made where it does not exist.
-        opened: Polymarket, or a sandbox.
+        opened: What is recorded.
         settings: How many histories are read at once.
         events: How many events, the most traded of the week first; 0 for all.
         days: How far back the prices of a market begin that is new to the archive.
@@ -69,14 +67,16 @@ def record(
         VenueError: If the list could not be read whole.
     """
     venue = opened.venue
-    if not isinstance(venue, Polymarket):
-        raise UsageError(f"{opened.spec} is a recording already; record from polymarket or a sandbox")
+    payloads = payloads_of(venue.name)
+    if payloads is None or not isinstance(venue, RecordableVenue):
+        raise UsageError(f"{opened.spec} cannot be recorded, or is a recording already; record from another venue")
     known = _known_refs(folder)
     raw = _raw_events(venue, events, listener)
     # The list took a while to read: it is of the instant at which it was whole.
     now = clock() if venue.live else opened.now
+    write_venue(folder, venue.name)
     snapshot = _written(folder, now, raw)
-    refs = {ref.id: ref for ref in (*known, *_refs_of(raw, now))}
+    refs = {ref.id: ref for ref in (*known, *_refs_of(raw, now, payloads))}
     resolved, unread = _record_resolutions(folder, venue, list(refs.values()), now)
     points, failures = _record_histories(folder, venue, list(refs.values()), now, days, settings.workers, listener)
     notes = (*_shortened(unread), *_shortened(failures))
@@ -89,7 +89,7 @@ def _written(folder: Path, now: datetime, raw: Sequence[object]) -> Path:
     return path.parent if path.is_file() and read_json(folder, path) == raw else write_snapshot(folder, now, raw)
 
 
-def _raw_events(venue: Polymarket, events: int, listener: ProgressListener) -> list[object]:
+def _raw_events(venue: RecordableVenue, events: int, listener: ProgressListener) -> list[object]:
     def enough(so_far: Sequence[object]) -> bool:
         listener(Progress("events", len(so_far), text="reading the venue's list"))
         return 0 < events <= len(so_far)
@@ -106,8 +106,8 @@ def _known_refs(folder: Path) -> list[MarketRef]:
     return [ref for at in archive.instants for ref in _refs(archive.events(at).events)]
 
 
-def _refs_of(raw: Iterable[object], now: datetime) -> list[MarketRef]:
-    parsed = (parse_event(payload, quoted_at=now)[0] for payload in raw)
+def _refs_of(raw: Iterable[object], now: datetime, payloads: PayloadReader) -> list[MarketRef]:
+    parsed = (payloads.event(payload, now)[0] for payload in raw)
     return _refs(event for event in parsed if event is not None)
 
 
@@ -116,7 +116,7 @@ def _refs(events: Iterable[Event]) -> list[MarketRef]:
 
 
 def _record_resolutions(
-    folder: Path, venue: Polymarket, refs: Sequence[MarketRef], now: datetime
+    folder: Path, venue: RecordableVenue, refs: Sequence[MarketRef], now: datetime
 ) -> tuple[int, list[str]]:
     """Write what is settled, and return how many resolutions were new and what could not be read."""
     page = venue.resolutions(refs, as_of=now)
@@ -131,7 +131,7 @@ def _record_resolutions(
 
 def _record_histories(
     folder: Path,
-    venue: Polymarket,
+    venue: RecordableVenue,
     refs: Sequence[MarketRef],
     now: datetime,
     days: float,

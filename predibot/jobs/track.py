@@ -9,13 +9,12 @@ from functools import partial
 from sqlalchemy import Connection
 
 from predibot.config import Settings
-from predibot.contracts import Progress, ProgressListener, Venue
+from predibot.contracts import OpenVenue, Progress, ProgressListener, Venue
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution, as_known, unseen_revisions
 from predibot.errors import VenueError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
-from predibot.jobs.open_venue import OpenVenue
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_refs
 from predibot.ledger.write.prices_and_resolutions import (

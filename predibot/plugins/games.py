@@ -1,13 +1,13 @@
 """Games by name: predibot's own, and those of installed packages."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import cast
 
 from predibot.contracts import Game
 from predibot.errors import PluginError
 from predibot.plugins import registry
 from predibot.plugins.arguments import class_problem, made
-from predibot.plugins.registry import Kind, own_code
+from predibot.plugins.registry import Kind, Plugin, own_code
 
 GAME = Kind("game", "predibot.games", "predibot.games")
 _MEMBERS = ("name", "stake_usd", "scores", "subjects", "view", "form", "book")
@@ -29,10 +29,8 @@ def make_game(name: str, **options: str) -> Game:
         PluginError: If there is no such game, it is none, or it does not take an option or its value.
     """
     found = registry.find(GAME, name)
-    if problem := class_problem(found):
+    if problem := _problem(found):
         raise PluginError(problem)
-    if missing := [member for member in _MEMBERS if not hasattr(found.thing, member)]:
-        raise PluginError(f"{found.label}: {found.thing.__name__} has no {missing[0]}; give it {', '.join(_MEMBERS)}")
     given: Mapping[str, object] = options
     game = cast(Game, made(found, given))
     with own_code(f"{found.label} does not say its name"):
@@ -40,3 +38,18 @@ def make_game(name: str, **options: str) -> Game:
     if said != name:
         raise PluginError(f"{found.label} calls itself {said!r}; what recipes call it and its name are one word")
     return game
+
+
+def game_problems() -> Iterator[tuple[str, str]]:
+    """Yield the name of every game, and why it cannot be played; no text where it can."""
+    for found in registry.find_all(GAME):
+        yield found.name, found.problem or _problem(found)
+
+
+def _problem(found: Plugin) -> str:
+    if problem := class_problem(found):
+        return problem
+    for member in _MEMBERS:
+        if not hasattr(found.thing, member):
+            return f"{found.label}: {found.thing.__name__} has no {member}; give it {', '.join(_MEMBERS)}"
+    return ""

@@ -15,10 +15,11 @@ from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.clock import parse_length
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.terms import OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
-from predibot.errors import PluginError, RecipeError
+from predibot.errors import PluginError, RecipeError, UsageError
 from predibot.plugins.games import make_game
 from predibot.plugins.strategies import argument_complaints, argument_names, spec_of
 from predibot.plugins.tools import search_problem
+from predibot.plugins.venues import default_venue, named
 from predibot.recipe.packaged import packaged_crypto_words
 from predibot.recipe.recipe import BotSpec, Recipe, game_options
 from predibot.recipe.tables import (
@@ -37,8 +38,6 @@ _NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
 _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "password", "passwords", "apikey", "apikeys"})
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
-_WITH_MORE = ("archive:", "sandbox:")
-"""Venues that take a folder or options."""
 _BASE_URL = "is an address that begins with http:// or https://, without user name, '?' or '#'; fix it"
 _CREDENTIAL = (
     "'credential' in [[bots]] is no variable's name; put the key into the environment, as ACME_API_KEY for example, "
@@ -101,7 +100,7 @@ def _parsed(found: RecipeText) -> Recipe:
         name=_fit_name(found.name if top.name is None else top.name, where, ("name",)),
         game=_game(top, where),
         overstake=top.overstake,
-        venue=_venue(top.venue, where),
+        venue=default_venue() if top.venue is None else _venue(top.venue, where),
         every=_every(top.every, where),
         seed=top.seed,
         selection=_rules(top.selection, where),
@@ -288,10 +287,11 @@ def _game(top: RecipeTable, where: _Where) -> str:
 
 
 def _venue(venue: str, where: _Where) -> str:
-    if venue in ("polymarket", "sandbox") or any(venue.startswith(kind) and venue != kind for kind in _WITH_MORE):
-        return venue
-    known = ("polymarket", "sandbox", "archive:<folder>")
-    raise where.error(("venue",), f"unknown venue {venue[:40]!r}. {did_you_mean(venue.partition(':')[0], known)}")
+    try:
+        named(venue)
+    except UsageError as error:
+        raise where.error(("venue",), str(error)) from None
+    return venue
 
 
 def _every(text: str, where: _Where) -> timedelta:

@@ -58,7 +58,7 @@ class Recipe:
     game: str
     overstake: Overstake
     venue: str
-    """`polymarket`, `sandbox`, or `archive:<folder>`."""
+    """As a user writes it: `name` or `name:argument`."""
     every: timedelta
     """The length of a slot: there is one run in each."""
     seed: int

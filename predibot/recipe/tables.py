@@ -102,7 +102,7 @@ class RecipeTable(BaseModel):
 
     name: str | None = None
     game: str = FIRST_GAME
-    venue: str = "polymarket"
+    venue: str | None = None
     every: str = "1d"
     seed: int = Field(default=0, ge=0, lt=2**63)
     overstake: Overstake = "refuse"

@@ -1,1 +1,1 @@
-"""A seeded, simulated prediction market behind a loopback server that speaks Polymarket's protocols."""
+"""A seeded, simulated prediction market behind a loopback server that speaks the protocols of a real one."""

@@ -11,7 +11,7 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ValidationError
 
 from predibot.domain.clock import parse_instant
 
@@ -20,6 +20,8 @@ MAX_DESCRIPTION_CHARACTERS = 20_000
 MAX_LIST_TEXT_CHARACTERS = 100_000
 MAX_SEEN_CHARACTERS = 60
 MAX_REASON_CHARACTERS = 300
+EARLIEST_END, LATEST_END = datetime(2020, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+"""A server writes the year 1 or 9999 for an end that it does not know."""
 LATEST_UNIX_SECONDS = 32_503_680_000
 """The year 3000: later instants are milliseconds taken for seconds."""
 
@@ -244,9 +246,18 @@ def condition_id(value: object) -> str | None:
 OptionalAmount = Annotated[float | None, BeforeValidator(optional_amount)]
 OptionalPrice = Annotated[float | None, BeforeValidator(optional_price)]
 Price = Annotated[float, BeforeValidator(stated_price)]
+
+
+def known_end(instant: datetime | None) -> datetime | None:
+    """Return an end, or None where it stands for one that is not known."""
+    return instant if instant is not None and EARLIEST_END <= instant < LATEST_END else None
+
+
 Number = Annotated[float, BeforeValidator(stated_number)]
 OptionalFlag = Annotated[bool | None, BeforeValidator(optional_flag)]
 OptionalInstant = Annotated[datetime | None, BeforeValidator(optional_instant)]
+KnownEnd = Annotated[OptionalInstant, AfterValidator(known_end)]
+"""When something ends; None where that is not known."""
 ShortText = Annotated[str, BeforeValidator(short_text)]
 StatedText = Annotated[str, BeforeValidator(stated_text)]
 LongText = Annotated[str, BeforeValidator(long_text)]

@@ -59,7 +59,7 @@ def test_prices_that_were_not_recorded_are_missing_and_never_made_up(recorded: P
 def test_a_recording_is_not_recorded_again(recorded: Predibot) -> None:
     said = recorded("record", "copy", "--venue", "archive:archive")
     assert said.code == 1
-    assert said.err.endswith("/archive is a recording already; record from polymarket or a sandbox.\n")
+    assert said.err.endswith("/archive cannot be recorded, or is a recording already; record from another venue.\n")
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(predibot: Predibot, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from predibot.errors import UsageError
-from predibot.jobs.evaluate import Evaluation, evaluate, spec_of_ledger
+from predibot.jobs.evaluate import Evaluation, asked_venues, evaluate
 from predibot.ledger.read.packed_runs import runs_to_pack
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run
@@ -98,10 +98,10 @@ def test_only_the_recipe_that_is_asked_for_counts(store: Store, archive: Path) -
 
 def test_the_ledger_knows_which_venue_to_look_back_on(store: Store, archive: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has no run that counts\. Run `predibot decide` first"):
-        spec_of_ledger(store, None)
+        asked_venues(store, None)
     decide_on(store, archive)
-    assert spec_of_ledger(store, None) == f"archive:{archive}"
-    assert spec_of_ledger(store, "sandbox") == "sandbox"
+    assert asked_venues(store, None).specs[-1] == f"archive:{archive}"
+    assert asked_venues(store, "sandbox").specs[-1] == "sandbox"
 
 
 def test_evaluating_a_ledger_of_another_folder_gives_the_same(tmp_path: Path, archive: Path) -> None:

@@ -9,12 +9,13 @@ import pytest
 from sqlalchemy import text
 
 from predibot.config import Settings
+from predibot.contracts import OpenVenue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event
 from predibot.errors import MarketClosed, UsageError
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.quotes import QuoteBoard
-from predibot.jobs.open_venue import OpenVenue, open_venue
+from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.instant import to_microseconds

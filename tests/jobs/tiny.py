@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from predibot.config import Settings
-from predibot.contracts import Progress
+from predibot.contracts import OpenVenue, Progress, Purpose
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.open_run import RunRequest
-from predibot.jobs.open_venue import OpenVenue, Purpose, open_venue
+from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import TrackReport, track
 from predibot.ledger.read.export import CANONICAL_TABLES, export_rows
 from predibot.ledger.store import Store

@@ -23,6 +23,7 @@ from predibot.contracts import (
     ChatModel,
     Context,
     ModelNeed,
+    OpenVenue,
     Tool,
     Toolbox,
 )
@@ -34,7 +35,6 @@ from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageErro
 from predibot.jobs.deciding.history import HistoryBoard
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.user_tools import opened_tool, require_replayable, user_search
-from predibot.jobs.open_venue import OpenVenue
 from predibot.ledger.files.pages import Pages
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.store import Store

@@ -59,8 +59,8 @@ from predibot.ledger.write.decisions import (
 )
 from predibot.ledger.write.events import Catalogue
 from predibot.plugins.strategies import StrategySpec, load_strategy
+from predibot.plugins.venues import payloads_of
 from predibot.recipe.recipe import BotSpec
-from predibot.venues.polymarket.parse import stored_without_results
 
 _log = logging.getLogger(__name__)
 
@@ -120,7 +120,9 @@ class Worker:
 
     def view(self, subject: Subject, event: Event) -> Any:
         """Return what a bot is shown."""
-        shown = replace(event, payload=stored_without_results(event.payload))
+        payloads = payloads_of(self.venue.name)
+        # What in it states a result, only its venue knows.
+        shown = replace(event, payload="" if payloads is None else payloads.without_results(event.payload))
         return self.game.view(subject, [shown], venue=self.venue.name)
 
     def instant(self) -> datetime:

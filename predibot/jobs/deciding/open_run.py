@@ -8,12 +8,11 @@ from itertools import count
 from typing import Any
 
 from predibot import __version__
-from predibot.contracts import ProgressListener
+from predibot.contracts import OpenVenue, ProgressListener
 from predibot.domain.clock import floor_to, format_instant
 from predibot.domain.event import Event
 from predibot.errors import RunConflict
 from predibot.jobs.deciding.select_events import choose
-from predibot.jobs.open_venue import OpenVenue
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot

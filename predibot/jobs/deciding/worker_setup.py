@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from predibot.config import Settings
+from predibot.contracts import OpenVenue
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import Worker
 from predibot.jobs.deciding.quotes import QuoteBoard
-from predibot.jobs.open_venue import OpenVenue
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant, Retry
 from predibot.ledger.write.events import catalogue

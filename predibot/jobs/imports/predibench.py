@@ -30,16 +30,20 @@ from predibot.ledger.write.claims import Claim, Claimant, claim
 from predibot.ledger.write.decisions import Finished, bots, decisions, store_decision
 from predibot.ledger.write.events import Catalogue, catalogue, market_refs
 from predibot.ledger.write.runs import IMPORTED, BotPlan, RunPlan, StoredRun, add_bots, freeze_run
+from predibot.plugins.venues import venue_recorded_by
 from predibot.recipe.recipe import Recipe
 from predibot.selection import SelectionRules
 
 NAME = "predibench"
-VENUE = "polymarket"
-"""Whose events these are; later prices and resolutions are asked of it as of any live run's."""
 DIGEST = f"{IMPORTED}{NAME}"
 _GAME = DollarPerEvent(overstake="scale")
 _LONGEST_AFTER_DATE = timedelta(days=2)
 """What was answered later than this after its date was asked in hindsight, with other prices than it is stored with."""
+
+
+def _venue() -> str:
+    """Return whose events these are; later prices and resolutions are asked of it as of any live run's."""
+    return venue_recorded_by(NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +183,9 @@ def _finished(replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
         "models": (replicate.model,),
     }
     try:
-        prices = prices_of(answered, VENUE, quotes)
+        prices = prices_of(answered, _venue(), quotes)
         said_only = replace(decision, unallocated_usd=None)
-        booking = _GAME.book(said_only, EventView(answered, VENUE), None, prices, MidFills())
+        booking = _GAME.book(said_only, EventView(answered, _venue()), None, prices, MidFills())
     except AnswerError as error:
         return Finished("refused", message=str(error), **common)  # type: ignore[arg-type]
     booked = {market_id: quotes[market_id] for market_id in said}
@@ -230,7 +234,7 @@ def _plan(
         name=NAME,
         game=_GAME.name,
         overstake=_GAME.overstake,
-        venue=VENUE,
+        venue=_venue(),
         every=timedelta(days=1),
         seed=0,
         selection=SelectionRules(crypto=CryptoWords({})),
@@ -241,8 +245,8 @@ def _plan(
         recipe=NAME,
         slot_at=slot_at,
         as_of=min(slot_at, *(each.answer.decided_at for each in run)),
-        venue=VENUE,
-        venue_name=VENUE,
+        venue=_venue(),
+        venue_name=_venue(),
         game=_GAME.name,
         seed=0,
         digest=DIGEST,
@@ -285,7 +289,7 @@ def _bot_plan(replicate: Replicate) -> BotPlan:
 
 def _check_sides(connection: Connection, events: Sequence[Event], known: Catalogue) -> None:
     """Refuse markets of which the ledger calls another outcome YES."""
-    stored = market_refs(connection, VENUE)
+    stored = market_refs(connection, _venue())
     for market in (market for event in events for market in event.markets):
         held = stored[known.market_rows[market.id]].token_ids if market.id in known.market_rows else ()
         if held and market.ref.token_ids and held != market.ref.token_ids:

@@ -28,7 +28,6 @@ from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event.rules import STAKE_TOLERANCE_USD
 from predibot.venues import fields
-from predibot.venues.polymarket.parse import End
 
 EVENTS_FILE = "events.json"
 MAX_FILE_BYTES = 16 * 2**20
@@ -283,7 +282,7 @@ class _MarketWire(_Wire):
     id: fields.VenueId
     question: fields.StatedText
     description: fields.LongText = ""
-    closes_at: End = Field(default=None, alias="end_datetime")
+    closes_at: fields.KnownEnd = Field(default=None, alias="end_datetime")
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
     outcomes: Annotated[list[_OutcomeWire], FailFast(), Field(min_length=2, max_length=100)]
     yes_name: str | None = Field(default=None, alias="price_outcome_name")
@@ -328,7 +327,7 @@ class _EventWire(_Wire):
     slug: fields.ShortText = ""
     description: fields.LongText = ""
     tags: _Texts = []
-    closes_at: End = Field(default=None, alias="end_datetime")
+    closes_at: fields.KnownEnd = Field(default=None, alias="end_datetime")
     volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
     markets: Annotated[list[_MarketWire], FailFast(), Field(max_length=5_000)]

@@ -1,18 +1,17 @@
 """Looking ahead: whether decisions of a replay are the same where nothing later than their instant exists."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
 from predibot.config import Settings
-from predibot.contracts import Progress, ProgressListener
+from predibot.contracts import OpenVenue, Past, Progress, ProgressListener
 from predibot.domain.draw import seeded
 from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
-from predibot.jobs.open_venue import OpenVenue, venue_name
-from predibot.jobs.replay.history_source import Past
+from predibot.jobs.replay.file_guard import Seal
 from predibot.jobs.replay.replay import Played
 from predibot.jobs.replay.scratch_ledger import scratch_ledger
 from predibot.ledger.read.decision_rows import DecisionKey, Rows, decision_rows
@@ -23,7 +22,6 @@ from predibot.recipe.recipe import BotSpec, Recipe
 
 SAMPLE = 20
 """How many decisions are made again where nobody says how many."""
-SANDBOX_MODELS = "sandbox/"
 
 _TOLD_APART_BY = ("market_id", "role", "number")
 _SAME_FOR_ALL = frozenset({"run", "void", "bot", "subject_kind", "subject_id", *_TOLD_APART_BY})
@@ -136,7 +134,7 @@ def check_look_ahead(
         listener: Told of each slot.
         sample: How many decisions, drawn by the recipe's seed; all where there are fewer.
     """
-    place = _Place(request, past, store, past.seal(), settings, clock, listener)
+    place = _Place(request, past, store, _guarded(past), settings, clock, listener)
     skipped = _skipped(request.recipe, past)
     instants = {each.run_key: each.as_of for each in played}
     there = [(key, decision) for key in instants for decision in _made(store, key, request.recipe, skipped)]
@@ -152,13 +150,17 @@ def check_look_ahead(
     return LookAhead(len(there), len(drawn), tuple(differences), skipped)
 
 
+def _guarded(past: Past) -> AbstractContextManager[object]:
+    """Return what keeps this process from reading whatever the whole past is kept in, each time it is entered."""
+    return nullcontext() if past.folder is None else Seal(past.folder)
+
+
 def _skipped(recipe: Recipe, past: Past) -> Mapping[str, str]:
     """Return the bots whose decisions would not be the same again whatever they know, and why."""
-    scripted = venue_name(past.spec) == "sandbox"
     skipped = {}
     for bot in recipe.bots:
         names = dict.fromkeys(need.name for need in bot.needs.models)
-        real = [name for name in names if not (scripted and name.startswith(SANDBOX_MODELS))]
+        real = [name for name in names if not (past.scripted_models and name.startswith(past.scripted_models))]
         if real:
             skipped[bot.name] = f"it talks to {', '.join(real)}, which may answer otherwise each time"
     for bot in recipe.bots:

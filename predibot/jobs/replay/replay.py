@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from predibot.config import Settings
-from predibot.contracts import ProgressListener
+from predibot.contracts import Past, ProgressListener
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import Status
 from predibot.domain.timetable import Timetable
@@ -13,8 +13,7 @@ from predibot.errors import UsageError
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate
-from predibot.jobs.open_venue import venue_name
-from predibot.jobs.replay.history_source import Past, open_past
+from predibot.jobs.open_venue import open_past
 from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
@@ -288,8 +287,7 @@ def look_back(
     """
     with past.open_at(as_of) as opened:
         tracked = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=True)
-    name = venue_name(past.spec)
-    evaluation = evaluate(store=store, venue_name=name, as_of=as_of, recipe=recipe, question=question)
+    evaluation = evaluate(store=store, venue_name=past.venue_name, as_of=as_of, recipe=recipe, question=question)
     return replace(evaluation, remarks=tracked.notes)
 
 
@@ -299,10 +297,7 @@ def other_runs(store: Store, recipe: str, past: Past, played: Collection[Played]
     with store.read() as connection:
         runs = [each.run for each in list_runs(connection)]
     return sum(
-        run.recipe == recipe
-        and run.venue_name == venue_name(past.spec)
-        and run.voided_at is None
-        and run.key not in own
+        run.recipe == recipe and run.venue_name == past.venue_name and run.voided_at is None and run.key not in own
         for run in runs
     )
 

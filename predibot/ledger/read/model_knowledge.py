@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, case, select
+from sqlalchemy import Case, Connection, case, select
 
 from predibot.domain.clock import parse_instant
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.runs import runs
+from predibot.plugins.venues import is_live
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of
 
-LIVE_VENUES = ("polymarket",)
-"""As a run names them. Any other venue is a replay, whose events may have ended before a model was trained."""
 OPENED_MODEL = case(
     (decisions.c.models_json == "[]", 0),
     (decisions.c.models_json.is_not(None), 1),
@@ -24,8 +23,6 @@ OPENED_MODEL = case(
     else_=case((bots.c.model.is_not(None), 1), else_=0),
 )
 """Whether a model was opened for a decision, to be selected beside it and its bot."""
-IS_LIVE = case((runs.c.venue.in_(LIVE_VENUES), 1), else_=0)
-"""Whether its run was live, to be selected beside it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +39,19 @@ class Deciders:
     """In seconds since 1970, as the next one."""
     event_settled_at: Floats
     """Infinite where a market of the event has not settled."""
+
+
+def live_venues(connection: Connection) -> tuple[str, ...]:
+    """Return the live ones among the venues of the runs, as runs name them.
+
+    Any other is a replay, whose events may have ended before a model was trained.
+    """
+    return tuple(spec for spec in connection.execute(select(runs.c.venue).distinct()).scalars() if is_live(spec))
+
+
+def run_is_live(connection: Connection) -> "Case[int]":
+    """Return whether a decision's run was live, to be selected beside it."""
+    return case((runs.c.venue.in_(live_venues(connection)), 1), else_=0)
 
 
 def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np.int8]:

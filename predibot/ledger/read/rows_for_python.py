@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from predibot.domain.decision import ReasonKind, Status
 from predibot.ledger.read.export import run_columns
-from predibot.ledger.read.model_knowledge import IS_LIVE, OPENED_MODEL, Deciders, knowledge_of_decisions
+from predibot.ledger.read.model_knowledge import OPENED_MODEL, Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.write.claims import tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
@@ -36,7 +36,7 @@ class LedgerRun:
     venue: str
     """As it was asked for, such as `archive:<folder>`."""
     venue_name: str
-    """Whose instruments these are, such as `polymarket`."""
+    """Whose instruments these are, as runs name it."""
     game: str
     seed: int
     digest: str
@@ -322,7 +322,7 @@ def _knowledge(
             func.coalesce(decisions.c.event_row, -decisions.c.id),
             decisions.c.decided_at,
             OPENED_MODEL,
-            IS_LIVE,
+            run_is_live(connection),
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)

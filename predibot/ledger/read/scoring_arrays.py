@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from predibot.domain.decision import STATUSES
 from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
-from predibot.ledger.read.model_knowledge import IS_LIVE, Deciders, knowledge_of_decisions
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.packed_runs import UNKNOWN, collation_of, decided_in, numbers_of
 from predibot.ledger.schema.instant import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
@@ -41,7 +41,7 @@ def track_record(
 
     Args:
         connection: A reading transaction.
-        venue: Whose instruments, such as `polymarket`.
+        venue: Whose instruments, as runs name it.
         as_of: Nothing that was decided, observed or settled later is read.
         recipe: Only runs of the recipe with this name.
         bot_names: Only these bots; empty for all.
@@ -137,7 +137,7 @@ def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | 
     And their bets, as `packs.Decided` has them; both by slot, and then in the order of names.
     """
     statement = (
-        select(runs.c.id, runs.c.slot_at, IS_LIVE)
+        select(runs.c.id, runs.c.slot_at, run_is_live(connection))
         .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *_of_recipe(recipe))
         .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )

@@ -32,7 +32,7 @@ class RunPlan:
     venue: str
     """As it was asked for, such as `archive:<folder>`."""
     venue_name: str
-    """Whose instruments these are, such as `polymarket`."""
+    """Whose instruments these are, as venues call themselves."""
     game: str
     seed: int
     digest: str

@@ -1,8 +1,8 @@
 """From what the jobs return to what commands show."""
 
+from predibot.contracts import OpenVenue
 from predibot.jobs.decide import DecideReport, DecisionReport
 from predibot.jobs.deciding.select_events import Choice
-from predibot.jobs.open_venue import OpenVenue
 from predibot.ledger.write.runs import RunSummary, StoredRun
 from predibot.reports.views.decide import (
     BetView,

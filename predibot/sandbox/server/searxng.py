@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from predibot.research.search.blocked_domains import first_blocked_domain
 from predibot.sandbox.server.reply import Reply, error_reply, json_reply
 from predibot.sandbox.world.calendar import MINUTES_A_DAY, instant_of
 from predibot.sandbox.world.news import Page, pages_of, slug_of
@@ -108,7 +109,7 @@ def _market_result(world: World, number: int) -> dict[str, object]:
     plan = world.plan(number)
     slug = re.sub(r"[^a-z0-9]+", "-", plan.wording.title.lower()).strip("-")
     published = instant_of(plan.born_minute).strftime("%Y-%m-%dT%H:%M:%S+00:00")
-    url = f"https://polymarket.com/event/{slug}"
+    url = f"https://{first_blocked_domain()}/event/{slug}"
     return _row(url, plan.wording.title, "Trade on this market.", published)
 
 

@@ -119,7 +119,8 @@ _LIVETRADEBENCH_PAPER = Convention(
     meaning="LiveTradeBench's text: daily returns that are not annualised, and the sample deviation.",
     source=(
         "Yu, Li and You (2025), arXiv 2511.03628, section 5.2: (mean - rate) / deviation with T - 1, a rate of 0 "
-        "on Polymarket and of short-term Treasuries, without a number, for stocks. Its Table 2 does not follow it."
+        "on its prediction market and of short-term Treasuries, without a number, for stocks. "
+        "Its Table 2 does not follow it."
     ),
     returns_per="date",
     ddof=1,

@@ -54,7 +54,7 @@ def quote_gains(
         ValueError: If shapes do not fit, or a value is out of range.
 
     Source:
-        The fee is that of Polymarket's schedules. The published systems trade
+        The fee is that of the venue's schedules. The published systems trade
         at the mid for free; the distance to this is what a paper result hides.
 
     Examples:

@@ -1,1 +1,50 @@
 """Recorded markets as a venue."""
+
+from pathlib import Path
+
+from predibot.contracts import OpenVenue, Past, VenuePlugin, VenueRequest
+from predibot.errors import VenueMissing
+
+
+def _folder(argument: str) -> Path:
+    """Return where an archive lies; the same folder is the same venue, however it is written and from wherever."""
+    folder = Path(argument).expanduser().resolve()
+    if not argument or not folder.is_dir():
+        raise VenueMissing(f"there is no archive folder {folder}. Look at the path, or name another with --venue")
+    return folder
+
+
+def _check(argument: str) -> str:
+    return str(_folder(argument))
+
+
+def _open(asked: VenueRequest) -> OpenVenue:
+    from predibot.venues.archive.reader import Archive
+
+    archive = Archive(_folder(asked.argument))
+    now = asked.as_of or (archive.instants[-1] if asked.purpose == "decide" else asked.clock())
+    return OpenVenue(asked.spec, archive, now)
+
+
+def _past(asked: VenueRequest) -> Past:
+    from predibot.venues.archive.past import RecordedPast
+    from predibot.venues.archive.reader import Archive
+
+    return RecordedPast(asked.spec, Archive(_folder(asked.argument)))
+
+
+def _recorded(argument: str) -> str:
+    from predibot.venues.archive.layout import recorded_venue
+
+    return recorded_venue(_folder(argument))
+
+
+VENUE = VenuePlugin(
+    _open,
+    live=False,
+    usage="archive:FOLDER",
+    needs_argument=True,
+    check=_check,
+    past=_past,
+    instruments_of=_recorded,
+)

@@ -1,8 +1,9 @@
 """The layout of a market archive: which file holds what, and reading one without leaving the folder.
 
 ```
-snapshots/<UTC instant, 2026-02-13T192613Z>/events.json   event objects as Gamma wrote them
+snapshots/<UTC instant, 2026-02-13T192613Z>/events.json   event objects as the venue wrote them
 prices/<token id>.json                                    {"history": [{"t": unix seconds, "p": price}, ...]}
+venue.json                                                {"venue": name}; without it, the default venue
 resolutions.json                                          {condition id: {"resolved_at": ..., "payouts": [yes, no]}}
 ```
 
@@ -17,12 +18,15 @@ from pathlib import Path
 
 from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import VenueChanged, VenueUnavailable
+from predibot.plugins.venues import default_venue
 from predibot.venues import fields
 
 SNAPSHOTS = "snapshots"
 PRICES = "prices"
 EVENTS_FILE = "events.json"
 RESOLUTIONS_FILE = "resolutions.json"
+VENUE_FILE = "venue.json"
+MAX_NAME_CHARACTERS = 80
 MAX_FILE_BYTES = 64 * 2**20
 _INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
 Row = tuple[datetime, object]
@@ -122,6 +126,24 @@ def _content(path: Path) -> bytes:
     if has_too_many_values(content):
         raise FileBroken(f"{path} holds more than {MAX_JSON_VALUES:,} values; take it out or record less at once")
     return content
+
+
+def recorded_venue(folder: Path) -> str:
+    """Return the name of the venue that was recorded; archives of an older predibot do not say it.
+
+    Raises:
+        VenueChanged: If what says it cannot be read.
+        VenueUnavailable: If the archive cannot be read.
+    """
+    said = read_json(folder, folder / VENUE_FILE)
+    if said is None:
+        return default_venue()
+    name = said.get("venue") if isinstance(said, dict) else None
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_CHARACTERS:
+        raise FileBroken(
+            f'{folder / VENUE_FILE} is not {{"venue": name}}; write the name of the venue that was recorded'
+        )
+    return name
 
 
 def snapshot_instants(folder: Path) -> tuple[datetime, ...]:

@@ -20,10 +20,10 @@ from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
+from predibot.plugins.venues import payloads_of
 from predibot.venues import fields
 from predibot.venues.archive import layout
 from predibot.venues.archive.resolutions import known_at, known_revisions
-from predibot.venues.polymarket.parse import parse_event, payload_id
 
 MAX_QUOTE_AGE = timedelta(hours=24)
 MAX_CACHED_SERIES = 2_000
@@ -37,26 +37,31 @@ class _Unpriced(Exception):
 class Archive:
     """A venue of the past.
 
-    Its instruments are Polymarket's. Each token has a price file of its own:
+    Its instruments are those of the venue that was recorded. Each token has a price file of its own:
     where only the NO side of a market was recorded, YES has no history, and
     none is made up from it.
     """
 
-    def __init__(self, folder: Path, *, name: str = "polymarket", max_cached_series: int = MAX_CACHED_SERIES) -> None:
+    def __init__(self, folder: Path, *, max_cached_series: int = MAX_CACHED_SERIES) -> None:
         """Open an archive.
 
         Args:
-            folder: Where it lies; see `archive_layout`.
-            name: The venue whose instruments it holds.
+            folder: Where it lies; see `layout`.
             max_cached_series: How many price files are kept in memory.
 
         Raises:
-            UsageError: If there is no such folder, or it holds no snapshot.
+            UsageError: If there is no such folder, it holds no snapshot, or nobody here reads what was recorded.
         """
         if not folder.is_dir():
             raise UsageError(f"there is no archive folder {folder}; name one that `predibot record` wrote")
         self._folder = folder
-        self._name = name
+        self._name = layout.recorded_venue(folder)
+        payloads = payloads_of(self._name)
+        if payloads is None:
+            raise UsageError(
+                f"{folder} is a recording of venue {self._name!r}, which no package here reads; install it"
+            )
+        self._payloads = payloads
         self._max_cached_series = max_cached_series
         self._lock = threading.Lock()
         self._series: OrderedDict[str, layout.Series] = OrderedDict()
@@ -70,6 +75,11 @@ class Archive:
     def name(self) -> str:
         """Return the venue whose instruments these are."""
         return self._name
+
+    @property
+    def folder(self) -> Path:
+        """Return where it lies."""
+        return self._folder
 
     @property
     def live(self) -> bool:
@@ -120,7 +130,7 @@ class Archive:
         events: dict[str, Event] = {}
         skipped: list[Skip] = []
         for payload in payloads:
-            event, skips = parse_event(payload, quoted_at=taken_at)
+            event, skips = self._payloads.event(payload, taken_at)
             skipped.extend(skips)
             if event is None:
                 continue
@@ -138,12 +148,12 @@ class Archive:
             VenueChanged: If the snapshot or the event cannot be read.
         """
         taken_at, payloads = self._snapshot_at(as_of)
-        payload = next((payload for payload in payloads if payload_id(payload) == event_id), None)
+        payload = next((payload for payload in payloads if self._payloads.id(payload) == event_id), None)
         if payload is None:
             raise UsageError(
                 f"the snapshot of {format_instant(taken_at)} has no event {event_id[:100]!r} among its {len(payloads)}"
             )
-        event, skips = parse_event(payload, quoted_at=taken_at)
+        event, skips = self._payloads.event(payload, taken_at)
         if event is None:
             raise VenueChanged(f"event {event_id} of the snapshot of {format_instant(taken_at)}: {skips[0].reason}")
         return self._as_of(event, taken_at=taken_at, as_of=as_of, skipped=[])

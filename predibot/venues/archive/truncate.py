@@ -30,6 +30,7 @@ def write_cut(folder: Path, into: Path, instant: datetime) -> None:
         for taken_at in layout.snapshot_instants(folder):
             if taken_at <= instant:
                 _place(folder, layout.snapshot_file(folder, taken_at), layout.snapshot_file(into, taken_at))
+        _place(folder, folder / layout.VENUE_FILE, into / layout.VENUE_FILE)
         for path in layout.price_files(folder):
             _cut_prices(folder, path, into / layout.PRICES / path.name, instant)
         _cut_resolutions(folder, into, instant)

@@ -49,6 +49,20 @@ def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]
     return place
 
 
+def write_venue(folder: Path, name: str) -> None:
+    """Write down which venue is recorded, where that is not what an archive without a word is of.
+
+    Raises:
+        UsageError: If the archive is a recording of another venue, or cannot be written.
+    """
+    known = layout.recorded_venue(folder)
+    if known == name:
+        return
+    if layout.snapshot_instants(folder):
+        raise UsageError(f"{folder} is a recording of {known}, and not of {name}; name another folder")
+    _replace(folder, folder / layout.VENUE_FILE, {"venue": name})
+
+
 def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, object]]) -> int:
     """Add points to the prices of a token, and return how many are new.
 

@@ -1,1 +1,79 @@
 """Polymarket as a venue."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from predibot.contracts import OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
+from predibot.domain.clock import format_instant
+from predibot.domain.event import Event, Skip
+from predibot.errors import UsageError
+
+GAMMA_URL, CLOB_URL = "https://gamma-api.polymarket.com", "https://clob.polymarket.com"
+
+
+def _open(asked: VenueRequest) -> OpenVenue:
+    # A client costs a tenth of a second, which only those pay who ask it.
+    from contextlib import ExitStack
+
+    from predibot.venues.polymarket.client import Polymarket
+
+    if asked.purpose == "decide" and asked.as_of is not None:
+        raise UsageError(
+            f"{asked.spec} is live: it answers for now, not for {format_instant(asked.as_of)}. "
+            "Leave out --as-of, or decide on a recording with --venue archive:<folder>"
+        )
+    if asked.as_of is not None and asked.as_of > asked.clock():
+        instant = format_instant(asked.as_of)
+        raise UsageError(f"{instant} is still to come. Leave out --as-of, or name an earlier instant")
+    gamma_url, clob_url = _urls(asked.settings)
+    closing = ExitStack()
+    venue = closing.enter_context(
+        Polymarket(
+            gamma_url=gamma_url,
+            clob_url=clob_url,
+            clock=asked.clock,
+            call_deadline_seconds=asked.settings.call_deadline_seconds,
+            list_deadline_seconds=asked.settings.list_deadline_seconds,
+        )
+    )
+    return OpenVenue(asked.spec, venue, asked.as_of or asked.clock(), closing)
+
+
+def _urls(settings: VenueSettings) -> tuple[str, str]:
+    return settings.urls.get("gamma_url", GAMMA_URL), settings.urls.get("clob_url", CLOB_URL)
+
+
+def _probes(settings: VenueSettings) -> Mapping[str, str]:
+    """Return the very lists that are read: a host as a whole says nothing of one that is to be switched off."""
+    gamma_url, clob_url = (url.rstrip("/") for url in _urls(settings))
+    return {"gamma": f"{gamma_url}/events/keyset?closed=false&limit=1", "clob": f"{clob_url}/time"}
+
+
+def _event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
+    from predibot.venues.polymarket.parse import parse_event
+
+    return parse_event(payload, quoted_at=quoted_at)
+
+
+def _id(payload: object) -> str:
+    from predibot.venues.polymarket.parse import payload_id
+
+    return payload_id(payload)
+
+
+def _without_results(payload: str) -> str:
+    from predibot.venues.polymarket.parse import stored_without_results
+
+    return stored_without_results(payload)
+
+
+PAYLOADS = PayloadReader(_event, _id, _without_results)
+VENUE = VenuePlugin(
+    _open,
+    live=True,
+    payloads=PAYLOADS,
+    urls=("gamma_url", "clob_url"),
+    probes=_probes,
+    is_default=True,
+    recorded_by=frozenset({"predibench"}),
+)

@@ -12,10 +12,10 @@ archive may hold what was written after the instant it stands for.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from predibot.domain.event import Event, FeeSchedule, Market, MarketRef, Skip, Tag
 from predibot.domain.price import Quote
@@ -30,9 +30,6 @@ SETTLED_TOLERANCE = 1e-4
 UNKNOWN_ID = "?"
 _EXCLUSIVE = "negRisk"
 """The group of mutually exclusive markets to which the venue gives no id."""
-VENUE_BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
-LATEST_END = datetime(2200, 1, 1, tzinfo=UTC)
-"""A server writes the year 1 or 9999 for an end that it does not know."""
 
 RESULT_FIELDS = frozenset(
     {"eventMetadata", "finalPrice", "score", "period", "elapsed", "ended", "finishedTimestamp", "tweetCount", "winner"}
@@ -41,15 +38,6 @@ RESULT_FIELDS = frozenset(
 _STATES_RESULT = re.compile(f'"(?:{"|".join(sorted(RESULT_FIELDS))})":')
 
 _List = BeforeValidator(fields.json_list)
-
-
-def _known_end(instant: datetime | None) -> datetime | None:
-    """Return an end, or None where it stands for one that is not known."""
-    return instant if instant is not None and VENUE_BEGAN <= instant < LATEST_END else None
-
-
-End = Annotated[fields.OptionalInstant, AfterValidator(_known_end)]
-"""When something ends; None where that is not known."""
 
 
 class _Wire(BaseModel):
@@ -86,7 +74,7 @@ class _MarketWire(_Wire):
     outcomes: Annotated[list[fields.StatedText], _List] = []
     prices: Annotated[list[fields.Price], _List] = Field(default=[], alias="outcomePrices")
     description: fields.LongText = ""
-    closes_at: End = Field(default=None, alias="endDate")
+    closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
     closed: fields.OptionalFlag = None
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
     bid: fields.OptionalPrice = Field(default=None, alias="bestBid")
@@ -147,7 +135,7 @@ class _EventWire(_Wire):
     title: fields.StatedText
     slug: fields.ShortText = ""
     description: fields.LongText = ""
-    closes_at: End = Field(default=None, alias="endDate")
+    closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
     tags: Annotated[list[_TagWire], _List, Field(max_length=MAX_TAGS)] = []
     closed: fields.OptionalFlag = None
     archived: fields.OptionalFlag = None
@@ -250,7 +238,7 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
     payout_yes = parsed.payout_yes
     if payout_yes is None:
         return None
-    closed_at = _known_end(parsed.closed_at)
+    closed_at = fields.known_end(parsed.closed_at)
     if closed_at is None:
         return Resolution(payout_yes, first_seen_at, "first_sight", effective_at=first_seen_at)
     return Resolution(payout_yes, closed_at, "venue", effective_at=closed_at)

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from predibot.errors import VenueChanged
 from predibot.venues import fields
 from predibot.venues.http import RequestRefused, VenueClient
-from predibot.venues.polymarket.parse import VENUE_BEGAN
 
 WINDOW = timedelta(days=15)
 FINE_MINUTES = 60
@@ -42,7 +41,7 @@ def read_history(
         VenueUnavailable: If a window could not be read.
         VenueChanged: If an answer does not keep the contract.
     """
-    first = max(start, VENUE_BEGAN)
+    first = max(start, fields.EARLIEST_END)
     last = min(until, now - NOW_MARGIN)
     for fidelity_minutes in (FINE_MINUTES, COARSE_MINUTES):
         points: dict[datetime, dict[str, object]] = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from predibot.config import Settings
-from predibot.contracts import Context, ModelNeed, Needs, ToolText
+from predibot.contracts import Context, ModelNeed, Needs, OpenVenue, ToolText
 from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.event import Event, EventView
@@ -20,7 +20,7 @@ from predibot.errors import BudgetSpent, PluginError, UsageError
 from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.jobs.deciding.agent_setup import AgentSetup
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
-from predibot.jobs.open_venue import OpenVenue, open_venue
+from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.net.api_keys import ApiKeys
 from predibot.recipe.parse import RecipeText, parse_recipe

@@ -12,10 +12,11 @@ import httpx
 import pytest
 
 from predibot.config import Settings
+from predibot.contracts import OpenVenue
 from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.select_events import MIN_TELLING_EVENTS, MOST_TRADED_EVENTS, choose
-from predibot.jobs.open_venue import OpenVenue, open_venue
+from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import RunPlan, freeze_run, list_runs, void_run
 from predibot.recipe.recipe import Recipe

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from predibot.config import Settings
+from predibot.contracts import Past
 from predibot.domain.timetable import Timetable
 from predibot.errors import RunConflict, UsageError
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate
-from predibot.jobs.replay.history_source import Past, open_past
+from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import Played, evaluated_at, look_back, other_runs, replay, timetable
 from predibot.ledger.store import Store
 from tests.jobs.tiny import DAY, LATER, canonical, clock, decide_on, nobody, recipe_of, request_of, track_on

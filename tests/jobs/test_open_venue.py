@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from predibot.config import Settings
+from predibot.contracts import OpenVenue, Past, VenueRequest
 from predibot.domain.event import Event
 from predibot.errors import UsageError
-from predibot.jobs.open_venue import OpenVenue, open_sandbox_venue, sandbox_world
-from predibot.jobs.replay.history_source import Past, open_past
+from predibot.jobs.open_venue import open_past
 from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
+from predibot.venues.sandbox.past import open_sandbox_venue, sandbox_world
 from tests.jobs.tiny import DAY, clock, opened
 from tests.venues.payloads import NOW
 
@@ -51,11 +52,12 @@ def test_cut_off_it_says_at_the_instant_what_it_says_whole(kind: str, archive: P
 
 
 def test_a_simulated_world_goes_on_otherwise_where_it_is_cut() -> None:
-    other = sandbox_world(WORLD, altered_after=SANDBOX_OPENS_AT)
+    asked = VenueRequest(WORLD, WORLD.partition(":")[2], Settings(), clock)
+    other = sandbox_world(asked.argument, altered_after=SANDBOX_OPENS_AT)
     for days, same in ((0, True), (7, False)):
         later = SANDBOX_OPENS_AT + days * DAY
-        as_it_was = listed(open_sandbox_venue(WORLD, Settings(), now=later))
-        assert (listed(open_sandbox_venue(WORLD, Settings(), now=later, world=other)) == as_it_was) is same
+        as_it_was = listed(open_sandbox_venue(asked, now=later))
+        assert (listed(open_sandbox_venue(asked, now=later, world=other)) == as_it_was) is same
 
 
 def test_a_recordings_cut_is_gone_when_it_is_closed(archive: Path) -> None:
@@ -81,8 +83,8 @@ def test_the_sandbox_is_known_as_long_as_its_world_lasts() -> None:
             "polymarket is live: nobody can ask it what it said in the past. Record it with `predibot record",
         ),
         ("archive:nowhere", "there is no archive folder"),
-        ("archive:", "which archive"),
-        ("sandbx", "no venue 'sandbx'. An archive is written archive:<folder>. Did you mean 'sandbox'?"),
+        ("archive:", "is written archive:FOLDER"),
+        ("sandbx", "no venue 'sandbx'. Did you mean 'sandbox'?"),
         ("sandbox:seeds=1", "no sandbox option 'seeds'"),
         ("sandbox:events=20000", "a sandbox has 1 to 10,000 open events, got 20000"),
     ],

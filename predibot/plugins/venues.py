@@ -1,0 +1,117 @@
+"""Venues by name, as a user writes them: `name` or `name:argument`; none is opened here."""
+
+from collections.abc import Iterator
+from typing import cast
+
+from predibot.contracts import PayloadReader, VenuePlugin, VenueSettings
+from predibot.errors import PluginError, UsageError
+from predibot.plugins import registry
+from predibot.plugins.registry import Kind, Plugin
+
+VENUE = Kind("venue", "predibot.venues", "predibot.venues", "constant")
+
+
+def venue_plugin(name: str) -> VenuePlugin:
+    """Return what is known of a venue.
+
+    Raises:
+        PluginError: If there is none of that name, or it does not load.
+    """
+    return _declared(registry.find(VENUE, name))
+
+
+def named(spec: str) -> tuple[VenuePlugin, str]:
+    """Return the venue that a user names, and its argument, which nobody has looked at yet.
+
+    Raises:
+        UsageError: If there is no such venue, or it takes an argument where none is given, or the other way round.
+    """
+    name, colon, argument = spec.partition(":")
+    found = venue_plugin(name)
+    if (found.needs_argument and not argument) or (colon and not found.usage):
+        raise UsageError(f"venue {spec[:100]!r} is written {found.usage or name}; write that")
+    return found, argument
+
+
+def checked(spec: str) -> str:
+    """Return a venue as runs keep it, without opening it.
+
+    Raises:
+        UsageError: If there is no such venue, or its argument is none.
+    """
+    found, argument = named(spec)
+    argument = found.check(argument)
+    return f"{spec.partition(':')[0]}:{argument}" if argument else spec.partition(":")[0]
+
+
+def instruments_of(spec: str) -> str:
+    """Return whose instruments a venue has, which is a recording's the venue that was recorded."""
+    found, argument = named(spec)
+    return spec.partition(":")[0] if found.instruments_of is None else found.instruments_of(argument)
+
+
+def is_live(spec: str) -> bool:
+    """Return whether a venue, as a run keeps it, answers for now only; one that is not installed any more does not."""
+    try:
+        return venue_plugin(spec.partition(":")[0]).live
+    except PluginError:
+        return False
+
+
+def payloads_of(name: str) -> PayloadReader | None:
+    """Return how the payloads of a venue's events are read; None where nobody knows."""
+    try:
+        return venue_plugin(name).payloads
+    except PluginError:
+        return None
+
+
+def default_venue() -> str:
+    """Return the name of the venue that is meant where none is named."""
+    return next(name for name, found in _own() if found.is_default)
+
+
+def venue_recorded_by(format_name: str) -> str:
+    """Return the name of the venue that a foreign recording has the markets of."""
+    return next(name for name, found in _own() if format_name in found.recorded_by)
+
+
+def usages() -> str:
+    """Return how predibot's own venues are written, as part of a sentence."""
+    *before, last = (found.usage or name for name, found in _own())
+    return f"{', '.join(before)} or {last}"
+
+
+def probes(settings: VenueSettings) -> dict[str, str]:
+    """Return addresses by the names of their hosts, by which all venues can be seen to answer."""
+    found = (each.thing for each in registry.find_all(VENUE) if isinstance(each.thing, VenuePlugin))
+    return {name: url for each in found if each.probes is not None for name, url in each.probes(settings).items()}
+
+
+def url_names() -> tuple[str, ...]:
+    """Return the names of the addresses of all venues that can be set."""
+    found = (each for each in registry.find_all(VENUE) if isinstance(each.thing, VenuePlugin))
+    return tuple(name for each in found for name in each.thing.urls)
+
+
+def _own() -> Iterator[tuple[str, VenuePlugin]]:
+    for name in registry.module_names(VENUE):
+        yield name, venue_plugin(name)
+
+
+def venue_problems() -> Iterator[tuple[str, str]]:
+    """Yield the name of every venue, and why it cannot be opened; no text where it can."""
+    for found in registry.find_all(VENUE):
+        yield found.name, found.problem or _problem(found)
+
+
+def _declared(found: Plugin) -> VenuePlugin:
+    if problem := _problem(found):
+        raise PluginError(problem)
+    return cast(VenuePlugin, found.thing)
+
+
+def _problem(found: Plugin) -> str:
+    if isinstance(found.thing, VenuePlugin):
+        return ""
+    return f"{found.label} is a {type(found.thing).__name__}; make it a VenuePlugin of predibot.contracts"

@@ -1,0 +1,39 @@
+"""The sandbox as a venue: a simulated world behind a server on this machine."""
+
+from predibot.contracts import OpenVenue, Past, VenuePlugin, VenueRequest
+from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
+from predibot.venues.polymarket import PAYLOADS
+
+# A simulated world costs a tenth of a second, which only those pay who play in it.
+
+
+def _check(argument: str) -> str:
+    from predibot.venues.sandbox.past import sandbox_options
+
+    sandbox_options(argument)
+    return argument
+
+
+def _open(asked: VenueRequest) -> OpenVenue:
+    from predibot.venues.sandbox.past import open_sandbox_venue
+
+    opens_at = SANDBOX_OPENS_AT if asked.purpose == "decide" else SANDBOX_ENDS_AT
+    return open_sandbox_venue(asked, now=asked.as_of or opens_at)
+
+
+def _past(asked: VenueRequest) -> Past:
+    from predibot.venues.sandbox.past import SimulatedPast, sandbox_world
+
+    return SimulatedPast(asked, sandbox_world(asked.argument))
+
+
+VENUE = VenuePlugin(
+    _open,
+    live=False,
+    usage="sandbox[:seed=7,...]",
+    check=_check,
+    past=_past,
+    ends_at=SANDBOX_ENDS_AT,
+    # It speaks Polymarket's dialect.
+    payloads=PAYLOADS,
+)

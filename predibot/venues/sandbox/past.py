@@ -1,0 +1,140 @@
+"""The sandbox opened at one of its instants, or as a past of many."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from predibot.contracts import Loopback, OpenVenue, VenueRequest
+from predibot.domain.clock import format_instant
+from predibot.errors import UsageError
+from predibot.sandbox.server.options import SandboxOptions, parse_options
+from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
+from predibot.sandbox.world.world import World
+from predibot.venues.polymarket.client import Polymarket
+
+NAME = "sandbox"
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedPast:
+    """A sandbox, whose world remembers from one instant to the next what was worked out before."""
+
+    asked: VenueRequest
+    world: World
+    venue_name: str = NAME
+    folder: None = None
+    """A simulated world is kept nowhere."""
+    scripted_models: str = f"{NAME}/"
+
+    @property
+    def spec(self) -> str:
+        """Return the words that runs keep of it."""
+        return self.asked.spec
+
+    @property
+    def first_at(self) -> datetime:
+        """Return when the world opens."""
+        return SANDBOX_OPENS_AT
+
+    @property
+    def last_at(self) -> datetime:
+        """Return when it ends."""
+        return SANDBOX_ENDS_AT
+
+    def known_until(self) -> datetime:
+        """Return when it ends."""
+        return SANDBOX_ENDS_AT
+
+    def check(self, instant: datetime) -> None:
+        """Refuse an instant outside of the world."""
+        check_in_sandbox(instant)
+
+    def open_at(self, instant: datetime) -> OpenVenue:
+        """Return the sandbox with its clock at an instant."""
+        return open_sandbox_venue(self.asked, now=instant, world=self.world)
+
+    def cut_at(self, instant: datetime) -> OpenVenue:
+        """Return a sandbox that goes on in another way after an instant: none of what came then is left."""
+        world = sandbox_world(self.asked.argument, altered_after=instant)
+        return open_sandbox_venue(self.asked, now=instant, world=world)
+
+
+def check_in_sandbox(instant: datetime) -> None:
+    """Refuse an instant at which there is no sandbox.
+
+    Raises:
+        UsageError: If its world has not begun yet, or has ended.
+    """
+    if not SANDBOX_BEGINS_AT <= instant <= SANDBOX_ENDS_AT:
+        raise UsageError(
+            f"the sandbox's world lasts from {format_instant(SANDBOX_BEGINS_AT)} to {format_instant(SANDBOX_ENDS_AT)}; "
+            f"{format_instant(instant)} is outside. Name an instant in it"
+        )
+
+
+def sandbox_options(argument: str) -> SandboxOptions:
+    """Return the options that an argument names.
+
+    Raises:
+        UsageError: If they are not options of a sandbox.
+    """
+    with _told(argument):
+        return parse_options(argument)
+
+
+def sandbox_world(argument: str, *, altered_after: datetime | None = None) -> World:
+    """Return the world that the argument of a sandbox names.
+
+    Args:
+        argument: As a user gives it.
+        altered_after: What becomes known after this instant comes out in another way; all before it is the same.
+
+    Raises:
+        UsageError: If the options are not those of a sandbox, or no world can be made of them.
+    """
+    options = sandbox_options(argument)
+    with _told(argument):
+        return World.from_seed(
+            options.seed, events=options.events, markets=options.markets, altered_after=altered_after
+        )
+
+
+def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | None = None) -> OpenVenue:
+    """Open a sandbox at an instant of its world.
+
+    Args:
+        asked: With its options, and how patient to be.
+        now: Where its clock stands.
+        world: Left out, that of the options is made anew.
+
+    Raises:
+        UsageError: If the options are none, or the instant is outside of the world.
+    """
+    check_in_sandbox(now)
+    world = sandbox_world(asked.argument) if world is None else world
+    closing = ExitStack()
+    server = closing.enter_context(open_sandbox(sandbox_options(asked.argument), now=now, world=world))
+    venue = closing.enter_context(
+        Polymarket(
+            gamma_url=server.gamma_url,
+            clob_url=server.clob_url,
+            name=NAME,
+            live=False,
+            clock=lambda: now,
+            call_deadline_seconds=asked.settings.call_deadline_seconds,
+            list_deadline_seconds=asked.settings.list_deadline_seconds,
+        )
+    )
+    loopback = Loopback(server.search_url, server.chat_url, server.address)
+    return OpenVenue(asked.spec, venue, now, closing, loopback)
+
+
+@contextmanager
+def _told(argument: str) -> Iterator[None]:
+    """Tell what is wrong with the options of a sandbox."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(f"--venue {NAME}:{argument[:100]}: {error}") from None

@@ -1,0 +1,96 @@
+"""Plug-ins of an installed package: docs/plugins.md, as it stands there, built as a wheel and played by a recipe."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/plugins.md").read_text(encoding="utf-8")
+_FILE = re.compile(r"^`([\w/.]+)`[^\n]*\n(?:[^`\n][^\n]*\n)*\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_RECIPE_LINE = re.compile(r"^The recipe, `([\w.]+)`:\n\n```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of installed packages that has the one of the page."""
+    source = tmp_path_factory.mktemp("source")
+    for name, code in _FILE.findall(PAGE):
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).write_text(code, encoding="utf-8")
+    (source / "acme_bots/__init__.py").touch()
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=source, check=True, capture_output=True
+    )
+    (wheel,) = (source / "dist").glob("*.whl")
+    folder = tmp_path_factory.mktemp("site")
+    ZipFile(wheel).extractall(folder)
+    return folder
+
+
+def predibot(folder: Path, site: Path, *arguments: str, code: int = 0) -> str:
+    """Run the program as a user who installed the package does, and return what it prints."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREDIBOT_")}
+    env = {**kept, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "predibot", *arguments]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout if "--json" in arguments else done.stdout + done.stderr
+
+
+def write_recipe(folder: Path, *more: str) -> None:
+    ((name, recipe),) = _RECIPE_LINE.findall(PAGE)
+    (folder / name).write_text("\n".join((recipe, *more)), encoding="utf-8")
+
+
+def test_a_recipe_plays_game_venue_search_tool_and_strategy_of_a_package(tmp_path: Path, site: Path) -> None:
+    write_recipe(tmp_path)
+    decided = json.loads(predibot(tmp_path, site, "decide", "acme.toml", "--json"))
+    (decision,) = decided["decisions"]
+    (bet,) = decision["bets"]
+    assert (decided["run"]["game"], decided["run"]["venue"]) == ("acme_pick", "acme")
+    said = (decision["status"], bet["market_id"], bet["bet_usd"], bet["probability"])
+    assert said == ("recorded", "in-time", 1.0, 0.7)
+    traced = predibot(tmp_path, site, "trace", f"{decided['run']['key']}/acme_hunch/delivery", "--json")
+    assert "acme_index" in traced and "acme_polls" in traced
+    # It said 0.7 and the market 0.6 of what came true.
+    (scored,) = json.loads(predibot(tmp_path, site, "evaluate", "--json"))["bots"]
+    assert (scored["bot"], scored["brier"]) == ("acme_hunch", pytest.approx(0.3**2))
+    predibot(tmp_path, site, "ledger", "verify")
+
+
+def test_what_is_installed_is_listed_and_tried_and_what_is_gone_is_said(tmp_path: Path, site: Path) -> None:
+    listed = json.loads(predibot(tmp_path, site, "bots", "--json"))
+    installed = {
+        each["name"]: each["problem"]
+        for each in (*listed["strategies"], *listed["tools"])
+        if each["origin"] == "an installed package"
+    }
+    assert installed == {"acme_hunch": "", "acme_polls": "", "acme_index": ""}
+    write_recipe(tmp_path)
+    nowhere = tmp_path / "nowhere"
+    said = predibot(tmp_path, nowhere, "select", "acme.toml", code=1)
+    assert "acme.toml, line 1: no game 'acme_pick'. Valid are: dollar_per_event" in said
+
+
+def test_a_broken_package_is_one_sentence_with_its_name_and_entry_point(tmp_path: Path, site: Path) -> None:
+    about = tmp_path / "site/broken-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n", encoding="utf-8")
+    venues = "[predibot.venues]\nmoon = broken_moon:VENUE\nacme = broken_moon:VENUE\n"
+    (about / "entry_points.txt").write_text(f"{venues}[predibot.games]\ngo = json:loads\n", encoding="utf-8")
+    (tmp_path / "site/broken_moon.py").write_text("1 / 0\n", encoding="utf-8")
+    both = Path(f"{tmp_path / 'site'}{os.pathsep}{site}")
+    said = predibot(tmp_path, both, "select", "--venue", "moon", code=1)
+    broken = "venue 'moon' of package broken (broken_moon:VENUE) does not load: ZeroDivisionError: division by zero"
+    assert said.splitlines()[-1].startswith(f"error: {broken}")
+    said = predibot(tmp_path, both, "select", "--venue", "acme", code=1)
+    assert "several packages have a venue 'acme': acme-bots, broken. Uninstall all but one" in said
+    (tmp_path / "go.toml").write_text('game = "go"\n[[bots]]\nstrategy = "market_price"\n', encoding="utf-8")
+    said = predibot(tmp_path, both, "select", "go.toml", code=1)
+    assert "go.toml, line 1: game 'go' of package broken (json:loads) has no class Go" in said

@@ -1,0 +1,84 @@
+"""Venues by name: how they are written, what is said where they are not, and that nobody else knows their names."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from predibot.errors import UsageError, VenueMissing
+from predibot.plugins import registry
+from predibot.plugins.venues import VENUE, checked, default_venue, instruments_of, is_live, named, venue_plugin
+from tests.packaging.conftest import REPOSITORY
+from tests.plugins.conftest import Install
+
+NAMES = registry.module_names(VENUE)
+LIVE = [name for name in NAMES if venue_plugin(name).live]
+SPEAKS_ITS_DIALECT = {"sandbox"}
+"""A server on this machine that answers as a live venue does, for its very client."""
+
+
+def code() -> Iterator[tuple[Path, ast.AST]]:
+    """Yield every module of predibot."""
+    for path in sorted((REPOSITORY / "predibot").rglob("*.py")):
+        yield path.relative_to(REPOSITORY), ast.parse(path.read_text("utf-8"))
+
+
+def test_the_name_of_a_live_venue_is_nowhere_outside_its_folder() -> None:
+    assert LIVE
+    word = re.compile("|".join(LIVE), re.IGNORECASE)
+    rooms = [Path("predibot/venues") / name for name in (*LIVE, *SPEAKS_ITS_DIALECT)]
+    found = [
+        path.as_posix()
+        for path, _ in code()
+        if not any(path.is_relative_to(room) for room in rooms) and word.search((REPOSITORY / path).read_text("utf-8"))
+    ]
+    assert found == []
+
+
+def test_nobody_asks_whether_a_venue_has_the_name_of_one_of_predibots_own() -> None:
+    found = []
+    for path, tree in code():
+        if path.is_relative_to("predibot/venues"):
+            continue
+        asked = (node for node in ast.walk(tree) if isinstance(node, ast.Compare))
+        texts = (each.value for node in asked for each in ast.walk(node) if isinstance(each, ast.Constant))
+        found += [(path.as_posix(), text) for text in texts if text in NAMES]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("sandbx", "no venue 'sandbx'. Did you mean 'sandbox'?"),
+        ("fields", "no venue 'fields'. "),
+        ("", "no venue ''. "),
+        (f"{LIVE[0]}:x", f"venue '{LIVE[0]}:x' is written {LIVE[0]}; write that"),
+        ("archive", "venue 'archive' is written archive:FOLDER; write that"),
+        ("archive:", "venue 'archive:' is written archive:FOLDER; write that"),
+    ],
+)
+def test_a_venue_that_is_none_is_said_to_be_none(spec: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        named(spec)
+    assert said in str(caught.value)
+
+
+def test_a_venue_is_known_by_what_it_declares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recorded").mkdir()
+    assert checked("archive:recorded") == f"archive:{(tmp_path / 'recorded').resolve()}"
+    assert (checked("sandbox:seed=7"), checked("sandbox")) == ("sandbox:seed=7", "sandbox")
+    assert (instruments_of("sandbox:seed=7"), instruments_of("archive:recorded")) == ("sandbox", default_venue())
+    (tmp_path / "recorded/venue.json").write_text('{"venue": "sandbox"}', encoding="utf-8")
+    assert instruments_of("archive:recorded") == "sandbox"
+    assert [spec for spec in (default_venue(), "sandbox", "archive:recorded", "gone") if is_live(spec)] == LIVE
+    with pytest.raises(VenueMissing, match="there is no archive folder"):
+        checked("archive:nowhere")
+
+
+def test_a_venue_of_a_package_that_is_no_venue_says_so(installed: Install) -> None:
+    installed("VENUE = 3\n", "[predibot.venues]\nmoon = polling_for_tests:VENUE\n")
+    with pytest.raises(UsageError, match=r"of package polling \(polling_for_tests:VENUE\) is a int; make it a V"):
+        named("moon")
