@@ -4,6 +4,7 @@ Import these names from `predibot` itself; they load with the first use of one.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from os import PathLike, fspath
@@ -14,10 +15,10 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.decision import STATUSES
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import PredibotError, UsageError
-from predibot.jobs.decide import decide as decide_all
+from predibot.jobs.commands import Caller, decide_as_asked
+from predibot.jobs.deciding.activity import unwatched
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.open_venue import open_venue
 from predibot.jobs.replay.replay import Played, plan_replay, replay_and_look_back
 from predibot.jobs.requested_recipe import AskedRecipe, asked_about, asked_recipe
 from predibot.ledger.read.rows_for_python import (
@@ -359,22 +360,18 @@ def decide(
         beside="give new_run=True",
         retry=_retries(retry),
     )
-    settings, at = load_settings(), _aware("as_of", as_of)
-    spec = venue or asked.recipe.venue
-    with (
-        open_venue(spec, settings, as_of=at, purpose="decide", clock=_wall_clock) as opened,
-        Store.open(_url(ledger)) as store,
-    ):
-        return decide_view(
-            decide_all(
-                request,
-                store=store,
-                opened=opened,
-                settings=settings,
-                clock=_wall_clock,
-                listener=listener or _unheard,
-            )
+    told = listener or _unheard
+    caller = Caller(load_settings, _wall_clock, _unsaid, lambda: nullcontext(told))
+    return decide_view(
+        decide_as_asked(
+            request,
+            caller,
+            ledger=_url(ledger),
+            venue=venue,
+            as_of=_aware("as_of", as_of),
+            watching=lambda: nullcontext((told, unwatched)),
         )
+    )
 
 
 def replay(
@@ -543,6 +540,10 @@ def _url(address: Address) -> str:
 def _wall_clock() -> datetime:
     """Return the instant it is."""
     return datetime.now(UTC)
+
+
+def _unsaid(text: str) -> None:
+    """Say nothing: who calls from Python named the ledger."""
 
 
 def _unheard(step: Progress) -> None:

@@ -1,5 +1,7 @@
 """`predibot decide`: every bot of a recipe decides on the run's events."""
 
+from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,8 +11,8 @@ from predibot.cli.command import DecidingCommand
 from predibot.cli.ending import DONE, FAILED, code_of_decisions
 
 if TYPE_CHECKING:
-    from predibot.config import Settings
-    from predibot.contracts import OpenVenue
+    from predibot.jobs.commands import Caller
+    from predibot.jobs.decide import DecideReport
     from predibot.jobs.deciding.open_run import RunRequest
 
 
@@ -55,14 +57,13 @@ def decide(
     verbose: options.Verbose = False,
 ) -> None:
     """Choose or resume the run of the slot, and make every decision that is missing."""
-    from predibot.config import load_settings
     from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.deciding.open_run import RunRequest
-    from predibot.jobs.open_venue import open_venue
     from predibot.jobs.requested_recipe import asked_recipe
 
     output.set_up_logs(verbose=verbose)
-    settings = load_settings()
+    caller = output.caller(verbose=verbose)
+    settings = caller.settings()
     if replay_traces is not None:
         _rerun(replay_traces, ledger, as_json=json, verbose=verbose)
         return
@@ -88,12 +89,23 @@ def decide(
         new_run=new_run,
         retry=options.retry(retry),
     )
-    spec = venue or asked.recipe.venue
-    with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=options.wall_clock) as opened:
-        if dry_run:
-            _show_plan(request, opened, settings, every=all_passed_over, as_json=json, verbose=verbose)
-        else:
-            _decide(request, opened, settings, ledger, processes, as_json=json, verbose=verbose)
+    if dry_run:
+        _show_plan(request, caller, venue, as_of, every=all_passed_over, as_json=json)
+        return
+    from predibot.jobs.commands import decide_as_asked
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    report = decide_as_asked(
+        request,
+        caller,
+        ledger=ledger or DEFAULT_LEDGER,
+        venue=venue,
+        as_of=as_of,
+        settings=settings,
+        processes=processes,
+        watching=partial(output.watching, asked.recipe, verbose=verbose),
+    )
+    _show(report, as_json=json)
 
 
 def _say_how_to_add_a_model(source: str) -> None:
@@ -106,37 +118,10 @@ def _say_how_to_add_a_model(source: str) -> None:
         output.say(f"{names[0]} is set. To add a bot with a model, {where}.")
 
 
-def _decide(
-    request: "RunRequest",
-    opened: "OpenVenue",
-    settings: "Settings",
-    ledger: str | None,
-    processes: int | None,
-    *,
-    as_json: bool,
-    verbose: bool,
-) -> None:
-    from predibot.jobs.decide import decide as decide_all
-    from predibot.jobs.deciding.worker_setup import Processes
-    from predibot.ledger.store import Store
-    from predibot.ledger.url import DEFAULT_LEDGER
+def _show(report: "DecideReport", *, as_json: bool) -> None:
     from predibot.reports.terminal.terminal import print_decisions
     from predibot.reports.views.from_jobs import decide_view
 
-    address = ledger or DEFAULT_LEDGER
-    with Store.open(address) as store:
-        output.say(f"ledger: {store.address}")
-        with output.watching(request.recipe, verbose=verbose) as (listener, watch):
-            report = decide_all(
-                request,
-                store=store,
-                opened=opened,
-                settings=settings,
-                clock=options.wall_clock,
-                listener=listener,
-                watch=watch,
-                processes=Processes(processes, address) if processes else None,
-            )
     view = decide_view(report)
     code = code_of_decisions(report.statuses, undecided=report.undecided)
     if as_json:
@@ -166,33 +151,21 @@ def _rerun(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) ->
 
 
 def _show_plan(
-    request: "RunRequest", opened: "OpenVenue", settings: "Settings", *, every: bool, as_json: bool, verbose: bool
+    request: "RunRequest", caller: "Caller", venue: str | None, as_of: datetime | None, *, every: bool, as_json: bool
 ) -> None:
-    from predibot.jobs.deciding.cost_estimate import run_cost
-    from predibot.jobs.deciding.select_events import choose
-    from predibot.jobs.deciding.worker_setup import agent_setup
+    from predibot.reports.commands import preview
     from predibot.reports.terminal.cost_estimate import cost_document, print_cost
-    from predibot.reports.terminal.destinations import all_asked, asked_documents, print_asked
+    from predibot.reports.terminal.destinations import asked_documents, print_asked
     from predibot.reports.terminal.terminal import print_selection
-    from predibot.reports.views.from_jobs import selection_view
 
-    recipe = request.recipe
-    agents = agent_setup(recipe, opened=opened, settings=settings, clock=options.wall_clock, store=None)
-    with output.progress(verbose=verbose) as listener:
-        choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
-    if opened.may_recover:
-        choice.check_readable(live=opened.venue.live)
-    view = selection_view(choice, opened)
-    cost = run_cost(recipe, choice.selection.selected, agents)
-    asked = all_asked(recipe, agents)
-    names = [bot.name for bot in recipe.bots]
-    count = len(names) * len(view.selected)
+    plan = preview(request, caller, venue=venue, as_of=as_of)
+    names, view, count = plan.bots, plan.selection, plan.decisions
     if as_json:
-        plan = {"bots": names, "would_decide": count, "dry_run": True, "worst_case": cost_document(cost)}
-        output.print_document({**view.document(), **plan, "asks": asked_documents(asked)}, exit_code=DONE)
+        said = {"bots": [*names], "would_decide": count, "dry_run": True, "worst_case": cost_document(plan.cost)}
+        output.print_document({**view.document(), **said, "asks": asked_documents(plan.asked)}, exit_code=DONE)
         return
     console = output.report_console()
     print_selection(console, view, every=every)
-    print_cost(console, cost)
-    print_asked(console, asked)
+    print_cost(console, plan.cost)
+    print_asked(console, plan.asked)
     console.print(f"would decide: {', '.join(names)} on {len(view.selected)} events, {count} decisions; nothing stored")

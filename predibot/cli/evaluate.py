@@ -1,7 +1,5 @@
 """`predibot evaluate`: how good the bots were, against the market, as of an instant."""
 
-from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +8,6 @@ from predibot.cli import options, output
 from predibot.cli.command import Command
 
 if TYPE_CHECKING:
-    from predibot.config import Settings
-    from predibot.contracts import ProgressListener
-    from predibot.ledger.store import Store
     from predibot.scoring.evaluation.evaluation import Question
     from predibot.scoring.metrics.conventions import Convention
 
@@ -61,50 +56,20 @@ def evaluate(
     verbose: options.Verbose = False,
 ) -> None:
     """Track first, then score what was known as of the instant."""
-    from predibot.jobs.evaluate import asked_venues
-    from predibot.jobs.evaluate import evaluate as evaluate_all
-    from predibot.jobs.open_venue import look_back_at
-    from predibot.jobs.requested_recipe import asked_about
-    from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.ledger.write.runs import list_runs
+    from predibot.reports.commands import Asking, evaluate_as_asked
 
     output.set_up_logs(verbose=verbose)
     output.one_format(json=json, csv=csv)
     if csv and worst is not None:
         raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
-    settings = None if no_track else _settings()
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
-    asked = output.question_for(asked, shown, json=json, csv=csv)
-    address = ledger or DEFAULT_LEDGER
-    with (
-        Store.open_to_read(address) if no_track else Store.open(address, create=False) as store,
-        output.progress(verbose=verbose) as listener,
-    ):
-        output.say(f"ledger: {store.address}")
-        there = asked_venues(store, venue)
-        spec = there.specs[-1]
-        name = None
-        if recipe is not None or bot_names:
-            with store.read() as connection:
-                name = asked_about(recipe, bot_names, list_runs(connection))
-        if name is not None:
-            output.say(f"recipe: {name}")
-        at = look_back_at(spec, as_of, options.wall_clock)
-        remarks: tuple[str, ...] = ()
-        if settings is not None:
-            remarks = tuple(
-                note
-                for each in there.specs
-                for note in _track(store, each, at, settings, listener, own_runs=venue is None)
-            )
-            # Quotes that were taken just now count too.
-            at = look_back_at(spec, as_of, options.wall_clock)
-        found = evaluate_all(store=store, venue_name=there.name, as_of=at, recipe=name, bots=bot_names, question=asked)
-        lost = output.worst_of(found, store, there.name, worst, recipe=name, bots=bot_names)
-    output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown, worst=lost)
+    asking = Asking(venue, recipe, bot_names, as_of, output.question_for(asked, shown, json=json, csv=csv), worst)
+    caller = output.caller(verbose=verbose)
+    found = evaluate_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, track=not no_track)
+    output.print_evaluation(found.evaluation, json=json, csv=csv, shown=shown, worst=found.worst)
 
 
 def _question(
@@ -129,27 +94,6 @@ def _question(
         delays_days=() if delay is None else _days("--delay", delay),
         sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in rules),
     )
-
-
-def _settings() -> "Settings":
-    from predibot.config import load_settings
-
-    return load_settings()
-
-
-def _track(
-    store: "Store", spec: str, at: datetime, settings: "Settings", listener: "ProgressListener", *, own_runs: bool
-) -> tuple[str, ...]:
-    """Track as of the instant; a venue out of reach is a note, because what is stored can still be scored."""
-    from predibot.errors import VenueMissing, VenueUnavailable
-    from predibot.jobs.open_venue import open_venue
-    from predibot.jobs.track import track
-
-    try:
-        with open_venue(spec, settings, as_of=at, purpose="look_back", clock=options.wall_clock) as opened:
-            return track(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs).notes
-    except (VenueMissing, VenueUnavailable) as error:
-        return (f"the venue could not be reached, so this is what was stored before: {error}",)
 
 
 def _days(option: str, text: str) -> tuple[float, ...]:

@@ -50,7 +50,7 @@ Venue = Annotated[
         "--venue",
         metavar="VENUE",
         callback=_stated,
-        help="{venues}; left out: the recipe's",
+        help="a venue: {venues}; left out: the recipe's",
     ),
 ]
 LookBackVenue = Annotated[
@@ -58,7 +58,7 @@ LookBackVenue = Annotated[
     typer.Option(
         "--venue",
         metavar="VENUE",
-        help="{venues}; left out: that of the runs",
+        help="a venue: {venues}; left out: that of the runs",
     ),
 ]
 AsOf = Annotated[

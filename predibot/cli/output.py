@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from predibot.contracts import Progress, ProgressListener
+    from predibot.jobs.commands import Caller
     from predibot.jobs.deciding.activity import Activity, Watch
     from predibot.jobs.worst import WorstDecision
-    from predibot.ledger.store import Store
     from predibot.recipe.recipe import Recipe
     from predibot.reports.terminal.evaluation_screen import Shown
     from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -69,27 +69,15 @@ def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool 
     return question if json or csv else replace(question, wanted=wanted(shown, question.grouping))
 
 
-def worst_of(
-    evaluation: "Evaluation",
-    store: "Store",
-    venue_name: str,
-    most: int | None,
-    *,
-    recipe: str | None,
-    bots: Sequence[str],
-) -> "tuple[WorstDecision, ...] | None":
-    """Return the decisions that cost most; None where nobody asked.
+def caller(*, verbose: bool) -> "Caller":
+    """Return who calls from a terminal."""
+    from functools import partial
 
-    Those of baselines are among them only where they are named, or there are no others: they have no reasons.
-    """
-    from predibot.jobs.worst import worst_decisions
-    from predibot.reports.views.leaderboard import BASELINES
+    from predibot.cli.options import wall_clock
+    from predibot.config import load_settings
+    from predibot.jobs.commands import Caller
 
-    if most is None or evaluation.as_of is None:
-        return None
-    cards = [card for each in evaluation.rankings.values() for card in each.cards]
-    others = dict.fromkeys(card.bot for card in cards if card.bot not in BASELINES)
-    return worst_decisions(store, venue_name, evaluation.as_of, most, recipe=recipe, bots=tuple(bots) or tuple(others))
+    return Caller(load_settings, wall_clock, say, partial(progress, verbose=verbose))
 
 
 def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:

@@ -18,7 +18,7 @@ def record(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="the archive; made where it does not exist")],
     venue: Annotated[
         str | None,
-        typer.Option("--venue", metavar="VENUE", help="{venues}; left out: that of a recipe that names none"),
+        typer.Option("--venue", metavar="VENUE", help="a venue: {venues}; left out: that of a recipe that names none"),
     ] = None,
     as_of: options.AsOf = None,
     events: Annotated[
@@ -31,32 +31,12 @@ def record(
     verbose: options.Verbose = False,
 ) -> None:
     """Add a snapshot, later prices and resolutions to an archive."""
-    from predibot.config import load_settings
-    from predibot.errors import VenueUnavailable
-    from predibot.jobs.open_venue import open_venue
-    from predibot.jobs.record import record as record_all
-    from predibot.plugins.venues import default_venue
+    from predibot.jobs.commands import record_as_asked
     from predibot.reports.terminal.text import plain
 
     output.set_up_logs(verbose=verbose)
-    settings = load_settings()
-    with (
-        open_venue(
-            venue or default_venue(), settings, as_of=as_of, purpose="decide", clock=options.wall_clock
-        ) as opened,
-        output.progress(verbose=verbose) as listener,
-    ):
-        report = record_all(
-            folder,
-            opened=opened,
-            settings=settings,
-            events=events,
-            days=days,
-            clock=options.wall_clock,
-            listener=listener,
-        )
-    if report.incomplete:
-        raise VenueUnavailable(f"{'; '.join(report.notes)}. The rest is written; run `predibot record` again")
+    caller = output.caller(verbose=verbose)
+    report = record_as_asked(folder, caller, venue=venue, as_of=as_of, events=events, days=days)
     if json:
         output.print_document(
             {

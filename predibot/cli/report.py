@@ -31,12 +31,10 @@ def report(
     verbose: options.Verbose = False,
 ) -> None:
     """Print each bot's place on the leaderboard, and of how many runs."""
-    from predibot.jobs.evaluate import evaluate_stored
-    from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.commands import Asking, report_as_asked
     from predibot.reports.terminal.terminal import print_line, print_runs
     from predibot.reports.views.evaluation_json import evaluation_document
-    from predibot.reports.views.from_jobs import run_row
     from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
@@ -44,13 +42,9 @@ def report(
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = output.question_for(Question(), shown, json=json, csv=csv)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
-        found = evaluate_stored(
-            store, venue=venue, recipe=recipe, bots=bot_names, as_of=as_of, question=asked, clock=options.wall_clock
-        )
-        lost = output.worst_of(found.evaluation, store, found.venue_name, worst, recipe=found.recipe, bots=bot_names)
-    rows = [run_row(summary) for summary in found.runs]
+    asking = Asking(venue, recipe, bot_names, as_of, asked, worst)
+    found = report_as_asked(asking, output.caller(verbose=verbose), ledger=ledger or DEFAULT_LEDGER)
+    rows, lost = found.runs, found.worst
     if json:
         document = {"runs": [row.document() for row in rows], **evaluation_document(found.evaluation)}
         output.print_document({**document, **output.worst_document(lost)}, exit_code=DONE)

@@ -31,17 +31,12 @@ def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Js
         # Options may stand before `void` as well as behind it.
         context.obj = _Before(ledger, json)
         return
-    from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.ledger.write.runs import list_runs
+    from predibot.reports.commands import runs_as_asked
     from predibot.reports.terminal.terminal import print_runs
-    from predibot.reports.views.from_jobs import run_row
 
     output.set_up_logs(verbose=False)
-    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
-        output.say(f"ledger: {store.address}")
-        with store.read() as connection:
-            rows = [run_row(summary) for summary in list_runs(connection)]
+    rows = runs_as_asked(output.caller(verbose=False), ledger=ledger or DEFAULT_LEDGER)
     if json:
         output.print_document({"runs": [row.document() for row in rows]})
     else:
@@ -56,16 +51,13 @@ def void(
     json: options.Json = False,
 ) -> None:
     """Take a run out of all scores."""
-    from predibot.ledger.store import Store
+    from predibot.jobs.commands import void_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.ledger.write.runs import void_run
 
     output.set_up_logs(verbose=False)
     before: _Before = context.obj
-    with Store.open(ledger or before.ledger or DEFAULT_LEDGER, create=False) as store:
-        output.say(f"ledger: {store.address}")
-        with store.write() as connection:
-            void_run(connection, key, reason=reason, at=options.wall_clock())
+    address = ledger or before.ledger or DEFAULT_LEDGER
+    void_as_asked(key, output.caller(verbose=False), ledger=address, reason=reason)
     if json or before.json:
         output.print_document({"voided": key, "reason": reason})
     else:

@@ -27,15 +27,12 @@ def select(
     verbose: options.Verbose = False,
 ) -> None:
     """Read the venue's list and apply the recipe's rules; nothing is stored."""
-    from predibot.config import load_settings
-    from predibot.jobs.deciding.select_events import choose
-    from predibot.jobs.open_venue import open_venue
+    from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.requested_recipe import asked_recipe
+    from predibot.reports.commands import select_as_asked
     from predibot.reports.terminal.terminal import print_selection
-    from predibot.reports.views.from_jobs import selection_view
 
     output.set_up_logs(verbose=verbose)
-    settings = load_settings()
     overrides: dict[str, Any] = {
         "events": events,
         "min_volume_24h_usd": min_volume_24h,
@@ -44,14 +41,8 @@ def select(
     }
     asked = asked_recipe(recipe, overrides=overrides)
     output.say(f"recipe: {asked.label}")
-    spec = venue or asked.recipe.venue
-    with (
-        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=options.wall_clock) as opened,
-        output.progress(verbose=verbose) as listener,
-    ):
-        rules = asked.recipe.selection
-        choice = choose(opened.venue, rules, opened.now, only_event_id=event, listener=listener)
-        view = selection_view(choice, opened)
+    request = RunRequest(asked.recipe, asked.digest, event_id=event)
+    view = select_as_asked(request, output.caller(verbose=verbose), venue=venue, as_of=as_of)
     if json:
         output.print_document(view.document())
     else:

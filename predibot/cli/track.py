@@ -25,30 +25,12 @@ def track(
     verbose: options.Verbose = False,
 ) -> None:
     """Store what is new; what could not be read is an error after the rest is stored."""
-    from predibot.config import load_settings
-    from predibot.errors import VenueUnavailable
-    from predibot.jobs.evaluate import asked_venues
-    from predibot.jobs.open_venue import open_venue
-    from predibot.jobs.track import TrackReport
-    from predibot.jobs.track import track as track_all
-    from predibot.ledger.store import Store
+    from predibot.jobs.commands import track_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
     output.set_up_logs(verbose=verbose)
-    settings = load_settings()
-    with Store.open(ledger or DEFAULT_LEDGER, create=False) as store, output.progress(verbose=verbose) as listener:
-        output.say(f"ledger: {store.address}")
-        reports = []
-        for spec in asked_venues(store, venue).specs:
-            with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=options.wall_clock) as opened:
-                own = venue is None
-                reports.append(
-                    track_all(store=store, opened=opened, settings=settings, listener=listener, own_runs=own)
-                )
-    report = TrackReport.sum_of(reports)
-    if report.incomplete:
-        raise VenueUnavailable(f"{'; '.join(report.notes)}. The rest is stored; run `predibot track` again")
-    _show(report, as_json=json)
+    caller = output.caller(verbose=verbose)
+    _show(track_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, venue=venue, as_of=as_of), as_json=json)
 
 
 def _show(report: "TrackReport", *, as_json: bool) -> None:

@@ -15,6 +15,7 @@ FORBIDDEN = [
     ("ledger/__init__.py", "import predibot.venues", "An arrow only points right"),
     ("strategies/__init__.py", "import predibot.ledger", "An arrow only points right"),
     ("strategies/market_price.py", "import predibot.games", "Plug-ins know contracts"),
+    ("cli/track.py", "import predibot.venues", "The command line takes arguments"),
     ("scoring/__init__.py", "import os", "The core does no input or output"),
     ("selection.py", "import httpx", "The core does no input or output"),
 ]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
+from predibot.plugins.venues import default_venue
 from predibot.venues import fields
 from predibot.venues.archive import layout
 from predibot.venues.archive.resolutions import known_revisions
@@ -55,7 +56,7 @@ def write_venue(folder: Path, name: str) -> None:
     Raises:
         UsageError: If the archive is a recording of another venue, or cannot be written.
     """
-    known = layout.recorded_venue(folder)
+    known = layout.recorded_venue(folder) if folder.is_dir() else default_venue()
     if known == name:
         return
     if layout.snapshot_instants(folder):

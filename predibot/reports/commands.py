@@ -1,0 +1,162 @@
+"""Commands that end in a report, in one call each: for the command line, and for whoever shows the same elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from predibot.jobs.commands import Caller, choose_as_asked, opened_for, tracked_if_reached
+from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker_setup import agent_setup
+from predibot.jobs.evaluate import asked_venues, evaluate, evaluate_stored
+from predibot.jobs.open_venue import look_back_at
+from predibot.jobs.requested_recipe import asked_about
+from predibot.jobs.worst import WorstDecision, worst_decisions
+from predibot.ledger.store import Store
+from predibot.ledger.write.runs import list_runs
+from predibot.reports.terminal.destinations import Asked, all_asked
+from predibot.reports.views.decide import RunRow, SelectionView
+from predibot.reports.views.from_jobs import run_row, selection_view
+from predibot.reports.views.leaderboard import BASELINES
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a run would do."""
+
+    selection: SelectionView
+    bots: tuple[str, ...]
+    decisions: int
+    cost: RunCost
+    """The most it can cost."""
+    asked: tuple[Asked, ...]
+    """Whom its bots ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """How good the bots of a ledger are."""
+
+    evaluation: Evaluation
+    worst: tuple[WorstDecision, ...] | None
+    """The decisions that cost most; None where nobody asked."""
+    runs: tuple[RunRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What somebody wants to know of a ledger."""
+
+    venue: str | None
+    """Left out, that of its runs."""
+    recipe: str | None
+    """Only its runs; left out, all."""
+    bots: Sequence[str]
+    """Only these; empty for all."""
+    as_of: datetime | None
+    question: Question
+    worst: int | None = None
+    """How many decisions are listed that cost most; None for no list."""
+
+
+def select_as_asked(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> SelectionView:
+    """Return which events a run would play, and why not the others; nothing is stored."""
+    with opened_for(request, caller, caller.settings(), venue, as_of) as opened:
+        return selection_view(choose_as_asked(request, opened, caller), opened)
+
+
+def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> Preview:
+    """Return what `decide` would do, asking no model and storing nothing.
+
+    Raises:
+        PredibotError: As `decide` would before it asks anybody.
+    """
+    recipe, settings = request.recipe, caller.settings()
+    with opened_for(request, caller, settings, venue, as_of) as opened:
+        agents = agent_setup(recipe, opened=opened, settings=settings, clock=caller.clock, store=None)
+        choice = choose_as_asked(request, opened, caller)
+        if opened.may_recover:
+            choice.check_readable(live=opened.venue.live)
+        selected = choice.selection.selected
+        return Preview(
+            selection_view(choice, opened),
+            tuple(bot.name for bot in recipe.bots),
+            len(recipe.bots) * len(recipe.make_game().subjects(selected)),
+            run_cost(recipe, selected, agents),
+            all_asked(recipe, agents),
+        )
+
+
+def evaluate_as_asked(asking: Asking, caller: Caller, *, ledger: str, track: bool) -> Evaluated:
+    """Track, unless that is not wanted, and return how good the bots are by what is known then.
+
+    Raises:
+        PredibotError: As `asked_venues` and `evaluate`; or if the ledger cannot be opened.
+    """
+    settings = caller.settings() if track else None
+    opened = Store.open_to_read(ledger) if settings is None else Store.open(ledger, create=False)
+    with opened as store, caller.following(store) as listener:
+        there = asked_venues(store, asking.venue)
+        spec, own_runs, name = there.specs[-1], asking.venue is None, None
+        if asking.recipe is not None or asking.bots:
+            with store.read() as connection:
+                name = asked_about(asking.recipe, asking.bots, list_runs(connection))
+        if name is not None:
+            caller.say(f"recipe: {name}")
+        at = look_back_at(spec, asking.as_of, caller.clock)
+        remarks: list[str] = []
+        if settings is not None:
+            for each in there.specs:
+                remarks += tracked_if_reached(store, each, at, settings, caller, listener, own_runs=own_runs)
+            # Quotes that were taken just now count too.
+            at = look_back_at(spec, asking.as_of, caller.clock)
+        found = evaluate(
+            store=store, venue_name=there.name, as_of=at, recipe=name, bots=asking.bots, question=asking.question
+        )
+        worst = _worst(found, store, there.name, asking, recipe=name)
+    return Evaluated(replace(found, remarks=tuple(remarks)), worst)
+
+
+def report_as_asked(asking: Asking, caller: Caller, *, ledger: str) -> Evaluated:
+    """Return the runs that are stored and how good the bots are by what is stored, asking no venue.
+
+    Raises:
+        PredibotError: As `evaluate_stored`; or if the ledger cannot be opened.
+    """
+    with Store.open_to_read(ledger) as store:
+        caller.say(f"ledger: {store.address}")
+        found = evaluate_stored(
+            store,
+            venue=asking.venue,
+            recipe=asking.recipe,
+            bots=asking.bots,
+            as_of=asking.as_of,
+            question=asking.question,
+            clock=caller.clock,
+        )
+        worst = _worst(found.evaluation, store, found.venue_name, asking, recipe=found.recipe)
+    return Evaluated(found.evaluation, worst, tuple(run_row(summary) for summary in found.runs))
+
+
+def runs_as_asked(caller: Caller, *, ledger: str) -> tuple[RunRow, ...]:
+    """Return every run of a ledger, void ones too."""
+    with Store.open_to_read(ledger) as store:
+        caller.say(f"ledger: {store.address}")
+        with store.read() as connection:
+            return tuple(run_row(summary) for summary in list_runs(connection))
+
+
+def _worst(
+    evaluation: Evaluation, store: Store, venue_name: str, asking: Asking, *, recipe: str | None
+) -> tuple[WorstDecision, ...] | None:
+    """Return the decisions that cost most; None where nobody asked.
+
+    Those of baselines are among them only where they are named, or there are no others: they have no reasons.
+    """
+    if asking.worst is None or evaluation.as_of is None:
+        return None
+    cards = [card for each in evaluation.rankings.values() for card in each.cards]
+    others = dict.fromkeys(card.bot for card in cards if card.bot not in BASELINES)
+    bots = tuple(asking.bots) or tuple(others)
+    return worst_decisions(store, venue_name, evaluation.as_of, asking.worst, recipe=recipe, bots=bots)
