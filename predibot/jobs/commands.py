@@ -11,7 +11,7 @@ from pathlib import Path
 
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener
-from predibot.errors import VenueMissing, VenueUnavailable
+from predibot.errors import PluginError, VenueMissing, VenueUnavailable
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.activity import Watch
 from predibot.jobs.deciding.open_run import RunRequest
@@ -135,7 +135,7 @@ def tracked_if_reached(
     """Track as of an instant, and return its notes; of a venue out of reach what is stored can still be scored."""
     try:
         return _tracked(store, spec, as_of, settings, caller, listener, own_runs=own_runs).notes
-    except (VenueMissing, VenueUnavailable) as error:
+    except (PluginError, VenueMissing, VenueUnavailable) as error:
         return (f"the venue could not be reached, so this is what was stored before: {error}",)
 
 

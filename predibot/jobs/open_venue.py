@@ -7,7 +7,7 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue, Past, Purpose, VenueRequest
 from predibot.errors import UsageError
 from predibot.plugins.registry import own_code
-from predibot.plugins.venues import checked, named
+from predibot.plugins.venues import checked, ends_at, named
 
 Clock = Callable[[], datetime]
 
@@ -33,7 +33,10 @@ def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
     Raises:
         UsageError: If there is no such venue, or it is live and cannot be asked about its past.
     """
-    past = named(spec)[0].past
+    found = named(spec)[0]
+    past = found.past
+    if past is None and not found.live:
+        raise UsageError(f"venue {spec} does not say what it can be replayed from; use `decide --as-of` instead")
     if past is None:
         raise UsageError(
             f"{spec} is live: nobody can ask it what it said in the past. Record it with `predibot record FOLDER`, "
@@ -45,7 +48,7 @@ def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
 
 def look_back_at(spec: str, as_of: datetime | None, clock: Clock) -> datetime:
     """Return the instant a venue is looked back on from: the one asked for, the end of its world, or now."""
-    return as_of or named(spec)[0].ends_at or clock()
+    return as_of or ends_at(spec) or clock()
 
 
 def _request(

@@ -105,13 +105,8 @@ def module_names(kind: Kind) -> tuple[str, ...]:
     return tuple(sorted(name for name in modules if name[0] != "_"))
 
 
-def find(kind: Kind, name: str, *, valid: Iterable[str] | None = None) -> Plugin:
+def find(kind: Kind, name: str) -> Plugin:
     """Return a plug-in by its name; one in a folder stands before one of a package.
-
-    Args:
-        kind: Of which.
-        name: As a recipe has it.
-        valid: The names a message knows; left out, all there are.
 
     Raises:
         PluginError: If there is none, several packages have one, or it does not load.
@@ -121,8 +116,7 @@ def find(kind: Kind, name: str, *, valid: Iterable[str] | None = None) -> Plugin
             return _of_folder(kind, name)
         if points := _points(kind, name):
             return _of_package(kind, points)
-    known = (*names(kind), *kind.own) if valid is None else valid
-    raise PluginError(f"no {kind.noun} {name[:60]!r}. {unknown_name(kind, name, known)}")
+    raise PluginError(f"no {kind.noun} {name[:60]!r}. {unknown_name(kind, name, (*names(kind), *kind.own))}")
 
 
 def find_all(kind: Kind) -> Iterator[Plugin]:

@@ -1,12 +1,13 @@
 """Venues by name, as a user writes them: `name` or `name:argument`; none is opened here."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import cast
 
 from predibot.contracts import PayloadReader, VenuePlugin, VenueSettings
 from predibot.errors import PluginError, UsageError
 from predibot.plugins import registry
-from predibot.plugins.registry import Kind, Plugin
+from predibot.plugins.registry import Kind, Plugin, own_code
 
 VENUE = Kind("venue", "predibot.venues", "predibot.venues", "constant")
 
@@ -40,7 +41,8 @@ def checked(spec: str) -> str:
         UsageError: If there is no such venue, or its argument is none.
     """
     found, argument = named(spec)
-    argument = found.check(argument)
+    with own_code(f"venue {spec[:100]!r} cannot be looked at"):
+        argument = found.check(argument)
     return f"{spec.partition(':')[0]}:{argument}" if argument else spec.partition(":")[0]
 
 
@@ -56,6 +58,14 @@ def is_live(spec: str) -> bool:
         return venue_plugin(spec.partition(":")[0]).live
     except PluginError:
         return False
+
+
+def ends_at(spec: str) -> datetime | None:
+    """Return from when a venue is looked back on, None for now; one that is not installed any more is from now."""
+    try:
+        return venue_plugin(spec.partition(":")[0]).ends_at
+    except PluginError:
+        return None
 
 
 def payloads_of(name: str) -> PayloadReader | None:
@@ -84,8 +94,12 @@ def usages() -> str:
 
 def probes(settings: VenueSettings) -> dict[str, str]:
     """Return addresses by the names of their hosts, by which all venues can be seen to answer."""
-    found = (each.thing for each in registry.find_all(VENUE) if isinstance(each.thing, VenuePlugin))
-    return {name: url for each in found if each.probes is not None for name, url in each.probes(settings).items()}
+    found: dict[str, str] = {}
+    for each in registry.find_all(VENUE):
+        if isinstance(each.thing, VenuePlugin) and each.thing.probes is not None:
+            with own_code(f"{each.label} cannot say what its hosts are"):
+                found |= each.thing.probes(settings)
+    return found
 
 
 def url_names() -> tuple[str, ...]:

@@ -62,6 +62,10 @@ def test_a_recipe_plays_game_venue_search_tool_and_strategy_of_a_package(tmp_pat
     (scored,) = json.loads(predibot(tmp_path, site, "evaluate", "--json"))["bots"]
     assert (scored["bot"], scored["brier"]) == ("acme_hunch", pytest.approx(0.3**2))
     predibot(tmp_path, site, "ledger", "verify")
+    # What was stored is scored without the package too.
+    gone = json.loads(predibot(tmp_path, tmp_path / "nowhere", "evaluate", "--json"))
+    assert [each["brier"] for each in gone["bots"]] == [scored["brier"]]
+    assert "no venue 'acme'" in json.dumps(gone)
 
 
 def test_what_is_installed_is_listed_and_tried_and_what_is_gone_is_said(tmp_path: Path, site: Path) -> None:

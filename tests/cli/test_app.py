@@ -44,7 +44,18 @@ COMMANDS = (
     "doctor",
     "runs",
 )
-HEAVY = ("litellm", "smolagents", "sqlmodel", "sqlalchemy", "numpy", "httpx", "pydantic", "pyarrow", "alembic")
+HEAVY = (
+    "litellm",
+    "smolagents",
+    "sqlmodel",
+    "sqlalchemy",
+    "numpy",
+    "httpx",
+    "pydantic",
+    "pyarrow",
+    "alembic",
+    "predibot.venues",
+)
 
 
 def _started(folder: Path, *arguments: str, stdout: int = subprocess.PIPE) -> "subprocess.Popen[str]":
