@@ -15,11 +15,13 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.decision import STATUSES
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import PredibotError, UsageError
-from predibot.jobs.commands import Caller, decide_as_asked
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.commands.decide import decide_as_asked
+from predibot.jobs.commands.replay import replay_as_asked
 from predibot.jobs.deciding.activity import unwatched
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.replay.replay import Played, plan_replay, replay_and_look_back
+from predibot.jobs.replay.replay import Played, plan_replay
 from predibot.jobs.requested_recipe import AskedRecipe, asked_about, asked_recipe
 from predibot.ledger.read.rows_for_python import (
     Asked,
@@ -360,8 +362,7 @@ def decide(
         beside="give new_run=True",
         retry=_retries(retry),
     )
-    told = listener or _unheard
-    caller = Caller(load_settings, _wall_clock, _unsaid, lambda: nullcontext(told))
+    caller = _caller(listener)
     return decide_view(
         decide_as_asked(
             request,
@@ -369,7 +370,7 @@ def decide(
             ledger=_url(ledger),
             venue=venue,
             as_of=_aware("as_of", as_of),
-            watching=lambda: nullcontext((told, unwatched)),
+            watching=lambda: nullcontext((listener or _unheard, unwatched)),
         )
     )
 
@@ -434,15 +435,7 @@ def replay(
         settings=settings,
         clock=_wall_clock,
     )
-    with Store.open(_url(ledger)) as store:
-        done = replay_and_look_back(
-            plan,
-            store=store,
-            settings=settings,
-            clock=_wall_clock,
-            listener=listener or _unheard,
-            told=told or _untold,
-        )
+    done, _ = replay_as_asked(plan, _caller(listener), ledger=_url(ledger), told=told or _untold)
     return Replay(Rows(done.played, _PLAYED_COLUMNS, _played_cells), Scores(done.evaluation), replay_view(done).notes)
 
 
@@ -540,6 +533,10 @@ def _url(address: Address) -> str:
 def _wall_clock() -> datetime:
     """Return the instant it is."""
     return datetime.now(UTC)
+
+
+def _caller(listener: ProgressListener | None) -> Caller:
+    return Caller(load_settings, _wall_clock, _unsaid, lambda: nullcontext(listener or _unheard))
 
 
 def _unsaid(text: str) -> None:

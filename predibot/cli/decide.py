@@ -11,7 +11,7 @@ from predibot.cli.command import DecidingCommand
 from predibot.cli.ending import DONE, FAILED, code_of_decisions
 
 if TYPE_CHECKING:
-    from predibot.jobs.commands import Caller
+    from predibot.jobs.commands.caller import Caller
     from predibot.jobs.decide import DecideReport
     from predibot.jobs.deciding.open_run import RunRequest
 
@@ -92,7 +92,7 @@ def decide(
     if dry_run:
         _show_plan(request, caller, venue, as_of, every=all_passed_over, as_json=json)
         return
-    from predibot.jobs.commands import decide_as_asked
+    from predibot.jobs.commands.decide import decide_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
     report = decide_as_asked(
@@ -153,7 +153,7 @@ def _rerun(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) ->
 def _show_plan(
     request: "RunRequest", caller: "Caller", venue: str | None, as_of: datetime | None, *, every: bool, as_json: bool
 ) -> None:
-    from predibot.reports.commands import preview
+    from predibot.reports.commands.plan import preview
     from predibot.reports.terminal.cost_estimate import cost_document, print_cost
     from predibot.reports.terminal.destinations import asked_documents, print_asked
     from predibot.reports.terminal.terminal import print_selection

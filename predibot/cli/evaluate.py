@@ -57,7 +57,7 @@ def evaluate(
 ) -> None:
     """Track first, then score what was known as of the instant."""
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.commands import Asking, evaluate_as_asked
+    from predibot.reports.commands.evaluate import Asking, evaluate_as_asked
 
     output.set_up_logs(verbose=verbose)
     output.one_format(json=json, csv=csv)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from predibot.contracts import Progress, ProgressListener
-    from predibot.jobs.commands import Caller
+    from predibot.jobs.commands.caller import Caller
     from predibot.jobs.deciding.activity import Activity, Watch
     from predibot.jobs.worst import WorstDecision
     from predibot.recipe.recipe import Recipe
@@ -75,7 +75,7 @@ def caller(*, verbose: bool) -> "Caller":
 
     from predibot.cli.options import wall_clock
     from predibot.config import load_settings
-    from predibot.jobs.commands import Caller
+    from predibot.jobs.commands.caller import Caller
 
     return Caller(load_settings, wall_clock, say, partial(progress, verbose=verbose))
 

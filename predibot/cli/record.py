@@ -31,7 +31,7 @@ def record(
     verbose: options.Verbose = False,
 ) -> None:
     """Add a snapshot, later prices and resolutions to an archive."""
-    from predibot.jobs.commands import record_as_asked
+    from predibot.jobs.commands.record import record_as_asked
     from predibot.reports.terminal.text import plain
 
     output.set_up_logs(verbose=verbose)

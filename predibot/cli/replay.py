@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -90,18 +90,16 @@ def replay(
     verbose: options.Verbose = False,
 ) -> None:
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
-    from predibot.config import load_settings
-    from predibot.jobs.replay.look_ahead_check import check_look_ahead
-    from predibot.jobs.replay.replay import plan_replay, replay_and_look_back
+    from predibot.jobs.commands.replay import replay_as_asked
+    from predibot.jobs.replay.replay import plan_replay
     from predibot.jobs.requested_recipe import asked_recipe
-    from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal.evaluation_screen import Shown
     from predibot.reports.terminal.replay import replay_view
     from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
-    settings, clock = load_settings(), options.wall_clock
+    caller = output.caller(verbose=verbose)
     overrides = {
         "events": events,
         "min_volume_24h_usd": min_volume_24h,
@@ -118,17 +116,17 @@ def replay(
         every=every,
         as_of=as_of,
         retry=options.retry(retry),
-        settings=settings,
-        clock=clock,
+        settings=caller.settings(),
+        clock=caller.clock,
     )
-    question = output.question_for(Question(), Shown(), json=json)
-    with Store.open(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
-        output.say(f"ledger: {store.address}")
-        with_: dict[str, Any] = {"store": store, "settings": settings, "clock": clock, "listener": listener}
-        done = replay_and_look_back(plan, **with_, told=_teller(len(plan.instants)), question=question)
-        found = None
-        if check_lookahead:
-            found = check_look_ahead(plan.request, done.played, plan.past, **with_, sample=sample)
+    done, found = replay_as_asked(
+        plan,
+        caller,
+        ledger=ledger or DEFAULT_LEDGER,
+        told=_teller(len(plan.instants)),
+        question=output.question_for(Question(), Shown(), json=json),
+        sample=sample if check_lookahead else None,
+    )
     view = replay_view(done)
     differs = found is not None and bool(found.differences)
     undecided = sum(each.undecided for each in done.played)

@@ -32,7 +32,7 @@ def report(
 ) -> None:
     """Print each bot's place on the leaderboard, and of how many runs."""
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.commands import Asking, report_as_asked
+    from predibot.reports.commands.evaluate import Asking, report_as_asked
     from predibot.reports.terminal.terminal import print_line, print_runs
     from predibot.reports.views.evaluation_json import evaluation_document
     from predibot.scoring.evaluation.evaluation import Question

@@ -32,7 +32,7 @@ def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Js
         context.obj = _Before(ledger, json)
         return
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.commands import runs_as_asked
+    from predibot.reports.commands.evaluate import runs_as_asked
     from predibot.reports.terminal.terminal import print_runs
 
     output.set_up_logs(verbose=False)
@@ -51,7 +51,7 @@ def void(
     json: options.Json = False,
 ) -> None:
     """Take a run out of all scores."""
-    from predibot.jobs.commands import void_as_asked
+    from predibot.jobs.commands.track import void_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
     output.set_up_logs(verbose=False)

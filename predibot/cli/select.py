@@ -29,7 +29,7 @@ def select(
     """Read the venue's list and apply the recipe's rules; nothing is stored."""
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.requested_recipe import asked_recipe
-    from predibot.reports.commands import select_as_asked
+    from predibot.reports.commands.plan import select_as_asked
     from predibot.reports.terminal.terminal import print_selection
 
     output.set_up_logs(verbose=verbose)

@@ -25,7 +25,7 @@ def track(
     verbose: options.Verbose = False,
 ) -> None:
     """Store what is new; what could not be read is an error after the rest is stored."""
-    from predibot.jobs.commands import track_as_asked
+    from predibot.jobs.commands.track import track_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
     output.set_up_logs(verbose=verbose)

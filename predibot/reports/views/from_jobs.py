@@ -1,8 +1,7 @@
 """From what the jobs return to what commands show."""
 
-from predibot.contracts import OpenVenue
-from predibot.jobs.decide import DecideReport, DecisionReport
-from predibot.jobs.deciding.select_events import Choice
+from typing import TYPE_CHECKING
+
 from predibot.ledger.write.runs import RunSummary, StoredRun
 from predibot.reports.views.decide import (
     BetView,
@@ -15,8 +14,14 @@ from predibot.reports.views.decide import (
     SelectionView,
 )
 
+if TYPE_CHECKING:
+    # What decides costs a tenth of a second, which who only reads does not pay.
+    from predibot.contracts import OpenVenue
+    from predibot.jobs.decide import DecideReport, DecisionReport
+    from predibot.jobs.deciding.select_events import Choice
 
-def decide_view(report: DecideReport) -> DecideView:
+
+def decide_view(report: "DecideReport") -> DecideView:
     """Return what `predibot decide` shows."""
     return DecideView(
         run=run_view(report.run) if isinstance(report.run, StoredRun) else None,
@@ -30,7 +35,7 @@ def decide_view(report: DecideReport) -> DecideView:
     )
 
 
-def selection_view(choice: Choice, opened: OpenVenue) -> SelectionView:
+def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
     """Return what `predibot select` shows."""
     return SelectionView(
         as_of=opened.now,
@@ -62,7 +67,7 @@ def run_view(run: StoredRun) -> RunView:
     return RunView(run.key, run.recipe, run.slot_at, run.as_of, run.venue, run.game)
 
 
-def _decision_view(report: DecisionReport) -> DecisionView:
+def _decision_view(report: "DecisionReport") -> DecisionView:
     stored = report.stored
     return DecisionView(
         bot=stored.bot,

@@ -1,37 +1,21 @@
-"""Commands that end in a report, in one call each: for the command line, and for whoever shows the same elsewhere."""
+"""What a ledger holds and how good its bots are, in one call."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from predibot.jobs.commands import Caller, choose_as_asked, opened_for, tracked_if_reached
-from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
-from predibot.jobs.deciding.open_run import RunRequest
-from predibot.jobs.deciding.worker_setup import agent_setup
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.commands.track import tracked_if_reached
 from predibot.jobs.evaluate import asked_venues, evaluate, evaluate_stored
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.requested_recipe import asked_about
 from predibot.jobs.worst import WorstDecision, worst_decisions
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import list_runs
-from predibot.reports.terminal.destinations import Asked, all_asked
-from predibot.reports.views.decide import RunRow, SelectionView
-from predibot.reports.views.from_jobs import run_row, selection_view
+from predibot.reports.views.decide import RunRow
+from predibot.reports.views.from_jobs import run_row
 from predibot.reports.views.leaderboard import BASELINES
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a run would do."""
-
-    selection: SelectionView
-    bots: tuple[str, ...]
-    decisions: int
-    cost: RunCost
-    """The most it can cost."""
-    asked: tuple[Asked, ...]
-    """Whom its bots ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,34 +42,6 @@ class Asking:
     question: Question
     worst: int | None = None
     """How many decisions are listed that cost most; None for no list."""
-
-
-def select_as_asked(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> SelectionView:
-    """Return which events a run would play, and why not the others; nothing is stored."""
-    with opened_for(request, caller, caller.settings(), venue, as_of) as opened:
-        return selection_view(choose_as_asked(request, opened, caller), opened)
-
-
-def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> Preview:
-    """Return what `decide` would do, asking no model and storing nothing.
-
-    Raises:
-        PredibotError: As `decide` would before it asks anybody.
-    """
-    recipe, settings = request.recipe, caller.settings()
-    with opened_for(request, caller, settings, venue, as_of) as opened:
-        agents = agent_setup(recipe, opened=opened, settings=settings, clock=caller.clock, store=None)
-        choice = choose_as_asked(request, opened, caller)
-        if opened.may_recover:
-            choice.check_readable(live=opened.venue.live)
-        selected = choice.selection.selected
-        return Preview(
-            selection_view(choice, opened),
-            tuple(bot.name for bot in recipe.bots),
-            len(recipe.bots) * len(recipe.make_game().subjects(selected)),
-            run_cost(recipe, selected, agents),
-            all_asked(recipe, agents),
-        )
 
 
 def evaluate_as_asked(asking: Asking, caller: Caller, *, ledger: str, track: bool) -> Evaluated:

@@ -1,0 +1,73 @@
+"""Deciding, now or at many instants of the past, in one call."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import datetime
+
+from predibot.config import Settings
+from predibot.contracts import OpenVenue, ProgressListener
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.decide import DecideReport, decide
+from predibot.jobs.deciding.activity import Watch
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.select_events import Choice, choose
+from predibot.jobs.deciding.worker_setup import Processes
+from predibot.jobs.open_venue import open_venue
+from predibot.ledger.store import Store
+
+
+def decide_as_asked(
+    request: RunRequest,
+    caller: Caller,
+    *,
+    ledger: str,
+    venue: str | None = None,
+    as_of: datetime | None = None,
+    settings: Settings | None = None,
+    processes: int | None = None,
+    watching: Callable[[], AbstractContextManager[tuple[ProgressListener, Watch]]],
+) -> DecideReport:
+    """Choose or resume the run of the slot, and make every decision that is missing.
+
+    Args:
+        request: What is asked for.
+        caller: Who asks.
+        ledger: Its URL.
+        venue: Left out, the recipe's.
+        as_of: See nothing later than this.
+        settings: Left out, the caller's.
+        processes: How many do the work; left out, threads of this one.
+        watching: Follows what every bot does.
+
+    Raises:
+        PredibotError: As `decide`; or if ledger or venue cannot be opened.
+    """
+    settings = settings or caller.settings()
+    with opened_for(request, caller, settings, venue, as_of) as opened, Store.open(ledger) as store:
+        caller.say(f"ledger: {store.address}")
+        with watching() as (listener, watch):
+            return decide(
+                request,
+                store=store,
+                opened=opened,
+                settings=settings,
+                clock=caller.clock,
+                listener=listener,
+                watch=watch,
+                processes=Processes(processes, ledger) if processes else None,
+            )
+
+
+def opened_for(
+    request: RunRequest, caller: Caller, settings: Settings, venue: str | None, as_of: datetime | None
+) -> OpenVenue:
+    """Return the venue a run is decided on, open."""
+    return open_venue(venue or request.recipe.venue, settings, as_of=as_of, purpose="decide", clock=caller.clock)
+
+
+def choose_as_asked(request: RunRequest, opened: OpenVenue, caller: Caller) -> Choice:
+    """Return which events a run would play; nothing is stored."""
+    with caller.progress() as listener:
+        return choose(
+            opened.venue, request.recipe.selection, opened.now, only_event_id=request.event_id, listener=listener
+        )

@@ -1,0 +1,57 @@
+"""Replaying in one call: the decisions of many instants, how good they were, and whether any looked ahead."""
+
+from collections.abc import Callable
+
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
+from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, replay_and_look_back
+from predibot.ledger.store import Store
+from predibot.scoring.evaluation.evaluation import Question
+
+
+def replay_as_asked(
+    plan: ReplayPlan,
+    caller: Caller,
+    *,
+    ledger: str,
+    told: Callable[[Played], None],
+    question: Question | None = None,
+    sample: int | None = None,
+) -> tuple[Replayed, LookAhead | None]:
+    """Decide at every instant of a plan, track and evaluate; and make a sample again without the future.
+
+    Args:
+        plan: What to do.
+        caller: Who asks.
+        ledger: Its URL.
+        told: Called after each instant.
+        question: What is asked of the evaluation.
+        sample: How many decisions are made again; None for none.
+
+    Raises:
+        PredibotError: As `replay_and_look_back` and `check_look_ahead`; or if the ledger cannot be opened.
+    """
+    settings, clock = caller.settings(), caller.clock
+    with Store.open(ledger) as store, caller.following(store) as listener:
+        done = replay_and_look_back(
+            plan,
+            store=store,
+            settings=settings,
+            clock=clock,
+            listener=listener,
+            told=told,
+            question=question,
+        )
+        if sample is None:
+            return done, None
+        found = check_look_ahead(
+            plan.request,
+            done.played,
+            plan.past,
+            store=store,
+            settings=settings,
+            clock=clock,
+            listener=listener,
+            sample=sample,
+        )
+        return done, found

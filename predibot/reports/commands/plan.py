@@ -1,0 +1,54 @@
+"""What a run would play, and what it would do and cost, in one call."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.commands.decide import choose_as_asked, opened_for
+from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.jobs.deciding.worker_setup import agent_setup
+from predibot.reports.terminal.destinations import Asked, all_asked
+from predibot.reports.views.decide import SelectionView
+from predibot.reports.views.from_jobs import selection_view
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a run would do."""
+
+    selection: SelectionView
+    bots: tuple[str, ...]
+    decisions: int
+    cost: RunCost
+    """The most it can cost."""
+    asked: tuple[Asked, ...]
+    """Whom its bots ask."""
+
+
+def select_as_asked(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> SelectionView:
+    """Return which events a run would play, and why not the others; nothing is stored."""
+    with opened_for(request, caller, caller.settings(), venue, as_of) as opened:
+        return selection_view(choose_as_asked(request, opened, caller), opened)
+
+
+def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> Preview:
+    """Return what `decide` would do, asking no model and storing nothing.
+
+    Raises:
+        PredibotError: As `decide` would before it asks anybody.
+    """
+    recipe, settings = request.recipe, caller.settings()
+    with opened_for(request, caller, settings, venue, as_of) as opened:
+        agents = agent_setup(recipe, opened=opened, settings=settings, clock=caller.clock, store=None)
+        choice = choose_as_asked(request, opened, caller)
+        if opened.may_recover:
+            choice.check_readable(live=opened.venue.live)
+        selected = choice.selection.selected
+        return Preview(
+            selection_view(choice, opened),
+            tuple(bot.name for bot in recipe.bots),
+            len(recipe.bots) * len(recipe.make_game().subjects(selected)),
+            run_cost(recipe, selected, agents),
+            all_asked(recipe, agents),
+        )
