@@ -26,7 +26,8 @@ def test_everything_is_looked_at_and_hosts_out_of_reach_are_warnings(predibot: P
     said = predibot("doctor", "--json")
     verdicts = {check["name"]: check["verdict"] for check in said.document["checks"]}
     assert said.code == 0
-    assert set(verdicts) == {"python", "ledger", "folder", "strategies", "tools", "host gamma", "host clob", "keys"}
+    plug_ins = {"strategies", "tools", "venues", "games"}
+    assert set(verdicts) == {"python", "ledger", "folder", *plug_ins, "host gamma", "host clob", "keys"}
     assert (verdicts["host gamma"], verdicts["host clob"]) == ("warning", "warning")
 
 
