@@ -8,6 +8,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot
 from tests.cli.conftest import WORLD
+from tests.jobs.tiny import write_archive
 
 DAYS = ("2026-01-05T12:00:00Z", "2026-01-07T12:00:00Z", "2026-01-13T12:00:00Z")
 LAST = "2026-01-13T12:00:00Z"
@@ -54,6 +55,17 @@ def test_prices_that_were_not_recorded_are_missing_and_never_made_up(recorded: P
     assert card["horizons"]["1"]["mean_return"] is None
     notes = recorded("evaluate", "--as-of", LAST, "--ledger", "sqlite:///bare.db", "--json").document["notes"]
     assert any("without a price 1 day after" in note for note in notes)
+
+
+def test_an_archive_says_which_venue_it_is_of_and_takes_no_other(predibot: Predibot, tmp_path: Path) -> None:
+    write_archive(tmp_path / "older")
+    said = predibot("record", "older", "--venue", WORLD)
+    assert said.code == 1
+    assert said.err.endswith("is a recording of polymarket, and not of sandbox; name another folder.\n")
+    assert predibot("record", "own", "--venue", WORLD, "--days", "1").code == 0
+    predibot("decide", "--bots", "market_price", "--venue", "archive:own")
+    (run,) = json.loads(predibot("export", "--table", "runs", "--json").out)
+    assert (run["venue_name"], run["venue"]) == ("sandbox", f"archive:{tmp_path.resolve() / 'own'}")
 
 
 def test_a_recording_is_not_recorded_again(recorded: Predibot) -> None:

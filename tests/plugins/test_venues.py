@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from predibot.config import load_settings
 from predibot.errors import UsageError, VenueMissing
 from predibot.plugins import registry
 from predibot.plugins.venues import VENUE, checked, default_venue, instruments_of, is_live, named, venue_plugin
@@ -82,3 +83,18 @@ def test_a_venue_of_a_package_that_is_no_venue_says_so(installed: Install) -> No
     installed("VENUE = 3\n", "[predibot.venues]\nmoon = polling_for_tests:VENUE\n")
     with pytest.raises(UsageError, match=r"of package polling \(polling_for_tests:VENUE\) is a int; make it a V"):
         named("moon")
+
+
+def test_the_addresses_of_venues_are_settings_by_the_names_that_venues_give_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "predibot.toml").write_text('gamma_url = "http://a.example"\nclob_url = "http://b.example"\n')
+    monkeypatch.setenv("PREDIBOT_GAMMA_URL", "http://c.example")
+    assert load_settings().urls == {"gamma_url": "http://c.example/", "clob_url": "http://b.example/"}
+    (tmp_path / "predibot.toml").write_text('gama_url = "http://a.example"\n')
+    with pytest.raises(UsageError, match=r"no venue has an address 'gama_url'\. Did you mean 'gamma_url'\?"):
+        load_settings()
+    (tmp_path / "predibot.toml").write_text('clob_url = "not an address"\n')
+    with pytest.raises(UsageError, match=r"setting 'clob_url' is wrong: .*Fix predibot.toml or PREDIBOT_CLOB_URL"):
+        load_settings()
