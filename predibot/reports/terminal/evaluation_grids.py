@@ -261,7 +261,7 @@ def _returns(evaluation: Evaluation) -> Iterator[Grid]:
     headers = (*quoted, "at the mid", "95% at mid", "market", "by event", "n", "events", "coverage", "Sharpe")
     below = [
         "at the quote: bought at the ask, sold at the bid, with fees; at the mid: between both, which nobody gets. "
-        "n quoted: decisions with a book for every bet. market: market_price on the same decisions, at the mid.",
+        "n quoted: all but decisions with money on a market without a book. market: market_price on the same decisions, at the mid.",
     ]
     if any(_settles_early(label, score) for _, label, score in scores):
         below.append(

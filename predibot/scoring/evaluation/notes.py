@@ -121,6 +121,12 @@ def _on_horizons(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[st
         elif label == NOW:
             if missing:
                 yield f"Decisions without a price now: {missing}; they have no value there."
+            unbooked = _who({bot: score.n - score.n_quote for bot, score in scores.items()})
+            if unbooked and any(score.n_quote for score in scores.values()):
+                yield (
+                    f"Decisions with money on a market without an order book: {unbooked}; no return at the quote "
+                    "counts them."
+                )
         else:
             yield from _on_days(label, record, cards, scores, missing)
         if who := _who({bot: score.n - score.n_market for bot, score in scores.items()}):
