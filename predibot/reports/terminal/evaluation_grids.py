@@ -17,6 +17,7 @@ from predibot.reports.views.leaderboard import (
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
+from predibot.scoring.evaluation.moments import NEAR_HOURS
 from predibot.scoring.evaluation.pairs import MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
@@ -347,12 +348,13 @@ def _pairs(evaluation: Evaluation) -> Iterator[Grid]:
         ("edge", "Pairs by edge, where both were asked, in thousandths", False),
         ("brier", "Pairs by Brier score, where both forecast: the first less the second", True),
     ):
-        if pairs := [pair for pair in evaluation.pairs if pair.metric == metric and pair.n]:
+        pairs = [pair for pair in evaluation.pairs if pair.metric == metric]
+        if any(pair.n for pair in pairs):
             yield _pairs_grid(pairs, title, lower_is_better=lower)
 
 
 def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> Grid:
-    likely = sorted(pairs, key=lambda pair: (pair.p_adjusted is None, pair.p_adjusted))
+    likely = sorted((pair for pair in pairs if pair.n), key=lambda pair: (pair.p_adjusted is None, pair.p_adjusted))
     scaled = figures.signed_score if lower_is_better else figures.thousandths
     rows = tuple(
         (
@@ -370,7 +372,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         for pair in likely
     )
     headers = ("more events", "n", "events", "sees")
-    corrected = f", corrected for all {len(pairs):,} pairs" if len(pairs) > 1 else ""
+    corrected = f", corrected for all {len(likely):,} pairs" if len(likely) > 1 else ""
     return Grid(
         title,
         (
@@ -384,10 +386,19 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         (
             f"p: how easily luck gives as much{corrected}. "
             "sees: the smallest true difference that so many events show four times in five.",
+            *_apart(pairs),
         ),
         ("sees", "n", "events", "p", "more events", "difference"),
         ("second", "95% interval", "better"),
     )
+
+
+def _apart(pairs: Sequence[Pair]) -> Iterator[str]:
+    if any(pair.apart for pair in pairs):
+        yield (
+            f"Compared is only what was decided at most {NEAR_HOURS} hours apart; in one slot, but further apart: "
+            f"{figures.count(sum(pair.apart for pair in pairs))}."
+        )
 
 
 def _calibration(evaluation: Evaluation) -> Iterator[Grid]:

@@ -6,7 +6,8 @@ import numpy as np
 
 from predibot.domain.spelling import first_of
 from predibot.scoring.arguments import instance_of
-from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS, MOST_OPEN_STAKES
+from predibot.scoring.evaluation.moments import NEAR_HOURS
+from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS, MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS
@@ -51,6 +52,18 @@ def on_many(cards: Sequence[Scorecard], called: str) -> Iterator[str]:
     for most, ending in ((MOST_IN_PAIRS, "are compared with each other"), (MOST_WITH_INTERVALS, "have intervals")):
         if len(cards) > most:
             yield f"Of {len(cards):,} {called}, only the {most:,} with the most values {ending}."
+
+
+def on_apart(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield who is not compared on what both did at one slot, because one of them did it much later."""
+    apart: dict[str, int] = {}
+    for pair in pairs:
+        both = f"{pair.first} and {pair.second}"
+        apart[both] = max(apart.get(both, 0), pair.apart)
+    if who := _who(apart):
+        yield (
+            f"Not compared, because they decided on an event more than {NEAR_HOURS} hours apart in one slot: {who}."
+        )
 
 
 def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
