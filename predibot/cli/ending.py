@@ -189,7 +189,13 @@ def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
             return code
         except OSError:
             _discard_stdout()
-    typer.echo(f"error: {plain(message)}", err=True)
+    line = f"error: {plain(message)}"
+    if sys.stderr.isatty():
+        from predibot.reports.terminal.terminal import console_for, print_line
+
+        print_line(console_for(sys.stderr), line)
+    else:
+        typer.echo(line, err=True)
     return code
 
 

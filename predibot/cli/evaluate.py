@@ -70,9 +70,7 @@ def evaluate(
     from predibot.ledger.write.runs import list_runs
 
     output.set_up_logs(verbose=verbose)
-    output.one_format(json=json, csv=csv)
-    if csv and worst is not None:
-        raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
+    output.one_format(json=json, csv=csv, worst=worst)
     settings = None if no_track else _settings()
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)

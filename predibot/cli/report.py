@@ -40,7 +40,7 @@ def report(
     from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
-    output.one_format(json=json, csv=csv)
+    output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = output.question_for(Question(), shown, json=json, csv=csv)

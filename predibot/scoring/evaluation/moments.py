@@ -25,7 +25,7 @@ class Moments:
     subject: Ints
     """The subject of each, (n_t,), from zero."""
     first_at: Floats | None = None
-    """When the first row of each bot was made, (n_t, bots), infinite without any; None where all are near each other."""
+    """When the first row of each bot was made, (n_t, bots), infinite without any; None where all are near."""
     last_at: Floats | None = None
     """When the last was, (n_t, bots), minus infinity without any."""
 

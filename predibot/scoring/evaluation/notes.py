@@ -61,9 +61,7 @@ def on_apart(pairs: Sequence[Pair]) -> Iterator[str]:
         both = f"{pair.first} and {pair.second}"
         apart[both] = max(apart.get(both, 0), pair.apart)
     if who := _who(apart):
-        yield (
-            f"Not compared, because they decided on an event more than {NEAR_HOURS} hours apart in one slot: {who}."
-        )
+        yield (f"Not compared, because they decided on an event more than {NEAR_HOURS} hours apart in one slot: {who}.")
 
 
 def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
