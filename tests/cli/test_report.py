@@ -35,9 +35,9 @@ def test_csv_is_that_of_an_evaluation_without_the_runs(decided: Predibot) -> Non
 
 @pytest.mark.parametrize("command", ["report", "evaluate"])
 def test_csv_and_the_worst_decisions_are_not_both_printed(decided: Predibot, command: str) -> None:
-    result = decided(command, "--csv", "--worst", "3")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "--csv is one table of scores; ask for --worst without it, or with --json" in result.stderr
+    said = decided(command, "--csv", "--worst", "3")
+    assert (said.code, said.out) == (2, "")
+    assert "--csv is one table of scores; ask for --worst without it, or with --json" in said.err
 
 
 def test_csv_of_a_table_is_that_table(decided: Predibot) -> None:

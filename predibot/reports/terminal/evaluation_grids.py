@@ -402,6 +402,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         (
             ("p", f"how easily luck gives as much{corrected}"),
             ("sees", "the smallest true difference that so many events show four times in five"),
+            ("better", "said where that p is at most 0.05 on at least 30 events"),
         ),
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
-from predibot.scoring.evaluation.moments import Moments
+from predibot.scoring.evaluation.moments import Moments, moments_of
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.inference.comparison import Comparison
@@ -49,6 +49,8 @@ class Book:
     """Those of markets that exclude others; None where none do."""
     held: dict[str, "Shares"] = field(default_factory=dict)
     """What was worked out once of what is held, by what it is behind."""
+    moment: list[Ints] = field(default_factory=list)
+    """The moment of each decision, once it was asked for."""
 
     @classmethod
     def of(cls, record: TrackRecord) -> "Book":
@@ -79,6 +81,12 @@ class Book:
             ends_of_cells=np.searchsorted(cells // max(events.size, 1), everyone).astype(np.int64),
             observations=_of_exclusive(record),
         )
+
+    def moments(self) -> Ints:
+        """Return the moment of each decision, (n_d,), on which bots are compared; worked out once."""
+        if not self.moment:
+            self.moment.append(moments_of(self.event, self.subject, self.record.decided_at))
+        return self.moment[0]
 
     def exclusion(self, rows: slice | Ints) -> Exclusion | None:
         """Return which outcomes of some bets exclude each other; None where none do."""
@@ -236,11 +244,12 @@ class Average:
         owner = record.decision_bot[self.units.decision]
         units = np.flatnonzero(np.isin(owner, bots) & ~np.isnan(self.units.value))
         column, at = np.searchsorted(bots, owner[units]), record.decided_at[self.units.decision[units]]
-        moments = Moments.of(self.units.subject[units], at, column, bots.size)
-        cell, size = moments.of_row * bots.size + column, moments.subject.size * bots.size
+        moment_of_each = self.book.moments()[self.units.decision[units]]
+        moments = Moments.of(moment_of_each, self.units.subject[units], at, column, bots.size)
+        cell, size = moments.of_row * bots.size + column, moments.count * bots.size
         n = np.bincount(cell, minlength=size)
         sums = np.bincount(cell, self.units.value[units], size)
-        table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(moments.subject.size, bots.size)
+        table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(moments.count, bots.size)
         moment, weight = np.zeros(owner.size, dtype=np.int64), np.zeros(owner.size)
         moment[units], weight[units] = moments.of_row, 1.0 / n[cell]
         _, first = np.unique(moments.of_row, return_index=True)

@@ -10,7 +10,7 @@ import numpy as np
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.evaluation.averages import Average, Book, subjects
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
-from predibot.scoring.evaluation.moments import Moments, far_apart
+from predibot.scoring.evaluation.moments import Moments, far_apart, moments_of
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
@@ -83,7 +83,7 @@ class Pair:
 
 @within_floats
 def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, ...]:
-    """Return every pair of forecasters by their squared errors on the questions both answered.
+    """Return every pair of forecasters by their squared errors on the questions both answered, as in `return_pairs`.
 
     Of more than `MOST_IN_PAIRS`, only those with the most forecasts are compared.
 
@@ -93,7 +93,11 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
     instance_of("forecasts", forecasts, Forecasts)
     instance_of("uncertainty", uncertainty, Uncertainty)
     errors = forecasts.squared_errors()
-    answers = _Answers(errors, forecasts.forecaster, forecasts.question, forecasts.cluster, forecasts.made_at)
+    at, asked = forecasts.made_at, forecasts.question
+    # Anybody's file says itself what is one question.
+    moment = asked if at is None or forecasts.market is None else moments_of(forecasts.market, asked, at)
+    at = np.zeros(errors.shape) if at is None else at
+    answers = _Answers(errors, forecasts.forecaster, asked, forecasts.cluster, moment, at)
     return _adjusted(_drawn_pairs("brier", forecasts.forecasters, answers, uncertainty))
 
 
@@ -101,7 +105,7 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
 def return_pairs(
     record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty, *, book: Book | None = None
 ) -> tuple[Pair, ...]:
-    """Return every pair of bots by what the decisions both made returned: on one event, at one slot.
+    """Return every pair of bots by what the decisions both made returned: on one event, at about the same time.
 
     Of more than `MOST_IN_PAIRS`, only those with the most such decisions are compared.
 
@@ -133,7 +137,7 @@ def return_pairs(
 def edge_pairs(
     record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | None = None, book: Book | None = None
 ) -> tuple[Pair, ...]:
-    """Return every pair of bots by their edge on the events and slots that both were asked about.
+    """Return every pair of bots by their edge on the events that both were asked about at about the same time.
 
     Of more than `MOST_IN_PAIRS`, only those that were asked most are compared.
 
@@ -165,7 +169,9 @@ def _edge_average(record: TrackRecord, found: Edges | None, book: Book) -> Avera
         book, record=replace(book.record, decision_slot=at), subject=subjects(record.decision_event, at)
     )
     average = edge_average(edges(replace(record, decision_slot=at)), by_instant)
-    return replace(average, units=replace(average.units, subject=book.subject[average.units.decision]))
+    # Its slots are those of the runs again.
+    units = replace(average.units, subject=book.subject[average.units.decision])
+    return replace(average, book=book, units=units)
 
 
 def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
@@ -201,15 +207,17 @@ class _Answers:
     bot: Ints
     subject: Ints
     cluster: Ints
-    at: Floats | None
-    """When; None for all at once."""
+    moment: Ints
+    """On which of them two may be compared."""
+    at: Floats
+    """When."""
 
     def of(self, bots: Ints) -> "_Answers":
         """Return those of some bots, given in order, which are numbered anew."""
         rows = np.flatnonzero(np.isin(self.bot, bots))
         bot = np.searchsorted(bots, self.bot[rows])
-        at = None if self.at is None else self.at[rows]
-        return _Answers(self.values[rows], bot, self.subject[rows], self.cluster[rows], at)
+        rest = (each[rows] for each in (self.subject, self.cluster, self.moment, self.at))
+        return _Answers(self.values[rows], bot, *rest)
 
 
 def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncertainty: Uncertainty) -> list[Pair]:
@@ -227,7 +235,7 @@ def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncerta
 def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Uncertainty) -> list[Pair]:
     compared = fullest(np.bincount(answers.bot, minlength=len(bots)), MOST_IN_PAIRS)
     own = answers.of(compared)
-    moments = Moments.of(own.subject, own.at, own.bot, compared.size)
+    moments = Moments.of(own.moment, own.subject, own.at, own.bot, compared.size)
     table, clusters = _table(own, moments, compared.size)
     both = list(combinations(range(compared.size), 2))
     pairs: list[Pair] = []
@@ -252,10 +260,10 @@ def _table(answers: _Answers, moments: Moments, bots: int) -> tuple[Floats, Ints
     Of a bot that was asked the same twice, by two recipes, the mean counts.
     """
     _, first = np.unique(moments.of_row, return_index=True)
-    cell, size = moments.of_row * bots + answers.bot, moments.subject.size * bots
+    cell, size = moments.of_row * bots + answers.bot, moments.count * bots
     n = np.bincount(cell, minlength=size)
     sums = np.bincount(cell, answers.values, size)
-    table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(moments.subject.size, bots)
+    table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(moments.count, bots)
     return table, answers.cluster[first]
 
 

@@ -224,6 +224,29 @@ def test_recipes_of_one_slot_are_compared_on_what_they_did_within_six_hours() ->
     assert (found["a", "b"], found["a", "baseline"], found["a", "c"]) == ((12, 18), (24, 6), (6, 0))
 
 
+def test_what_was_decided_at_once_is_compared_in_slots_of_any_length() -> None:
+    # A recipe a day and one every three days, which ran on the third day of its slot, as the demo has them.
+    bet, other = Bet(0, 1.0, 0.5, 0.7), Bet(0, -1.0, 0.5, 0.4)
+    made = [Made("daily", at=day + 0.5, slot=float(day), bets=(bet,)) for day in range(3)]
+    made.append(Made("seldom", at=2.5, slot=0.0, bets=(other,)))
+    record = record_of(made, paid={0: Paid(6, 1.0)}, as_of=9)
+    (edge,), (brier,) = edge_pairs(record, FEW), brier_pairs(settled_forecasts(record), FEW)
+    for found in (*return_pairs(record, horizon_returns(record, ())[-1], FEW), edge, brier):
+        assert (found.n, found.apart) == (1, 0)
+    assert brier.difference == pytest.approx(0.3**2 - 0.6**2)
+
+
+def test_runs_every_hour_are_compared_slot_by_slot() -> None:
+    made = [
+        Made(bot, at=(hour + late) / 24, slot=hour / 24, bets=(Bet(0, 1.0, 0.5, 0.7),))
+        for hour in range(12)
+        for bot, late in (("a", 0.1), ("b", 0.3))
+    ]
+    record = record_of(made, paid={0: Paid(6, 1.0)}, as_of=9)
+    (edge,), (brier,) = edge_pairs(record, FEW), brier_pairs(settled_forecasts(record), FEW)
+    assert [(found.n, found.apart) for found in (edge, brier)] == [(12, 0), (12, 0)]
+
+
 def test_what_is_too_far_apart_for_a_comparison_is_no_comparison() -> None:
     bet = Bet(0, 1.0, 0.5, 0.7)
     made = [Made("a", at=0.1, slot=0.0, bets=(bet,)), Made("b", at=0.9, slot=0.0, bets=(bet,))]
