@@ -87,8 +87,8 @@ class Moments:
         if all(near[self.of_row[rows]].all() for rows in sides):
             return near, 0
         used = [np.unique(self.asked[rows[near[self.of_row[rows]]]]) for rows in sides]
-        common = np.intersect1d(*(self.asked[rows] for rows in sides))
-        return near, int(np.setdiff1d(common, np.union1d(*used), assume_unique=True).size)
+        common = np.intersect1d(self.asked[sides[0]], self.asked[sides[1]])
+        return near, int(np.setdiff1d(common, np.concatenate(used)).size)
 
 
 def _chained(code: Ints, at: Floats) -> tuple[Ints, Floats]:

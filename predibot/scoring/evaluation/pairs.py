@@ -216,8 +216,9 @@ class _Answers:
         """Return those of some bots, given in order, which are numbered anew."""
         rows = np.flatnonzero(np.isin(self.bot, bots))
         bot = np.searchsorted(bots, self.bot[rows])
-        rest = (each[rows] for each in (self.subject, self.cluster, self.moment, self.at))
-        return _Answers(self.values[rows], bot, *rest)
+        return _Answers(
+            self.values[rows], bot, self.subject[rows], self.cluster[rows], self.moment[rows], self.at[rows]
+        )
 
 
 def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncertainty: Uncertainty) -> list[Pair]:

@@ -242,6 +242,14 @@ def test_on_a_narrow_screen_the_evidence_stays_that_the_verdict_rests_on() -> No
     assert " ".join(header.split()).startswith("bot edge 95% interval") and "E E worse" in " ".join(header.split())
 
 
+def test_on_a_narrow_screen_the_cost_stays_among_the_decisions() -> None:
+    cards = tuple(replace(card, clean=card.clean - 1, unknown=1, cost_usd=1.25) for card in everything().cards)
+    text = printed(replace(everything(), cards=cards), 60, Shown(table="decisions"))
+    (header,) = (line.split() for line in text.splitlines() if line.startswith("bot "))
+    assert header[-1] == "cost" and "decisions" in header and text.count("$1.25") == len(cards)
+    assert "no room for: clean" in text and "clean: " not in text
+
+
 def test_of_many_rows_fifty_are_shown_and_it_is_said() -> None:
     pairs = tuple(Pair("a", f"b{n}", "brier", 50, 40, 0.1, 0.0, 0.2, 0.001 * n, 0.001 * n, 0.1) for n in range(60))
     found = replace(everything(), pairs=pairs[::-1])
