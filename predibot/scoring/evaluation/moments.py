@@ -51,25 +51,27 @@ class Moments:
     """The subject and slot of each row, (m,), by which what is not compared is counted."""
     bot: Ints
     """Whose each row is, (m,)."""
-    first_at: Floats
-    """When the first row of each bot was made, (n_t, bots), infinite without any."""
-    last_at: Floats
+    count: int
+    """How many there are."""
+    first_at: Floats | None = None
+    """When the first row of each bot was made, (n_t, bots), infinite without any; None where slots are moments."""
+    last_at: Floats | None = None
     """When the last was, (n_t, bots), minus infinity without any."""
 
     @classmethod
     def of(cls, moment: Ints, asked: Ints, at: Floats, bot: Ints, bots: int) -> "Moments":
         """Return the moments of rows, of each of which the number is known; those without a row are left out."""
-        numbers, of_row = np.unique(moment, return_inverse=True)
-        cell, shape = of_row * bots + bot, (numbers.size, bots)
+        numbers, code = np.unique(moment, return_inverse=True)
+        of_row, count = code.astype(np.int64), int(numbers.size)
+        slots, slot = np.unique(asked, return_inverse=True)
+        # As a rule every slot is a moment, and there is nothing to keep for each bot.
+        if not count or (slots.size == count and _lengths(slot, at, count).max() <= _NEAR_SECONDS):
+            return cls(of_row, asked, bot, count)
+        cell, shape = of_row * bots + bot, (count, bots)
         first_at, last_at = np.full(shape, np.inf), np.full(shape, -np.inf)
         np.minimum.at(first_at.reshape(-1), cell, at)
         np.maximum.at(last_at.reshape(-1), cell, at)
-        return cls(of_row.astype(np.int64), asked, bot, first_at, last_at)
-
-    @property
-    def count(self) -> int:
-        """Return how many there are."""
-        return len(self.first_at)
+        return cls(of_row, asked, bot, count, first_at, last_at)
 
     def compared(self, first: int, second: int, both: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
         """Return the moments on which two bots are compared, (n_t,), and how many common subjects of a slot have none.
@@ -79,6 +81,8 @@ class Moments:
             second: The other.
             both: The moments of which both have something, (n_t,).
         """
+        if self.first_at is None or self.last_at is None:
+            return both, 0
         ends = np.maximum(self.last_at[:, first], self.last_at[:, second])
         begins = np.minimum(self.first_at[:, first], self.first_at[:, second])
         near = both & (ends - begins <= _NEAR_SECONDS)
