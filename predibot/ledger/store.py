@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
@@ -25,6 +25,11 @@ RECONNECT_SECONDS = 30.0
 """For how long a server that went away is asked again before work that needs it is given up."""
 MAX_CONNECTIONS = 5
 """Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
+_OF_ROWS = (
+    *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, MemoryError),
+    SQLAlchemyError,
+)
+"""What a row that is not ours may end a command with, and a mistake of ours too."""
 _BUSY_SECONDS = 30
 _PAUSE_SECONDS = 0.02
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
@@ -183,20 +188,44 @@ class Store:
         """Return the store itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         """Close the store.
 
         Raises:
-            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut.
+            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut;
+                or if an error passes that rows explain which are not predibot's.
         """
         try:
             if kind is None:
                 # Closing writes what is still ahead into the file, which hides that it was cut.
                 self._check_in_place()
+            elif isinstance(error, _OF_ROWS):
+                self._blame_rows(error)
         finally:
             self.close()
         if kind is None:
             self._check_in_place()
+
+    def _blame_rows(self, error: Exception) -> None:
+        """Tell of a row that predibot did not write, if there is one; without one the error is a mistake of ours.
+
+        Raises:
+            LedgerUnusable: If there is one; what failed over it is its cause.
+        """
+        # Nobody needs it as long as all is well.
+        from predibot.ledger.read.foreign_rows import foreign_rows
+
+        try:
+            with self._engine.connect() as connection, _reading(connection) as transaction:
+                found = next(foreign_rows(transaction), None)
+        except SQLAlchemyError:
+            return
+        if found is not None:
+            _log.info("a row of the ledger is not predibot's", exc_info=error)
+            raise LedgerUnusable(
+                f"the ledger {self.address} holds what predibot does not write: {found.row}: {found.seen}. "
+                "`predibot ledger verify` lists all of it; put a copy in its place, or name another --ledger"
+            ) from error
 
     def _check_writable(self) -> None:
         if self._read_only:
@@ -283,11 +312,15 @@ class Store:
         try:
             yield
             self._check_in_place()
-        except (IntegrityError, DataError):
-            # The database is well; what was to be stored in it is not.
+        except (IntegrityError, DataError) as error:
+            # The database is well; what was to be stored in it is not, or what it is stored beside.
+            self._blame_rows(error)
             raise
         except (DBAPIError, NoConnection, sqlite3.Error) as error:
             raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
+        except _OF_ROWS as error:
+            self._blame_rows(error)
+            raise
         finally:
             if self._closed:
                 self._engine.pool.dispose()
