@@ -21,15 +21,12 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
+NOT_OURS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, MemoryError)
+"""What a row that predibot did not write may end its reader with, and a mistake of ours too."""
 RECONNECT_SECONDS = 30.0
 """For how long a server that went away is asked again before work that needs it is given up."""
 MAX_CONNECTIONS = 5
 """Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
-_OF_ROWS = (
-    *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, MemoryError),
-    SQLAlchemyError,
-)
-"""What a row that is not ours may end a command with, and a mistake of ours too."""
 _BUSY_SECONDS = 30
 _PAUSE_SECONDS = 0.02
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
@@ -199,14 +196,14 @@ class Store:
             if kind is None:
                 # Closing writes what is still ahead into the file, which hides that it was cut.
                 self._check_in_place()
-            elif isinstance(error, _OF_ROWS):
-                self._blame_rows(error)
+            elif isinstance(error, (*NOT_OURS, SQLAlchemyError)):
+                self.blame_rows(error)
         finally:
             self.close()
         if kind is None:
             self._check_in_place()
 
-    def _blame_rows(self, error: Exception) -> None:
+    def blame_rows(self, error: Exception) -> None:
         """Tell of a row that predibot did not write, if there is one; without one the error is a mistake of ours.
 
         Raises:
@@ -314,12 +311,12 @@ class Store:
             self._check_in_place()
         except (IntegrityError, DataError) as error:
             # The database is well; what was to be stored in it is not, or what it is stored beside.
-            self._blame_rows(error)
+            self.blame_rows(error)
             raise
         except (DBAPIError, NoConnection, sqlite3.Error) as error:
             raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
-        except _OF_ROWS as error:
-            self._blame_rows(error)
+        except (*NOT_OURS, SQLAlchemyError) as error:
+            self.blame_rows(error)
             raise
         finally:
             if self._closed:

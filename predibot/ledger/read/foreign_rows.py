@@ -35,11 +35,10 @@ from predibot.ledger.restore import FIRST_INSTANT, JSON_COLUMNS, LARGEST_NUMBER,
 from predibot.ledger.schema.instant import Instant, from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.schema.tables import Row
+from predibot.ledger.store import NOT_OURS
 from predibot.ledger.write.events import event_from_json
 from predibot.recipe.recipe import Recipe
 
-NOT_OURS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, MemoryError)
-"""What reading a value ends with that is none of ours."""
 _CACHES = ("artefacts", "changes", "memos", "run_packs")
 """Read as untrusted wherever they are read, and looked at by checks of their own."""
 _EARLIEST, _LATEST = to_microseconds(FIRST_INSTANT), to_microseconds(LAST_INSTANT)
@@ -100,7 +99,7 @@ def _constraints(connection: Connection, table: Table) -> Iterator[ForeignRow]:
             other = key.column.table.alias("other")
             there = select(1).where(other.c[key.column.name] == key.parent).exists()
             statement = select(*table.primary_key).where(key.parent.is_not(None), ~there)
-            said = f"{key.parent.name} names a row of {other.element.name} that is not there"
+            said = f"{key.parent.name} names a row of {key.column.table.name} that is not there"
         else:
             continue
         yield from _found(connection, table, statement, said)
