@@ -5,7 +5,7 @@ What the database can refuse by itself, it refuses: every rule below has a name.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, Index, LargeBinary, MetaData, UniqueConstraint, text
+from sqlalchemy import BigInteger, CheckConstraint, Index, LargeBinary, MetaData, Text, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from predibot.domain.decision import REASON_KINDS
@@ -410,4 +410,5 @@ class MemoRow(Row, table=True):
     __table_args__ = (UniqueConstraint("key"),)
     id: int | None = Field(default=None, primary_key=True)
     key: str = _text()
-    content: str = _text()
+    # What is no text is passed over here, as what is not sealed.
+    content: str = Field(sa_type=Text)
