@@ -46,17 +46,14 @@ def evaluate(
         if key is not None and (known := _known(stored_memo(connection, key))) is not None:
             return known
         try:
-            record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+            with store.rows_blamed():
+                record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
         except NOT_OURS as error:
-            store.blame_rows(error)
             # Each row may be well, and not fit to the others.
             raise _not_ours(store, error) from error
         imported = imported_decisions(connection, venue_name, as_of)
-    try:
+    with store.rows_blamed():
         found = evaluation_of(record, as_of, question)
-    except NOT_OURS as error:
-        store.blame_rows(error)
-        raise
     if imported:
         found = replace(found, notes=(*found.notes, _on_imported(imported)))
     if key is not None:

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import groupby
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import FailFast, TypeAdapter, ValidationError
+from pydantic import FailFast, Field, TypeAdapter, ValidationError
 from sqlalchemy import BigInteger, Connection, Float, Integer, insert, select
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlmodel import SQLModel
@@ -50,7 +50,7 @@ from predibot.ledger.write.claims import attempts, tasks
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import event_from_json, events, instruments, markets, remember_instruments
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
-from predibot.ledger.write.runs import bots, runs
+from predibot.ledger.write.runs import PASSED_OVER, PassedOver, bots, runs
 
 _ROWS_AT_ONCE = 500
 _POINTS_AT_ONCE = 5_000
@@ -75,7 +75,9 @@ JSON_COLUMNS: Mapping[str, TypeAdapter[Any]] = {
     "models_json": _TEXTS,
     "notes_json": _TEXTS,
     "overrides_json": _OBJECT,
-    "passed_over_json": TypeAdapter(Annotated[list[dict[str, str]], FailFast()]),
+    "passed_over_json": TypeAdapter(
+        Annotated[list[Annotated[dict[PassedOver, str], Field(min_length=len(PASSED_OVER))]], FailFast()]
+    ),
     "recipe_json": _OBJECT,
     "token_ids_json": _TEXTS,
 }

@@ -185,25 +185,36 @@ class Store:
         """Return the store itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Close the store.
 
         Raises:
-            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut;
-                or if an error passes that rows explain which are not predibot's.
+            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut.
         """
         try:
             if kind is None:
                 # Closing writes what is still ahead into the file, which hides that it was cut.
                 self._check_in_place()
-            elif isinstance(error, (*NOT_OURS, SQLAlchemyError)):
-                self.blame_rows(error)
         finally:
             self.close()
         if kind is None:
             self._check_in_place()
 
-    def blame_rows(self, error: Exception) -> None:
+    @contextmanager
+    def rows_blamed(self) -> Iterator[None]:
+        """Blame the rows for what fails over what was read of them, where it is they that are wrong; closed or not.
+
+        Raises:
+            LedgerUnusable: In place of an error over rows that predibot did not write.
+        """
+        try:
+            yield
+        except (*NOT_OURS, SQLAlchemyError) as error:
+            if not isinstance(error, DBAPIError) or isinstance(error, IntegrityError | DataError):
+                self._blame_rows(error)
+            raise
+
+    def _blame_rows(self, error: Exception) -> None:
         """Tell of a row that predibot did not write, if there is one; without one the error is a mistake of ours.
 
         Raises:
@@ -217,6 +228,9 @@ class Store:
                 found = next(foreign_rows(transaction), None)
         except SQLAlchemyError:
             return
+        finally:
+            if self._closed:
+                self._engine.pool.dispose()
         if found is not None:
             _log.info("a row of the ledger is not predibot's", exc_info=error)
             raise LedgerUnusable(
@@ -307,17 +321,14 @@ class Store:
             raise LedgerUnusable(f"the ledger {self.address} was closed; nothing more can be done with it")
         self._check_in_place()
         try:
-            yield
+            with self.rows_blamed():
+                yield
             self._check_in_place()
-        except (IntegrityError, DataError) as error:
-            # The database is well; what was to be stored in it is not, or what it is stored beside.
-            self.blame_rows(error)
+        except (IntegrityError, DataError):
+            # The database is well; what was to be stored in it is not.
             raise
         except (DBAPIError, NoConnection, sqlite3.Error) as error:
             raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
-        except (*NOT_OURS, SQLAlchemyError) as error:
-            self.blame_rows(error)
-            raise
         finally:
             if self._closed:
                 self._engine.pool.dispose()

@@ -39,7 +39,7 @@ from predibot.ledger.store import NOT_OURS
 from predibot.ledger.write.events import event_from_json
 from predibot.recipe.recipe import Recipe
 
-_CACHES = ("artefacts", "changes", "memos", "run_packs")
+_CACHES = ("artefacts", "memos", "run_packs")
 """Read as untrusted wherever they are read, and looked at by checks of their own."""
 _EARLIEST, _LATEST = to_microseconds(FIRST_INSTANT), to_microseconds(LAST_INSTANT)
 _ROWS_AT_ONCE = 500
