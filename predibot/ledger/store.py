@@ -185,13 +185,16 @@ class Store:
         """Return the store itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         """Close the store.
 
         Raises:
-            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut.
+            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut;
+                or in place of an error over rows that predibot did not write.
         """
         try:
+            if isinstance(error, (*NOT_OURS, SQLAlchemyError)):
+                self._blame_rows(error)
             if kind is None:
                 # Closing writes what is still ahead into the file, which hides that it was cut.
                 self._check_in_place()
@@ -210,8 +213,7 @@ class Store:
         try:
             yield
         except (*NOT_OURS, SQLAlchemyError) as error:
-            if not isinstance(error, DBAPIError) or isinstance(error, IntegrityError | DataError):
-                self._blame_rows(error)
+            self._blame_rows(error)
             raise
 
     def _blame_rows(self, error: Exception) -> None:
@@ -220,6 +222,9 @@ class Store:
         Raises:
             LedgerUnusable: If there is one; what failed over it is its cause.
         """
+        if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | DataError):
+            # It is the database that fails, not what stands in it.
+            return
         # Nobody needs it as long as all is well.
         from predibot.ledger.read.foreign_rows import foreign_rows
 
