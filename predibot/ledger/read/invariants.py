@@ -79,8 +79,10 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
         for market in event.markets
     }
     stake_usd = make_game(game).stake_usd
-    for (bot, kind, subject), (decision,) in rows("decisions").items():
+    for (bot, kind, subject), (decision, *others) in rows("decisions").items():
         name = f"{key}/{bot}/{subject}"
+        if others:
+            yield Broken("work has its decision", name, f"it has {len(others) + 1} decisions")
         own = [table.get((bot, kind, subject), []) for table in (said, placed, bought, quoted)]
         checked.count("forecasts in range", len(own[0]))
         checked.count("questions as asked", len(own[0]))
