@@ -102,7 +102,8 @@ def evaluate(
             store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
         )
         lost = output.worst_of(found, store, venue_name(spec), worst, recipe=name, bots=bot_names)
-    output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown, worst=lost)
+    with store.rows_blamed():
+        output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown, worst=lost)
 
 
 def _question(
