@@ -13,10 +13,11 @@ from predibot.ledger.files.pages import Pages
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_traces import decisions_with_traces
 from predibot.ledger.read.export import export_rows
-from predibot.ledger.read.foreign_rows import foreign_rows
 from predibot.ledger.read.invariants import Broken, Checked, checks_of_rows
 from predibot.ledger.read.kept_evaluations import memos, stored_memo
-from predibot.ledger.store import NOT_OURS, Store
+from predibot.ledger.schema.foreign_rows import foreign_rows
+from predibot.ledger.schema.values import ROW_ERRORS
+from predibot.ledger.store import Store
 
 _ROWS = "rows as declared"
 
@@ -48,7 +49,7 @@ def verify(store: Store) -> Verification:
     with store.read() as connection:
         broken = [*_database(connection, checked), *_rows(connection, checked)]
         # What is computed of rows that are none of ours fails too; of our own it is a mistake, which is not hidden.
-        foreign = (*NOT_OURS, SQLAlchemyError, UsageError) if broken else ()
+        foreign = (*ROW_ERRORS, SQLAlchemyError, UsageError) if broken else ()
         for check in (*checks_of_rows(connection, checked), _memos(connection, checked)):
             broken += _as_far_as_possible(check, foreign)
         kept: list[tuple[str, str, str]] = []
