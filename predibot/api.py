@@ -21,7 +21,7 @@ from predibot.jobs.commands.replay import replay_as_asked
 from predibot.jobs.deciding.activity import unwatched
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.replay.replay import Played, plan_replay
+from predibot.jobs.replay.replay import Played, Replayed, plan_replay
 from predibot.jobs.requested_recipe import AskedRecipe, asked_about, asked_recipe
 from predibot.ledger.read.rows_for_python import (
     Asked,
@@ -363,15 +363,14 @@ def decide(
         retry=_retries(retry),
     )
     caller = _caller(listener)
-    return decide_view(
-        decide_as_asked(
-            request,
-            caller,
-            ledger=_url(ledger),
-            venue=venue,
-            as_of=_aware("as_of", as_of),
-            watching=lambda: nullcontext((listener or _unheard, unwatched)),
-        )
+    return decide_as_asked(
+        request,
+        caller,
+        ledger=_url(ledger),
+        venue=venue,
+        as_of=_aware("as_of", as_of),
+        watching=lambda: nullcontext((listener or _unheard, unwatched)),
+        show=decide_view,
     )
 
 
@@ -435,7 +434,12 @@ def replay(
         settings=settings,
         clock=_wall_clock,
     )
-    done, _ = replay_as_asked(plan, _caller(listener), ledger=_url(ledger), told=told or _untold)
+    return replay_as_asked(
+        plan, _caller(listener), ledger=_url(ledger), told=told or _untold, show=lambda done, _: _replay(done)
+    )
+
+
+def _replay(done: Replayed) -> Replay:
     return Replay(Rows(done.played, _PLAYED_COLUMNS, _played_cells), Scores(done.evaluation), replay_view(done).notes)
 
 

@@ -95,7 +95,7 @@ def decide(
     from predibot.jobs.commands.decide import decide_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
-    report = decide_as_asked(
+    code = decide_as_asked(
         request,
         caller,
         ledger=ledger or DEFAULT_LEDGER,
@@ -104,8 +104,10 @@ def decide(
         settings=settings,
         processes=processes,
         watching=partial(output.watching, asked.recipe, verbose=verbose),
+        show=partial(_show, as_json=json),
     )
-    _show(report, as_json=json)
+    if code:
+        raise typer.Exit(code)
 
 
 def _say_how_to_add_a_model(source: str) -> None:
@@ -118,7 +120,7 @@ def _say_how_to_add_a_model(source: str) -> None:
         output.say(f"{names[0]} is set. To add a bot with a model, {where}.")
 
 
-def _show(report: "DecideReport", *, as_json: bool) -> None:
+def _show(report: "DecideReport", *, as_json: bool) -> int:
     from predibot.reports.terminal.terminal import print_decisions
     from predibot.reports.views.from_jobs import decide_view
 
@@ -128,8 +130,7 @@ def _show(report: "DecideReport", *, as_json: bool) -> None:
         output.print_document(view.document(), exit_code=code)
     else:
         print_decisions(output.report_console(), view)
-    if code:
-        raise typer.Exit(code)
+    return code
 
 
 def _rerun(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) -> None:
@@ -141,11 +142,12 @@ def _rerun(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) ->
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         found = rerun(store, run_key, clock=options.wall_clock, listener=listener)
-    code = FAILED if any(each.equal is False for each in found) else DONE
-    if as_json:
-        output.print_document(rerun_document(run_key, found), exit_code=code)
-    else:
-        print_rerun(output.report_console(), run_key, found)
+    with store.rows_blamed():
+        code = FAILED if any(each.equal is False for each in found) else DONE
+        if as_json:
+            output.print_document(rerun_document(run_key, found), exit_code=code)
+        else:
+            print_rerun(output.report_console(), run_key, found)
     if code:
         raise typer.Exit(code)
 

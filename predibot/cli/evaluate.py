@@ -57,19 +57,20 @@ def evaluate(
 ) -> None:
     """Track first, then score what was known as of the instant."""
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.commands.evaluate import Asking, evaluate_as_asked
+    from predibot.reports.commands.evaluate import Asking, Evaluated, evaluate_as_asked
 
     output.set_up_logs(verbose=verbose)
-    output.one_format(json=json, csv=csv)
-    if csv and worst is not None:
-        raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
+    output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
     asking = Asking(venue, recipe, bot_names, as_of, output.question_for(asked, shown, json=json, csv=csv), worst)
+
+    def show(found: Evaluated) -> None:
+        output.print_evaluation(found.evaluation, json=json, csv=csv, shown=shown, worst=found.worst)
+
     caller = output.caller(verbose=verbose)
-    found = evaluate_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, track=not no_track)
-    output.print_evaluation(found.evaluation, json=json, csv=csv, shown=shown, worst=found.worst)
+    evaluate_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, track=not no_track, show=show)
 
 
 def _question(

@@ -14,7 +14,7 @@ from predibot.domain.clock import parse_instant, parse_length
 
 if TYPE_CHECKING:
     from predibot.jobs.replay.look_ahead_check import LookAhead
-    from predibot.jobs.replay.replay import Played
+    from predibot.jobs.replay.replay import Played, Replayed
     from predibot.reports.terminal.replay import ReplayView
     from predibot.scoring.evaluation.evaluation import Evaluation
 
@@ -119,19 +119,24 @@ def replay(
         settings=caller.settings(),
         clock=caller.clock,
     )
-    done, found = replay_as_asked(
+
+    def show(done: "Replayed", found: "LookAhead | None") -> int:
+        view = replay_view(done)
+        differs = found is not None and bool(found.differences)
+        undecided = sum(each.undecided for each in done.played)
+        code = FAILED if differs else code_of_decisions(view.statuses, undecided=undecided)
+        _show(view, done.evaluation, found, code=code if json else None)
+        return code
+
+    code = replay_as_asked(
         plan,
         caller,
         ledger=ledger or DEFAULT_LEDGER,
         told=_teller(len(plan.instants)),
         question=output.question_for(Question(), Shown(), json=json),
         sample=sample if check_lookahead else None,
+        show=show,
     )
-    view = replay_view(done)
-    differs = found is not None and bool(found.differences)
-    undecided = sum(each.undecided for each in done.played)
-    code = FAILED if differs else code_of_decisions(view.statuses, undecided=undecided)
-    _show(view, done.evaluation, found, code=code if json else None)
     if code:
         raise typer.Exit(code)
 

@@ -1,12 +1,17 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command
 from predibot.cli.ending import DONE
+
+if TYPE_CHECKING:
+    from predibot.reports.commands.evaluate import Evaluated
+    from predibot.reports.terminal.evaluation_screen import Shown
 
 
 def register(app: typer.Typer) -> None:
@@ -33,17 +38,22 @@ def report(
     """Print each bot's place on the leaderboard, and of how many runs."""
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.commands.evaluate import Asking, report_as_asked
-    from predibot.reports.terminal.terminal import print_line, print_runs
-    from predibot.reports.views.evaluation_json import evaluation_document
     from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
-    output.one_format(json=json, csv=csv)
+    output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = output.question_for(Question(), shown, json=json, csv=csv)
     asking = Asking(venue, recipe, bot_names, as_of, asked, worst)
-    found = report_as_asked(asking, output.caller(verbose=verbose), ledger=ledger or DEFAULT_LEDGER)
+    show = partial(_show, shown=shown, json=json, csv=csv)
+    report_as_asked(asking, output.caller(verbose=verbose), ledger=ledger or DEFAULT_LEDGER, show=show)
+
+
+def _show(found: "Evaluated", *, shown: "Shown", json: bool, csv: bool) -> None:
+    from predibot.reports.terminal.terminal import print_line, print_runs
+    from predibot.reports.views.evaluation_json import evaluation_document
+
     rows, lost = found.runs, found.worst
     if json:
         document = {"runs": [row.document() for row in rows], **evaluation_document(found.evaluation)}

@@ -1,12 +1,16 @@
 """`predibot runs`: what is in the ledger, and taking a run out of all scores."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, Group
+
+if TYPE_CHECKING:
+    from predibot.reports.views.decide import RunRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,14 @@ def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Js
     from predibot.reports.terminal.terminal import print_runs
 
     output.set_up_logs(verbose=False)
-    rows = runs_as_asked(output.caller(verbose=False), ledger=ledger or DEFAULT_LEDGER)
-    if json:
-        output.print_document({"runs": [row.document() for row in rows]})
-    else:
-        print_runs(output.report_console(), rows)
+
+    def show(rows: Sequence["RunRow"]) -> None:
+        if json:
+            output.print_document({"runs": [row.document() for row in rows]})
+        else:
+            print_runs(output.report_console(), rows)
+
+    runs_as_asked(output.caller(verbose=False), ledger=ledger or DEFAULT_LEDGER, show=show)
 
 
 def void(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
+from typing import TypeVar
 
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener
@@ -15,6 +16,8 @@ from predibot.jobs.deciding.worker_setup import Processes
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 
+Shown = TypeVar("Shown")
+
 
 def decide_as_asked(
     request: RunRequest,
@@ -26,7 +29,8 @@ def decide_as_asked(
     settings: Settings | None = None,
     processes: int | None = None,
     watching: Callable[[], AbstractContextManager[tuple[ProgressListener, Watch]]],
-) -> DecideReport:
+    show: Callable[[DecideReport], Shown],
+) -> Shown:
     """Choose or resume the run of the slot, and make every decision that is missing.
 
     Args:
@@ -38,6 +42,7 @@ def decide_as_asked(
         settings: Left out, the caller's.
         processes: How many do the work; left out, threads of this one.
         watching: Follows what every bot does.
+        show: Makes of it what is returned; what fails there over a row that predibot did not write is that row's fault.
 
     Raises:
         PredibotError: As `decide`; or if ledger or venue cannot be opened.
@@ -46,7 +51,7 @@ def decide_as_asked(
     with opened_for(request, caller, settings, venue, as_of) as opened, Store.open(ledger) as store:
         caller.say(f"ledger: {store.address}")
         with watching() as (listener, watch):
-            return decide(
+            report = decide(
                 request,
                 store=store,
                 opened=opened,
@@ -56,6 +61,8 @@ def decide_as_asked(
                 watch=watch,
                 processes=Processes(processes, ledger) if processes else None,
             )
+        with store.rows_blamed():
+            return show(report)
 
 
 def opened_for(

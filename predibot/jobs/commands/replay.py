@@ -1,12 +1,15 @@
 """Replaying in one call: the decisions of many instants, how good they were, and whether any looked ahead."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
 from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, replay_and_look_back
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Question
+
+Shown = TypeVar("Shown")
 
 
 def replay_as_asked(
@@ -17,7 +20,8 @@ def replay_as_asked(
     told: Callable[[Played], None],
     question: Question | None = None,
     sample: int | None = None,
-) -> tuple[Replayed, LookAhead | None]:
+    show: Callable[[Replayed, LookAhead | None], Shown],
+) -> Shown:
     """Decide at every instant of a plan, track and evaluate; and make a sample again without the future.
 
     Args:
@@ -27,6 +31,7 @@ def replay_as_asked(
         told: Called after each instant.
         question: What is asked of the evaluation.
         sample: How many decisions are made again; None for none.
+        show: Makes of it what is returned, as in `decide_as_asked`.
 
     Raises:
         PredibotError: As `replay_and_look_back` and `check_look_ahead`; or if the ledger cannot be opened.
@@ -42,16 +47,17 @@ def replay_as_asked(
             told=told,
             question=question,
         )
-        if sample is None:
-            return done, None
-        found = check_look_ahead(
-            plan.request,
-            done.played,
-            plan.past,
-            store=store,
-            settings=settings,
-            clock=clock,
-            listener=listener,
-            sample=sample,
-        )
-        return done, found
+        found = None
+        if sample is not None:
+            found = check_look_ahead(
+                plan.request,
+                done.played,
+                plan.past,
+                store=store,
+                settings=settings,
+                clock=clock,
+                listener=listener,
+                sample=sample,
+            )
+    with store.rows_blamed():
+        return show(done, found)

@@ -2,10 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 
-from pydantic import TypeAdapter
 from sqlalchemy import Connection, select, update
 
 from predibot.domain.event import Event, MarketRef
@@ -25,22 +23,6 @@ class Catalogue:
     event_rows: Mapping[str, int]
     market_rows: Mapping[str, int]
     instrument_rows: Mapping[Instrument, int]
-
-
-@cache
-def _adapter() -> TypeAdapter[Event]:
-    """Return what writes and reads events; made when it is needed, as that takes a tenth of the program's start."""
-    return TypeAdapter(Event)
-
-
-def event_to_json(event: Event) -> str:
-    """Return an event as text, without the venue's payload, which is stored beside it."""
-    return _adapter().dump_json(replace(event, payload="")).decode()
-
-
-def event_from_json(text: str, payload: str) -> Event:
-    """Return the event that `event_to_json` wrote."""
-    return replace(_adapter().validate_json(text), payload=payload)
 
 
 def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> None:

@@ -12,7 +12,8 @@ from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
 from predibot.ledger.schema.tables import BotRow, DecisionRow, RunEventRow, RunRow
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
-from predibot.ledger.write.events import event_from_json, event_to_json, events, remember, run_events
+from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
+from predibot.ledger.write.events import events, remember, run_events
 
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions = table_of(DecisionRow)
@@ -288,6 +289,6 @@ def _stored(row: Any) -> StoredRun:
     return StoredRun(
         **taken,
         overrides=json.loads(row["overrides_json"]),
-        passed_over=tuple(json.loads(row["passed_over_json"])),
+        passed_over=tuple({name: each[name] for name in PASSED_OVER} for each in json.loads(row["passed_over_json"])),
         notes=tuple(json.loads(row["notes_json"])),
     )

@@ -1,8 +1,9 @@
 """What a ledger holds and how good its bots are, in one call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.track import tracked_if_reached
@@ -16,6 +17,8 @@ from predibot.reports.views.decide import RunRow
 from predibot.reports.views.from_jobs import run_row
 from predibot.reports.views.leaderboard import BASELINES
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
+
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,12 @@ class Asking:
     """How many decisions are listed that cost most; None for no list."""
 
 
-def evaluate_as_asked(asking: Asking, caller: Caller, *, ledger: str, track: bool) -> Evaluated:
-    """Track, unless that is not wanted, and return how good the bots are by what is known then.
+def evaluate_as_asked(
+    asking: Asking, caller: Caller, *, ledger: str, track: bool, show: Callable[[Evaluated], Shown]
+) -> Shown:
+    """Track, unless that is not wanted, and show how good the bots are by what is known then.
+
+    What fails over a row that predibot did not write, also where it is shown, is that row's fault.
 
     Raises:
         PredibotError: As `asked_venues` and `evaluate`; or if the ledger cannot be opened.
@@ -71,11 +78,12 @@ def evaluate_as_asked(asking: Asking, caller: Caller, *, ledger: str, track: boo
             store=store, venue_name=there.name, as_of=at, recipe=name, bots=asking.bots, question=asking.question
         )
         worst = _worst(found, store, there.name, asking, recipe=name)
-    return Evaluated(replace(found, remarks=tuple(remarks)), worst)
+    with store.rows_blamed():
+        return show(Evaluated(replace(found, remarks=tuple(remarks)), worst))
 
 
-def report_as_asked(asking: Asking, caller: Caller, *, ledger: str) -> Evaluated:
-    """Return the runs that are stored and how good the bots are by what is stored, asking no venue.
+def report_as_asked(asking: Asking, caller: Caller, *, ledger: str, show: Callable[[Evaluated], Shown]) -> Shown:
+    """Show the runs that are stored and how good the bots are by what is stored, asking no venue.
 
     Raises:
         PredibotError: As `evaluate_stored`; or if the ledger cannot be opened.
@@ -92,15 +100,18 @@ def report_as_asked(asking: Asking, caller: Caller, *, ledger: str) -> Evaluated
             clock=caller.clock,
         )
         worst = _worst(found.evaluation, store, found.venue_name, asking, recipe=found.recipe)
-    return Evaluated(found.evaluation, worst, tuple(run_row(summary) for summary in found.runs))
+    with store.rows_blamed():
+        return show(Evaluated(found.evaluation, worst, tuple(run_row(summary) for summary in found.runs)))
 
 
-def runs_as_asked(caller: Caller, *, ledger: str) -> tuple[RunRow, ...]:
-    """Return every run of a ledger, void ones too."""
+def runs_as_asked(caller: Caller, *, ledger: str, show: Callable[[tuple[RunRow, ...]], Shown]) -> Shown:
+    """Show every run of a ledger, void ones too."""
     with Store.open_to_read(ledger) as store:
         caller.say(f"ledger: {store.address}")
         with store.read() as connection:
-            return tuple(run_row(summary) for summary in list_runs(connection))
+            rows = tuple(run_row(summary) for summary in list_runs(connection))
+    with store.rows_blamed():
+        return show(rows)
 
 
 def _worst(
