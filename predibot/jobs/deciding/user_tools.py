@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, cast
 
 from predibot.contracts import Meter, Tool, ToolError, ToolResult, ToolText, TraceWriter
-from predibot.domain.bounded_text import bounded
 from predibot.domain.budget import Spending
+from predibot.domain.untrusted_text import bounded
 from predibot.errors import PluginError, UsageError, words_of
 from predibot.net.deadline import in_time
 from predibot.plugin_modules import own_code
