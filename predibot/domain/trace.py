@@ -23,7 +23,7 @@ Outcome = Literal["text", "error", "limit", "own"]
 """What a call of a tool came to: text of the tool, an error of it, a limit that was reached, or words of our own."""
 
 _LEFT_OUT = {"left_out": True}
-"""Of a field that is not written down where it is empty."""
+"""Of a field that is not written down where it says nothing."""
 _SPREAD = {"spread": True}
 """Of a field whose own fields stand in the step's row."""
 _SPARSE = {"sparse": True}
@@ -307,7 +307,7 @@ def _fields_of(value: Any) -> dict[str, object]:
             row |= _fields_of(held)
         elif "sparse" in each.metadata:
             row[each.name] = [{name: said for name, said in as_json(one).items() if said} for one in held]
-        elif held or "left_out" not in each.metadata:
+        elif held != each.default or "left_out" not in each.metadata:
             row[each.name] = as_json(held)
     return row
 

@@ -96,7 +96,7 @@ class MeteredModel:
             if call.tries:
                 self._write_failure(request, call, error)
             else:
-                self._write(ModelNotAskedStep(self._asked(request), str(error)))
+                self._write(ModelNotAskedStep(self._asked(request, is_sent=False), str(error)))
             raise
         except ModelError as error:
             call.ended(_lost_tries(error, call))
@@ -158,10 +158,10 @@ class MeteredModel:
         if self._trace is not None:
             self._trace.write(step)
 
-    def _asked(self, request: ChatRequest, refused_settings: Collection[str] = ()) -> Asked:
+    def _asked(self, request: ChatRequest, refused_settings: Collection[str] = (), *, is_sent: bool = True) -> Asked:
         """Return what is written down of a request, with those of its messages that were not yet."""
-        new = Counter(request.messages) - self._recorded
-        self._recorded |= Counter(request.messages)
+        new = Counter(request.messages if is_sent else ()) - self._recorded
+        self._recorded += new
         return Asked(
             model_name=self.name,
             request_sha256=request_digest(request),
