@@ -324,7 +324,7 @@ def step_of(row: object, number: int = 1) -> Step:
         raise ValueError(f"row {number} is no object with a kind")
     read = _READERS.get(kind)
     try:
-        _require_bounded(row, MAX_DEPTH)
+        _require_bounded(row.values(), MAX_DEPTH)
         if read is None:
             return OwnStep(kind, {name: row[name] for name in row if name not in _OF_EVERY_STEP})
         step: Step = read(_as_written_today(kind, row))
@@ -404,14 +404,17 @@ _Read: TypeAlias = Callable[[Any], Any]
 _OF_EVERY_STEP = ("step", "kind", "untrusted_mark")
 
 
-def _require_bounded(value: object, depth: int) -> None:
-    if isinstance(value, str) and len(value) > MAX_TEXT_CHARACTERS + _MORE_CHARACTERS:
-        raise ValueError(f"it has a text of {len(value):,} characters, and at most {MAX_TEXT_CHARACTERS:,} are written")
-    if isinstance(value, dict | list):
-        if depth < 0:
-            raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
-        for each in value.values() if isinstance(value, dict) else value:
-            _require_bounded(each, depth - 1)
+def _require_bounded(values: Iterable[object], depth: int) -> None:
+    if depth < 0:
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    for each in values:
+        if isinstance(each, str):
+            if len(each) > MAX_TEXT_CHARACTERS + _MORE_CHARACTERS:
+                raise ValueError(
+                    f"it has a text of {len(each):,} characters; at most {MAX_TEXT_CHARACTERS:,} are written"
+                )
+        elif isinstance(each, dict | list):
+            _require_bounded(each.values() if isinstance(each, dict) else each, depth - 1)
 
 
 def _reader(hint: Any) -> _Read:
