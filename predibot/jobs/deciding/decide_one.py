@@ -247,6 +247,7 @@ def _decided(job: DecideJob, worker: Worker, began: float, context: Context) -> 
         seconds = time.monotonic() - began
         return Finished("refused", worker.instant(), event, str(error), seconds=seconds)
     except (BudgetSpent, LoopEnded) as error:
+        # The latter in a rerun, for a reason that is in no step.
         event = worker.events[job.subject.id]
         seconds = time.monotonic() - began
         return Finished(

@@ -71,7 +71,7 @@ class Record:
     trace: Trace = field(default_factory=Trace)
     """What is given again, written down anew."""
     _calls: deque[ModelCall] = field(default_factory=deque)
-    _results: dict[tuple[object, ...], deque[tuple[ToolStep, list[Step]]]] = field(default_factory=dict)
+    _results: dict[tuple[str, str], deque[tuple[ToolStep, list[Step]]]] = field(default_factory=dict)
     _opened: dict[str, ToolOpenedStep] = field(default_factory=dict)
     """Tools of the user's own, by name."""
 
@@ -88,7 +88,8 @@ class Record:
                 case SearchStep() | PageVisitedStep() | PageRefusedStep() | ToolPaidStep():
                     before.append(step)
                 case ToolStep():
-                    self._results.setdefault(_key(step), deque()).append((step, before))
+                    given = step.arguments if isinstance(step.arguments, Mapping) else {}
+                    self._results.setdefault(_key(step.name, given), deque()).append((step, before))
                     before = []
 
     def set_up(self, context: Context, strategy: StrategySpec, settings: ModelSettings | None = None) -> Context:
@@ -150,10 +151,10 @@ class Record:
         return not self._calls or any(step.asked.tools for step in self._calls)
 
     def _search(self, query: str) -> ToolResult:
-        return self._result((WEB_SEARCH, query))
+        return self._result(WEB_SEARCH, {"query": query})
 
     def _visit(self, url: str, part: int, focus: str | None) -> ToolResult:
-        return self._result((VISIT_WEBPAGE, url, part, focus))
+        return self._result(VISIT_WEBPAGE, {"url": url, "part": part, "focus": focus})
 
     def _open(self, name: str) -> Tool:
         step = self._opened.get(name)
@@ -161,12 +162,13 @@ class Record:
             raise NotRecorded(f"the tool {name!r} was not opened")
         self.trace.write(step)
         schema = ToolSchema(name, step.description, step.parameters)
-        return Tool(schema, lambda arguments, _seconds: self._result(_user_key(name, arguments)))
+        return Tool(schema, lambda arguments, _seconds: self._result(name, arguments))
 
-    def _result(self, key: tuple[object, ...]) -> ToolResult:
+    def _result(self, name: str, given: Mapping[str, object]) -> ToolResult:
+        key = _key(name, given)
         waiting = self._results.get(key)
         if not waiting:
-            raise NotRecorded(f"{key[0]} was not called with {str(key[1:])[:200]}")
+            raise NotRecorded(f"{name} was not called with {key[1][:200]}")
         step, before = waiting.popleft()
         for found in before:
             self.trace.write(found)
@@ -188,14 +190,12 @@ class _RecordedModel:
         return self.record.reply(self.name, request)
 
 
-def _key(step: ToolStep) -> tuple[object, ...]:
-    """Return what a call of a tool is found by: what the tool is given in the end."""
-    given = step.arguments if isinstance(step.arguments, Mapping) else {}
-    if step.name == VISIT_WEBPAGE:
-        url, part = given.get("url"), given.get("part")
-        return (step.name, url.strip() if isinstance(url, str) else url, part or 1, given.get("focus") or None)
-    return (step.name, given.get("query")) if step.name == WEB_SEARCH else _user_key(step.name, given)
-
-
-def _user_key(name: str, arguments: Mapping[str, object]) -> tuple[object, ...]:
-    return (name, json.dumps(arguments, sort_keys=True))
+def _key(name: str, given: Mapping[str, object]) -> tuple[str, str]:
+    """Return what a call of a tool is found by: what the tool is given in the end, and a model may give anything."""
+    if name == VISIT_WEBPAGE:
+        url = given.get("url")
+        page = url.strip() if isinstance(url, str) else url
+        given = {"url": page, "part": given.get("part") or 1, "focus": given.get("focus") or None}
+    elif name == WEB_SEARCH:
+        given = {"query": given.get("query")}
+    return name, json.dumps(given, sort_keys=True)

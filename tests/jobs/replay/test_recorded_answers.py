@@ -57,6 +57,12 @@ def test_an_answer_is_what_it_was_whatever_it_says(result: str, more: dict[str, 
     assert again(searched(result, **more)) == said
 
 
+@pytest.mark.parametrize("query", [["rain"], {"rain": 1}, None])
+def test_a_call_with_another_query_than_a_text_is_no_crash(query: object) -> None:
+    with pytest.raises(NotRecorded, match="web_search was not called with"):
+        again(searched("error: give query as text", arguments={"query": query}, outcome="own"))
+
+
 def test_a_limit_is_reached_again_in_whatever_words() -> None:
     with pytest.raises(BudgetSpent, match=r"\Aenough searched\Z"):
         again(searched("told otherwise", outcome="limit", said="enough searched"))
