@@ -94,7 +94,8 @@ def test_a_trace_of_before_types_is_rerun() -> None:
     [
         ("model", {"usage": 4}, "usage: it is 4, not an object"),
         ("model", {"usage": ...}, "usage is missing"),
-        ("model", {"cost": {"usd": 1e400, "source": "recipe"}}, "cost: usd: it is inf, not a number"),
+        ("model", {"cost": {"usd": math.inf, "source": "recipe"}}, "cost: usd: it is inf, not a number"),
+        ("model", {"seconds": math.nan}, "seconds: it is nan, not a number"),
         ("model", {"retries": True}, "retries: it is True, not a whole number"),
         ("model", {"retries": 2**70}, "retries: it is 1180591620717411303424, not a whole number"),
         ("model", {"finish_reason": "sudden"}, "finish_reason: it is 'sudden', not one of"),

@@ -94,7 +94,8 @@ def rerun(
         for bot, event in pairs:
             if (bot.name, event.id) not in before:
                 continue
-            stored = _stored(store, run.key, bot.name, event.id)
+            with store.read() as connection:
+                stored = decisions_named(connection, run.key, bot.name, event.id)[0]
             kept = Traces(store).read(stored.trace_sha256) if stored.trace_sha256 else StoredTrace()
             if bot.name in lacking:
                 found.append(Rerun(bot.name, event.id, stored.status, False, lacking[bot.name]))
@@ -179,11 +180,6 @@ def _quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
             values: dict[str, Any] = {name: row[name] for name in Quote.__slots__}
             found[row["market_id"]] = Quote(**{**values, "at": parse_instant(row["at"])})
     return found
-
-
-def _stored(store: Store, run: str, bot: str, event_id: str) -> TracedDecision:
-    with store.read() as connection:
-        return decisions_named(connection, run, bot, event_id)[0]
 
 
 def _not_rerun(bot: BotSpec, stored: TracedDecision, kept: StoredTrace) -> str:
