@@ -131,10 +131,9 @@ def test_another_step_that_is_none_is_told_of_and_may_have_cost_anything(kind: s
     assert "1. no step that predibot wrote; --json shows it" in shown(trace)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
-)
+FLAT = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
+LISTED = FLAT | st.lists(FLAT, max_size=3)
+JSON = LISTED | st.lists(LISTED, max_size=3) | st.dictionaries(st.text(max_size=9), LISTED, max_size=3)
 
 
 @given(st.data(), JSON)

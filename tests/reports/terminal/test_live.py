@@ -54,7 +54,7 @@ def test_what_strangers_wrote_does_nothing_on_the_screen() -> None:
     screen = StringIO()
     with live_board([hostile], screen, width=120) as board:
         step = {"kind": "search", "step": 1, "query": hostile, "cost_usd": 0.0}
-        board.activity(of_step(hostile, hostile, step))
+        board.activity(of_step(hostile, hostile, 1, step))
         board.progress(Progress(hostile, 1, 2, hostile))
         assert not set("\x1b\x07\u202e\x9b") & set(_drawn(board))
     assert "owned\x07" not in screen.getvalue()
