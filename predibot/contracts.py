@@ -16,6 +16,7 @@ from predibot.domain.decision import Abstention, Booking, Decision, Order, Subje
 from predibot.domain.event import Event, EventPage, EventView, MarketRef, Skip
 from predibot.domain.price import Instrument, Price, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
+from predibot.domain.trace import Step
 from predibot.errors import ModelRefused, PluginError
 from predibot.games.answers import Words
 from predibot.games.fills import FillModel
@@ -226,12 +227,16 @@ class KeptReservation(Reservation, Protocol):
 class TraceWriter(Protocol):
     """Where everything an agent says, calls and is told is written down."""
 
-    def record(self, kind: str, **fields: object) -> None:
+    def write(self, step: Step) -> None:
         """Write one step down; secrets never get this far."""
         ...
 
+    def record(self, kind: str, **fields: object) -> None:
+        """Write down a step of a strategy's own, under a name that none of predibot's has."""
+        ...
+
     @property
-    def steps(self) -> Sequence[Mapping[str, Any]]:
+    def steps(self) -> Sequence[Step]:
         """Return the steps as they are written down."""
         ...
 

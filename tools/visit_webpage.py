@@ -8,6 +8,7 @@ from datetime import datetime
 
 from predibot.contracts import ToolError, ToolResult, ToolText, TraceWriter
 from predibot.domain.clock import format_instant
+from predibot.domain.trace import PageRefusedStep, PageVisitedStep, Step
 from predibot.research.pages.chunks import focused_parts, mentions, parts_of
 from predibot.research.pages.errors import AddressRefused, PageError, PageTooLate, PageUnavailable, PageUnreadable
 from predibot.research.pages.fetch import FetchPolicy, Page, SafeFetcher, utc_now
@@ -118,10 +119,24 @@ class _Visitor:
             reading = self._reading(url)
             shown = _shown(reading, part, focus)
         except PageError as error:
-            self._record("page_refused", url=url, error=error.kind, message=str(error))
+            self._write(PageRefusedStep(str(url), error.kind, str(error)))
             return ToolError(f"{error}.")
         sha256 = self._keep(reading.text)
-        self._record("page_visited", url=url, part=part, focus=focus, sha256=sha256, **_kept(reading))
+        date = reading.date
+        self._write(
+            PageVisitedStep(
+                url=url,
+                part=part,
+                focus=focus,
+                sha256=sha256,
+                final_url=reading.url,
+                title=reading.title,
+                body_sha256=reading.body_sha256,
+                published=date.published.text if date.published else None,
+                modified=date.modified.text if date.modified else None,
+                date_confidence=date.confidence,
+            )
+        )
         return ToolText(shown)
 
     def _reading(self, url: str) -> Reading:
@@ -142,9 +157,9 @@ class _Visitor:
                 self._readings.popitem(last=False)
         return known
 
-    def _record(self, kind: str, **fields: object) -> None:
+    def _write(self, step: Step) -> None:
         if self._trace is not None:
-            self._trace.record(kind, **fields)
+            self._trace.write(step)
 
 
 def text_digest(text: str) -> str:
@@ -195,16 +210,3 @@ def _heading(reading: Reading) -> str:
         said = f"changed {date.modified.text}" if date.modified is not None else "undated"
     title = f"{reading.title[:TITLE_CHARACTERS]}\n" if reading.title else ""
     return f"{title}{reading.url[:URL_CHARACTERS]} · {said}"
-
-
-def _kept(reading: Reading) -> dict[str, object]:
-    """Return what the record keeps of a page."""
-    date = reading.date
-    return {
-        "final_url": reading.url,
-        "title": reading.title,
-        "body_sha256": reading.body_sha256,
-        "published": date.published.text if date.published else None,
-        "modified": date.modified.text if date.modified else None,
-        "date_confidence": date.confidence,
-    }

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from predibot.contracts import Meter, ToolError, ToolResult, ToolText, TraceWriter
 from predibot.domain.budget import Spending
 from predibot.domain.clock import format_instant
+from predibot.domain.trace import SearchHit, SearchStep
 from predibot.research.search.blocked_domains import blocked_domains, is_blocked
 from predibot.research.search.provider import (
     SearchAnswer,
@@ -89,7 +90,7 @@ def make_web_search(
         tally = _Tally()
         shown = desk.first_results(wanted, tally)
         if trace is not None:
-            _record(trace, wanted, shown, tally)
+            trace.write(_step(wanted, shown, tally))
         return _said(wanted, shown, tally)
 
     return web_search
@@ -206,25 +207,20 @@ def _plain(text: str, longest: int) -> str:
     return " ".join("".join(seen).split())[:longest]
 
 
-def _record(trace: TraceWriter, query: str, shown: Sequence[SearchResult], tally: _Tally) -> None:
-    """Write a search down: what was found, what was dropped and what it cost."""
-    is_known = None not in tally.costs_usd
-    trace.record(
-        "search",
-        query=query,
-        results=[
-            {
-                "title": _plain(result.title, _TITLE_CHARACTERS),
-                "url": result.url,
-                "published_at": None if result.published_at is None else format_instant(result.published_at),
-                "provider": result.provider,
-            }
-            for result in shown
-        ],
-        dropped=dict(tally.dropped),
-        failures=list(tally.failures),
-        cost_usd=sum(cost for cost in tally.costs_usd if cost is not None) if is_known else None,
+def _step(query: str, shown: Sequence[SearchResult], tally: _Tally) -> SearchStep:
+    """Return a search as it is written down: what was found, what was dropped and what it cost."""
+    hits = (
+        SearchHit(
+            _plain(result.title, _TITLE_CHARACTERS),
+            result.url,
+            None if result.published_at is None else format_instant(result.published_at),
+            result.provider,
+        )
+        for result in shown
     )
+    known = [cost for cost in tally.costs_usd if cost is not None]
+    cost_usd = sum(known) if len(known) == len(tally.costs_usd) else None
+    return SearchStep(query, tuple(hits), dict(tally.dropped), tuple(tally.failures), cost_usd)
 
 
 __all__ = ["SearchPolicy", "make_web_search"]

@@ -48,9 +48,12 @@ def decide(
         typer.Option("--executor", metavar="KIND:N", help="threads:32 or processes:4; left out: threads"),
     ] = None,
     retry: options.Retry = None,
-    replay_traces: Annotated[
+    rerun_traces: Annotated[
         str | None,
-        typer.Option("--replay-traces", metavar="RUN_KEY", help="decide a run again from its traces, and compare"),
+        typer.Option("--rerun-traces", metavar="RUN_KEY", help="decide a run again from its traces, and compare"),
+    ] = None,
+    replay_traces: Annotated[
+        str | None, typer.Option("--replay-traces", hidden=True, help="the same, by an older name")
     ] = None,
     new_run: Annotated[bool, typer.Option("--new-run", help="start another run in the same slot")] = False,
     json: options.Json = False,
@@ -64,8 +67,8 @@ def decide(
     output.set_up_logs(verbose=verbose)
     caller = output.caller(verbose=verbose)
     settings = caller.settings()
-    if replay_traces is not None:
-        _rerun(replay_traces, ledger, as_json=json, verbose=verbose)
+    if (run_key := rerun_traces or replay_traces) is not None:
+        _rerun(run_key, ledger, as_json=json, verbose=verbose)
         return
     pool = parse_executor(executor) if executor else None
     if pool is not None and pool.kind == "threads":

@@ -1,5 +1,6 @@
-"""Untrusted text: titles, messages and answers of others, made harmless for a screen, a spreadsheet or a parser."""
+"""Untrusted text: titles, messages and answers of others, made harmless for a screen, a model or a parser."""
 
+import re
 import unicodedata
 
 _JOINERS = "\u200c\u200d"
@@ -7,6 +8,9 @@ _JOINERS = "\u200c\u200d"
 _REPLACEMENT = "\ufffd"
 MAX_JSON_VALUES = 3_000_000
 """By its commas, colons and brackets; recorded files have one in twenty bytes, and one takes up to 75 in memory."""
+MAX_TITLE_CHARACTERS = 500
+# Also what turns the direction of text around, and half of a surrogate pair, which is no UTF-8.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 FORMULA = ("=", "+", "-", "@")
 """With which a cell begins that a spreadsheet would run, also where they are as wide as ideographs."""
 
@@ -48,6 +52,17 @@ def _harmless(character: str) -> str:
     if category == "Cf" and character not in _JOINERS:
         return ""
     return character
+
+
+def title_line(text: str) -> str:
+    """Return a title as a model is shown it: on one line, without control characters, at most so long as a title is."""
+    return bounded(" ".join(_CONTROL.sub(" ", text).split()), MAX_TITLE_CHARACTERS)
+
+
+def bounded(text: str, characters: int) -> str:
+    """Return a text without control characters, and its beginning where it is long."""
+    harmless = _CONTROL.sub(" ", text)
+    return harmless if len(harmless) <= characters else f"{harmless[:characters]} … (shortened)"
 
 
 def has_too_many_values(text: str | bytes, most: int = MAX_JSON_VALUES) -> bool:

@@ -2,12 +2,22 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from predibot.domain.trace import (
+    ModelFailedStep,
+    ModelStep,
+    PageVisitedStep,
+    SearchStep,
+    Step,
+    StoredTrace,
+    cost_of_steps,
+    estimated_usd_of_steps,
+    seconds_of,
+)
 from predibot.errors import UsageError
-from predibot.ledger.files.traces import Traces, cost_of_steps, estimated_usd_of_steps
+from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_traces import TracedDecision, decisions_named, decisions_with_traces
 from predibot.ledger.store import Store
 
@@ -16,15 +26,13 @@ _DIGEST = re.compile(rf"[0-9a-f]{{{LEAST_PREFIX},64}}")
 ALL = "all"
 """Stands for every kind of step in a sum."""
 
-Step = Mapping[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class ReadTrace:
-    """A decision with the steps of its trace."""
+    """A decision with its trace."""
 
     decision: TracedDecision
-    steps: tuple[Step, ...]
+    trace: StoredTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,7 @@ def read_trace(store: Store, asked: str) -> ReadTrace:
     decision = _by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _by_name(store, asked)
     if decision.trace_sha256 is None:
         raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")
-    return ReadTrace(decision, Traces(store).steps(decision.trace_sha256))
+    return ReadTrace(decision, Traces(store).read(decision.trace_sha256))
 
 
 def used(store: Store) -> UsedReport:
@@ -81,17 +89,9 @@ def used(store: Store) -> UsedReport:
     missing = []
     for decision in traced:
         try:
-            steps = Traces(store).steps(str(decision.trace_sha256))
-            _sum(decision.bot, ALL, steps)
+            steps_of.setdefault(decision.bot, []).extend(Traces(store).read(str(decision.trace_sha256)).steps)
         except UsageError as error:
             missing.append(str(error))
-            continue
-        except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
-            missing.append(
-                f"the trace {decision.trace_sha256} holds other things than steps; predibot did not write it"
-            )
-            continue
-        steps_of.setdefault(decision.bot, []).extend(steps)
     rows = [row for bot, steps in steps_of.items() for row in _rows(bot, steps)]
     return UsedReport(tuple(rows), len(traced) - len(missing), tuple(missing))
 
@@ -128,33 +128,29 @@ def _rows(bot: str, steps: Iterable[Step]) -> Iterator[Used]:
     """Yield a row for each kind of step, and their sum."""
     by_kind: dict[str, list[Step]] = {}
     for step in steps:
-        by_kind.setdefault(step["kind"], []).append(step)
+        by_kind.setdefault(step.kind, []).append(step)
     for kind in sorted(by_kind):
         yield _sum(bot, kind, by_kind[kind])
     yield _sum(bot, ALL, [step for steps in by_kind.values() for step in steps])
 
 
 def _sum(bot: str, kind: str, steps: Sequence[Step]) -> Used:
-    usages = [step["usage"] for step in steps if step["kind"] == "model"]
+    usages = [step.reply.usage for step in steps if isinstance(step, ModelStep)]
+    failed = [step for step in steps if isinstance(step, ModelFailedStep)]
     cost_usd, cost_known_usd = cost_of_steps(steps)
     return Used(
         bot,
         kind,
         steps=len(steps),
-        input_tokens=sum(usage["input_tokens"] or 0 for usage in usages),
-        output_tokens=sum(usage["output_tokens"] or 0 for usage in usages),
-        calls=sum(step["kind"] in ("model", "model_failed") for step in steps),
-        calls_without_usage=sum(_says_nothing(step) for step in steps),
-        searches=sum(step["kind"] == "search" for step in steps),
-        pages=sum(step["kind"] == "page_visited" for step in steps),
-        seconds=math.fsum(step.get("seconds") or 0.0 for step in steps),
+        input_tokens=sum(usage.input_tokens or 0 for usage in usages),
+        output_tokens=sum(usage.output_tokens or 0 for usage in usages),
+        calls=len(usages) + len(failed),
+        calls_without_usage=sum(None in (usage.input_tokens, usage.output_tokens) for usage in usages)
+        + sum(step.worst.tokens > 0 for step in failed),
+        searches=sum(isinstance(step, SearchStep) for step in steps),
+        pages=sum(isinstance(step, PageVisitedStep) for step in steps),
+        seconds=math.fsum(seconds_of(step) or 0.0 for step in steps),
         cost_usd=cost_usd,
         cost_known_usd=cost_known_usd,
         cost_estimated_usd=estimated_usd_of_steps(steps),
     )
-
-
-def _says_nothing(step: Step) -> bool:
-    if step["kind"] == "model":
-        return None in (step["usage"]["input_tokens"], step["usage"]["output_tokens"])
-    return bool(step["kind"] == "model_failed" and step["worst"]["tokens"])

@@ -115,7 +115,7 @@ def _keep(connection: Connection, kept: list[tuple[str, str, str]]) -> Iterator[
 def _artefacts(store: Store, kept: list[tuple[str, str, str]], checked: Checked) -> Iterator[Broken]:
     """Yield the traces and pages that are missing, or whose content does not have their hash."""
     traces, pages = Traces(store), Pages(store)
-    read = {"traces present": lambda digest: [*traces.steps(digest)], "pages present": pages.text}
+    read = {"traces present": traces.read, "pages present": pages.text}
     for check, name, digest in kept:
         checked.count(check)
         try:

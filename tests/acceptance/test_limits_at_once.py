@@ -100,7 +100,7 @@ def test_lost_answers_and_their_retries_never_book_more_than_the_limit(
     said = {each["message"] for each in ended.document["decisions"] if each["status"] == "abstained"}
     assert said
     assert all("the run's limit of $0.3 is reached" in each for each in said)
-    again = predibot("decide", "--replay-traces", ended.document["run"]["key"], "--json")
+    again = predibot("decide", "--rerun-traces", ended.document["run"]["key"], "--json")
     assert [row for row in again.document["decisions"] if not row["equal"]] == []
 
 

@@ -67,7 +67,7 @@ def test_settings_reach_the_provider_and_what_it_refuses_is_on_the_row_and_in_th
     assert "settings: top_p 0.9, reasoning_effort low" in shown
     assert "refused settings: temperature" in shown
     assert NOTE in predibot("export", "--table", "decisions").out
-    again = predibot("decide", "--replay-traces", run, "--json")
+    again = predibot("decide", "--rerun-traces", run, "--json")
     assert (again.code, len(provider.asked)) == (0, 2), again.out + again.err
 
 

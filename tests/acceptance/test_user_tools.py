@@ -129,7 +129,7 @@ def test_a_tool_of_one_file_is_called_by_a_bot_traced_and_rerun(user: User) -> N
     assert [step.get("untrusted_mark") for step in steps] == [mark[1], *[None] * (len(steps) - 1)]
     # Nobody is there any more: neither the model nor the tool.
     (user.folder / "mine" / "base_rate.py").unlink()
-    again = json.loads(user.run("decide", "--replay-traces", document["run"]["key"], "--json").stdout)
+    again = json.loads(user.run("decide", "--rerun-traces", document["run"]["key"], "--json").stdout)
     assert [each["equal"] for each in again["decisions"]] == [True]
 
 

@@ -49,7 +49,7 @@ def keeping(traces: Traces) -> float:
     taken = []
     for number in range(DECISIONS):
         trace = Trace()
-        trace.record("model", number=number)
+        trace.record("mine", number=number)
         taken.append(milliseconds(partial(traces.keep, trace)))
     return median(taken)
 

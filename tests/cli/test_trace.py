@@ -69,7 +69,7 @@ def test_traces_are_found_from_another_folder(agent: Predibot, tmp_path: Path, m
     ledger = ("--ledger", f"sqlite:///{tmp_path}/runs/out/predibot.db")
     assert agent("trace", name, *ledger).code == 0
     assert agent("trace", "--cost", "--json", *ledger).document == steps
-    assert "1 of 1 decisions" in agent("decide", "--replay-traces", name.rsplit("/", 2)[0], *ledger).out
+    assert "1 of 1 decisions" in agent("decide", "--rerun-traces", name.rsplit("/", 2)[0], *ledger).out
 
 
 def test_a_trace_that_is_gone_is_named_and_left_out_of_the_sums(agent: Predibot, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ READ_COMMANDS = (
     ("trace", "--cost"),
     ("runs",),
     ("doctor",),
-    ("decide", "--replay-traces", "tiny@2026-02-13T00:00Z"),
+    ("decide", "--rerun-traces", "tiny@2026-02-13T00:00Z"),
 )
 WRITE_COMMANDS = (
     ("track", "--venue", "archive:archive"),

@@ -120,7 +120,7 @@ def test_a_server_holds_traces_and_pages_itself(
     looked_at = {check["name"]: check["rows"] for check in said.document["checks"]}
     assert (said.code, looked_at["traces present"], looked_at["pages present"] > 0) == (0, 2, True)
     run = predibot("runs", "--json", *ledger).document["runs"][0]["key"]
-    assert "4 of 4 decisions are the same again" in predibot("decide", "--replay-traces", run, *ledger).out
+    assert "4 of 4 decisions are the same again" in predibot("decide", "--rerun-traces", run, *ledger).out
     assert [*(tmp_path / "elsewhere").iterdir()] == []
 
 

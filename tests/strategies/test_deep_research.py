@@ -15,9 +15,10 @@ from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Decision
+from predibot.domain.trace import StoredTrace, cost_of_steps
 from predibot.errors import BudgetSpent, ModelUnavailable, PluginError
 from predibot.jobs.replay.recorded_answers import Record
-from predibot.ledger.files.traces import Trace, cost_of_steps
+from predibot.ledger.files.traces import Trace
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.chat_server import ChatServer, chat_server, completion
 from tests.agents.clients import SECRET, Clock, retry_of
@@ -126,7 +127,7 @@ def over_loopback(server: ChatServer, budget: Budget, trace: Trace) -> Callable[
 BACKGROUND = spec_of("deep_research", {"model": NAME, "extract_model": "openai/cheap", "max_searches": 2})
 
 
-def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() -> None:
+def test_a_report_from_the_background_becomes_a_decision_that_can_be_rerun() -> None:
     budget, trace = Budget.of("decision", Limits(usd=5.0)), Trace((SECRET,))
     extracted = completion(json.dumps(answer()), usage={"prompt_tokens": 900, "completion_tokens": 100})
     with chat_server(QUEUED, WORKING, completed(), extracted) as server:
@@ -141,7 +142,7 @@ def test_a_report_from_the_background_becomes_a_decision_that_can_be_replayed() 
     assert cost_of_steps(trace.steps)[0] == pytest.approx(usd)
     assert budget.spent().usd == pytest.approx(usd)
     assert SECRET not in trace.text
-    seen = Record(tuple(trace.steps), "").set_up(context(), BACKGROUND)
+    seen = Record(StoredTrace(trace.steps)).set_up(context(), BACKGROUND)
     again = replace(seen, view=context(rain("m1")).view)
     assert load_strategy(BACKGROUND).decide(again) == decision
     assert seen.trace.steps == trace.steps

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from predibot.tools.visit_webpage import make_visit_webpage, visit_webpage
@@ -29,10 +30,10 @@ STATED = '<meta property="article:published_time" content="{}">'
 class Notes:
     """A trace that keeps what is written down."""
 
-    seen: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    seen: list[Any] = field(default_factory=list)
 
-    def record(self, kind: str, **fields: object) -> None:
-        self.seen.append((kind, fields))
+    def write(self, step: Any) -> None:
+        self.seen.append(step)
 
 
 @dataclass
@@ -126,7 +127,7 @@ def test_a_replay_sees_only_pages_that_prove_to_be_older(head: str, shown: bool)
     said = tool(Site(html("<p>The vote is on Tuesday.</p>", head)), as_of=NOW, trace=notes)(URL, 1, None)
     assert said.startswith("error:") is not shown
     assert ("Tuesday" in said) is shown
-    assert [fields.get("error") for _, fields in notes.seen] == [None if shown else "PageTooLate"]
+    assert [getattr(step, "error", None) for step in notes.seen] == [None if shown else "PageTooLate"]
 
 
 @pytest.mark.parametrize(("at", "shown"), [(datetime(2026, 2, 1, tzinfo=UTC), True), (None, False)])
@@ -140,11 +141,11 @@ def test_every_visit_is_written_down_with_the_hash_of_the_page() -> None:
     visit = tool(Site(html("<p>The vote is on Tuesday.</p>")), trace=notes)
     visit(URL, 1, None)
     visit(URL, 7, None)
-    (shown, fields), (refused, why) = notes.seen
-    assert (shown, refused) == ("page_visited", "page_refused")
-    assert fields["sha256"] == hashlib.sha256(b"The vote is on Tuesday.").hexdigest()
-    assert fields["body_sha256"] == hashlib.sha256(html("<p>The vote is on Tuesday.</p>")).hexdigest()
-    assert why["error"] == "PageUnreadable"
+    shown, refused = notes.seen
+    assert (shown.kind, refused.kind) == ("page_visited", "page_refused")
+    assert shown.sha256 == hashlib.sha256(b"The vote is on Tuesday.").hexdigest()
+    assert shown.body_sha256 == hashlib.sha256(html("<p>The vote is on Tuesday.</p>")).hexdigest()
+    assert refused.error == "PageUnreadable"
 
 
 def test_the_whole_text_of_a_page_that_is_shown_is_kept_and_of_no_other() -> None:
@@ -159,7 +160,7 @@ def test_the_whole_text_of_a_page_that_is_shown_is_kept_and_of_no_other() -> Non
     make_visit_webpage(FetchPolicy(as_of=NOW), fetch=late.fetch, keep=keep)(URL, 1, None)
     assert [text.count("Paragraph") for text in kept] == [400]
     assert part.splitlines()[3] in kept[0]
-    assert notes.seen[0][1]["sha256"] == "its hash"
+    assert notes.seen[0].sha256 == "its hash"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from predibot.tools.web_search import SearchPolicy, make_web_search
 
 from predibot.domain.budget import Limits, Spending
+from predibot.domain.trace import SearchHit, SearchStep
 from predibot.errors import BudgetSpent
 from predibot.research.search.provider import (
     SearchAnswer,
@@ -49,10 +50,10 @@ class ScriptedProvider:
 class Recorder:
     """Keeps what is traced."""
 
-    rows: list[dict[str, object]] = field(default_factory=list)
+    steps: list[SearchStep] = field(default_factory=list)
 
-    def record(self, kind: str, **fields: object) -> None:
-        self.rows.append({"kind": kind, **fields})
+    def write(self, step: SearchStep) -> None:
+        self.steps.append(step)
 
 
 @dataclass
@@ -170,7 +171,7 @@ def test_a_replay_drops_what_is_undated_or_later_and_counts_it() -> None:
     assert text.startswith("1 results")
     assert "a.example" not in text
     assert "b.example" not in text
-    assert trace.rows[0]["dropped"] == {"without a provable date": 1, "later than the replay's instant": 1}
+    assert trace.steps[0].dropped == {"without a provable date": 1, "later than the replay's instant": 1}
 
 
 def test_a_replay_never_asks_a_provider_that_does_not_date_its_results() -> None:
@@ -196,22 +197,15 @@ def test_where_everything_was_dropped_the_next_provider_is_asked() -> None:
 def test_a_search_is_traced_with_its_results_and_its_cost() -> None:
     trace = Recorder()
     asked(ScriptedProvider([result()]), trace=trace)
-    row = trace.rows[0]
-    assert (row["kind"], row["query"], row["cost_usd"]) == ("search", "who wins", 0.01)
-    assert row["results"] == [
-        {
-            "title": "A title",
-            "url": "https://news.example/a",
-            "published_at": "2026-01-04T12:00Z",
-            "provider": "scripted",
-        }
-    ]
+    step = trace.steps[0]
+    assert (step.query, step.cost_usd) == ("who wins", 0.01)
+    assert step.results == (SearchHit("A title", "https://news.example/a", "2026-01-04T12:00Z", "scripted"),)
 
 
 def test_an_unknown_cost_is_unknown_and_not_zero() -> None:
     trace = Recorder()
     asked(ScriptedProvider([result()], usd_per_call=None), trace=trace)
-    assert trace.rows[0]["cost_usd"] is None
+    assert trace.steps[0].cost_usd is None
 
 
 def test_a_call_is_reserved_and_settled_and_a_spent_budget_stops_it() -> None:

@@ -93,17 +93,13 @@ def _taken(reply: ChatReply, form: AnswerForm, *, may_abstain: bool) -> LoopResu
         return LoopResult(None, refusal)
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
-    text = _json_part(reply.message.text)
+    fenced = _FENCED.match(reply.message.text)
+    text = fenced.group(1) if fenced else reply.message.text
     reason = abstention_of(read_json(text, form.fields)) if may_abstain else None
     if reason is not None:
         return LoopResult(None, abstained(reason))
     # As text, so that it is read once: text in text is no object.
     return LoopResult(form.parse(text), sources=reply.citations)
-
-
-def _json_part(text: str) -> str:
-    fenced = _FENCED.match(text)
-    return fenced.group(1) if fenced else text
 
 
 def _after(complaint: str) -> str:

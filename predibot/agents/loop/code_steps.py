@@ -18,6 +18,7 @@ from predibot.agents.loop.evidence import ERROR, Told
 from predibot.agents.loop.tool_loop import Talk
 from predibot.agents.loop.transcript import MAX_OLD_WORDS, cut
 from predibot.domain.chat import ChatRequest, Message, ToolSchema
+from predibot.domain.trace import CodeStep
 from predibot.errors import AnswerError
 from predibot.games.answers import FINAL_ANSWER
 
@@ -72,16 +73,16 @@ class _Calls:
                 talk.take(arguments)
             except AnswerError as error:
                 self._complaint = f"final_answer: {talk.told_complaint(error)}"
-                talk.record_tool(name, arguments, Told.own(f"{ERROR} {error}"))
+                talk.write_tool(name, arguments, Told.own(f"{ERROR} {error}"))
                 return {"error": str(error)}
-            talk.record_tool(name, arguments, Told.own("taken"))
+            talk.write_tool(name, arguments, Told.own("taken"))
             return {"taken": True}
         if name not in talk.research.tools():
             return {"error": f"there is no tool {name[:60]!r}"}
         told = talk.look_up(name, arguments)
-        talk.record_tool(name, arguments, told)
+        talk.write_tool(name, arguments, told)
         # The code may take it apart, so the fence goes around all that the code prints.
-        return {"result": f"{ERROR} {told.words}" if told.outcome == "error" else told.words}
+        return {"result": f"{ERROR} {told.words}" if told.outcome in ("error", "limit") else told.words}
 
     def seen(self, printed: str) -> str:
         """Return what the model sees of what its code printed: untrusted text, and our complaint on its answer."""
@@ -106,7 +107,7 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
 
     def __call__(self, code_action: str) -> CodeOutput:
         """Return what the code printed, in the fence, and whether an answer was taken while it ran."""
-        self._talk.record("code", code=code_action)
+        self._talk.write(CodeStep(code_action))
         allowed_seconds = min(CODE_SECONDS, self._talk.left_seconds())
         try:
             printed = self._container.run(code_action, deadline_seconds=allowed_seconds)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 from urllib.parse import urldefrag
 
 from predibot.agents.answer.result import MAX_REPAIRS
@@ -21,6 +20,7 @@ from predibot.contracts import (
     ToolText,
 )
 from predibot.domain.chat import ToolSchema
+from predibot.domain.trace import Outcome
 
 ERROR = "error:"
 """How a model is told that a call returned nothing."""
@@ -36,7 +36,6 @@ _WORDS = re.compile(r"\w+")
 _SPEAKS = ("for", "against", "unclear")
 
 Arguments = Mapping[str, object]
-Outcome = Literal["text", "error", "limit", "own"]
 
 SEARCH = ToolSchema(
     WEB_SEARCH,
@@ -95,12 +94,17 @@ class Told:
     gist: str
     """What stands for it once its turn is over."""
     words: str
-    """What is inside the fence; of our own words, all."""
+    """What is inside the fence, or the limit says; of our own words, all."""
 
     @classmethod
-    def own(cls, text: str, outcome: Outcome = "own") -> "Told":
+    def own(cls, text: str) -> "Told":
         """Return words that are ours, and so in no fence."""
-        return cls(text, outcome, text, text)
+        return cls(text, "own", text, text)
+
+    @classmethod
+    def limit(cls, text: str) -> "Told":
+        """Return what a limit says that was reached, which is ours too."""
+        return cls(f"{ERROR} {text}", "limit", f"{ERROR} {text}", text)
 
     @classmethod
     def of(cls, result: ToolResult, fence: Fence, *, nothing: str, gist: str | None = None) -> "Told":

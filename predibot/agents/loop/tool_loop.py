@@ -18,6 +18,7 @@ from predibot.agents.loop.transcript import Transcript, cut
 from predibot.contracts import AnswerForm, ChatModel, Context, ToolError
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
 from predibot.domain.decision import Decision
+from predibot.domain.trace import AbstainedStep, GaveUpStep, RefusedTurnStep, Step, ToolStep
 from predibot.errors import AnswerError, BudgetSpent, UsageError, VenueError
 from predibot.games.answers import FINAL_ANSWER, abstained, abstention_of, read_json
 
@@ -136,7 +137,7 @@ class Talk:
         except AnswerError as error:
             complaint, result = error, Told.own(f"{ERROR} {self.told_complaint(error)}")
         self.transcript.returned(call_id, result.text, gist=result.gist)
-        self.record_tool(call.name, arguments, result, seconds=self.clock() - began)
+        self.write_tool(call.name, arguments, result, self.clock() - began)
         if complaint is not None:
             raise complaint
         return result.text
@@ -169,7 +170,7 @@ class Talk:
             self.count_repair(str(error))
             raise
         if decision is None:
-            self.record("abstained", message=reason)
+            self.write(AbstainedStep(str(reason)))
             raise LoopEnded(abstained(str(reason)))
         self.decision = decision
         return decision
@@ -179,7 +180,7 @@ class Talk:
         self.repairs += 1
         self.complaint = complaint
         if self.repairs > MAX_REPAIRS:
-            self.record("gave_up", complaint=complaint)
+            self.write(GaveUpStep(complaint))
             raise LoopEnded(f"no answer held after {MAX_REPAIRS} repairs; the last complaint: {complaint}")
 
     def look_up(self, name: str, arguments: Mapping[str, object]) -> Told:
@@ -191,7 +192,7 @@ class Talk:
             return tool(arguments, self.left_seconds())
         except BudgetSpent as error:
             self.submit_only = str(error)
-            return Told.own(f"{ERROR} {error}", "limit")
+            return Told.limit(str(error))
         except _TOLD as error:
             return self.research.told(ToolError(str(error).strip() or type(error).__name__))
 
@@ -223,14 +224,15 @@ class Talk:
             min(self.limits.max_output_tokens, self.form.enough_tokens) if self.tight else self.limits.max_output_tokens
         )
 
-    def record(self, kind: str, **fields: object) -> None:
+    def write(self, step: Step) -> None:
         """Write a step down, where there is a trace."""
         if self.context.trace is not None:
-            self.context.trace.record(kind, **fields)
+            self.context.trace.write(step)
 
-    def record_tool(self, name: str, arguments: object, told: Told, **more: object) -> None:
+    def write_tool(self, name: str, arguments: object, told: Told, seconds: float | None = None) -> None:
         """Write down what a call returned, so that a rerun can return it again."""
-        self.record("tool", name=name, arguments=arguments, result=told.text, outcome=told.outcome, **more)
+        said = told.words if told.outcome in ("error", "limit") else ""
+        self.write(ToolStep(name, arguments, told.text, told.outcome, said, seconds))
 
     def _turn(self) -> None:
         """Let the model speak once: its calls wait to be made, or it is told why they cannot be."""
@@ -243,7 +245,7 @@ class Talk:
             return
         self.transcript.said(answer.message.text)
         self.transcript.tell(refused)
-        self.record("refused_turn", complaint=refused)
+        self.write(RefusedTurnStep(refused))
         if any(call.name == FINAL_ANSWER for call in calls):
             self.count_repair(refused)
 

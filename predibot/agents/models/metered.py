@@ -6,8 +6,8 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from predibot.agents.budget.price import Price, cost_of, next_to_nothing
 from predibot.agents.budget.worst_case import Counted, counted, counted_spending, worst_case
@@ -18,6 +18,7 @@ from predibot.agents.models.retry import paid_by
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
 from predibot.domain.budget import LEAST_SHARE, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
+from predibot.domain.trace import Asked, ModelFailedStep, ModelNotAskedStep, ModelStep, Step, as_json
 from predibot.errors import BudgetSpent, ModelError
 from predibot.net.failures import AnswerLost, TryAgain
 
@@ -47,7 +48,7 @@ class MeteredModel:
             price: The dearest its tokens can be, or None where that is unknown.
             trace: Where calls are written down: each message once, with the
                 digest of the whole request, so that traces do not grow
-                quadratically and can still be replayed.
+                quadratically and can still be rerun.
             searches_itself: Whether the model reads what it was not sent, so that
                 any count of input tokens may be true.
             monotonic: A clock in seconds that never goes back.
@@ -93,34 +94,44 @@ class MeteredModel:
             self._before = counted(request, reply.usage) or self._before
         except BudgetSpent as error:
             if call.tries:
-                self._record_failure(request, call, error)
+                self._write_failure(request, call, error)
+            else:
+                self._write(ModelNotAskedStep(self._asked(request, is_sent=False), str(error)))
             raise
         except ModelError as error:
             call.ended(_lost_tries(error, call))
-            self._record_failure(request, call, error)
+            self._write_failure(request, call, error)
             raise
         except BaseException as error:
             # Whatever is not known to be otherwise is paid.
             call.ended(call.lost_tries + 1)
-            self._record_failure(request, call, error)
+            self._write_failure(request, call, error)
             raise
         cost_usd = max(reply.cost.known_usd, *call.estimates_usd, 0.0)
         if cost_usd > worst.usd and self._price is not None:
             _log.warning("%s cost $%.6f, more than the $%.6f set aside for it", self.name, cost_usd, worst.usd)
-        doubts = {"doubt": doubt} if doubt else {}
-        self._record(request, "model", {**reply_fields(reply), **doubts, **self._estimate(call)})
+        asked = self._asked(request, reply.refused_settings)
+        estimated_usd = self._estimated_usd(call)
+        self._write(ModelStep(asked=asked, reply=reply, doubt=doubt, worst=call.worst, estimated_usd=estimated_usd))
         return reply
 
-    def _estimate(self, call: "_Call") -> Mapping[str, object]:
-        """Return what is written down of what was set aside, and how much of it is booked for want of the truth."""
-        is_unknown = self._price is None and call.estimates_usd
-        return {"worst": _plain(call.worst), "estimated_usd": None if is_unknown else math.fsum(call.estimates_usd)}
+    def _estimated_usd(self, call: "_Call") -> float | None:
+        """Return how much of what was set aside is booked for want of the truth."""
+        return None if self._price is None and call.estimates_usd else math.fsum(call.estimates_usd)
 
-    def _record_failure(self, request: ChatRequest, call: "_Call", error: BaseException) -> None:
+    def _write_failure(self, request: ChatRequest, call: "_Call", error: BaseException) -> None:
         """Write down a call that brought no answer."""
-        failed = {"error": getattr(error, "kind", type(error).__name__), "message": str(error)}
-        failed |= {"lost_tries": call.lost_tries, "price_known": self._price is not None}
-        self._record(request, "model_failed", {**failed, **self._estimate(call)})
+        self._write(
+            ModelFailedStep(
+                asked=self._asked(request),
+                error=getattr(error, "kind", type(error).__name__),
+                message=str(error),
+                lost_tries=call.lost_tries,
+                price_known=self._price is not None,
+                worst=call.worst,
+                estimated_usd=self._estimated_usd(call),
+            )
+        )
 
     def _believed(self, reply: ChatReply, request: ChatRequest) -> tuple[ChatReply, str]:
         """Return the reply without counts that cannot be, or a cost that was reckoned from them; and why, if so."""
@@ -143,63 +154,35 @@ class MeteredModel:
             return reply
         return replace(reply, cost=cost_of(reply.usage, price=self._price))
 
-    def _record(self, request: ChatRequest, kind: str, outcome: Mapping[str, object]) -> None:
-        """Write a call down, with those of its messages that were not yet."""
-        if self._trace is None:
-            return
-        new = Counter(request.messages) - self._recorded
-        messages = [message for message in request.messages if new[message] > 0]
-        self._recorded |= Counter(request.messages)
-        self._trace.record(
-            kind,
+    def _write(self, step: Step) -> None:
+        if self._trace is not None:
+            self._trace.write(step)
+
+    def _asked(self, request: ChatRequest, refused_settings: Collection[str] = (), *, is_sent: bool = True) -> Asked:
+        """Return what is written down of a request, with those of its messages that were not yet."""
+        new = Counter(request.messages if is_sent else ()) - self._recorded
+        self._recorded += new
+        return Asked(
             model_name=self.name,
             request_sha256=request_digest(request),
             messages_sent=len(request.messages),
-            new_messages=[message_fields(message) for message in dict.fromkeys(messages)],
-            tools=[tool.name for tool in request.tools],
+            new_messages=tuple(dict.fromkeys(message for message in request.messages if new[message] > 0)),
+            tools=tuple(tool.name for tool in request.tools),
             forced_tool=request.forced_tool,
             max_output_tokens=request.max_output_tokens,
-            settings=_sent_settings(request, outcome.get("refused_settings")),
-            **outcome,
+            settings={name: getattr(request, name) for name in settings_of(request) if name not in refused_settings},
         )
-
-
-def _sent_settings(request: ChatRequest, refused: object) -> dict[str, object]:
-    """Return the settings that the model answered with."""
-    left_out = refused if isinstance(refused, list) else []
-    return {name: getattr(request, name) for name in settings_of(request) if name not in left_out}
 
 
 def request_digest(request: ChatRequest) -> str:
     """Return a SHA-256 that is the same for equal requests, today and next year."""
-    asked = {each.name: _plain(getattr(request, each.name)) for each in fields(request)}
+    asked = as_json(request)
     for name in _SAID_LATER:
         # What is not said is no part of it, so that digests of before this could be said still hold.
         if asked[name] is None:
             del asked[name]
     text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def message_fields(message: Message) -> dict[str, object]:
-    """Return a message as it is written down; what is empty is left out."""
-    return {each.name: value for each in fields(message) if (value := _plain(getattr(message, each.name)))}
-
-
-def reply_fields(reply: ChatReply) -> dict[str, object]:
-    """Return a reply as it is written down; everything is there to make it again."""
-    return {each.name: _plain(getattr(reply, each.name)) for each in fields(reply)}
-
-
-def _plain(value: object) -> object:
-    """Return a value as JSON has it."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value
 
 
 def _lost_tries(error: ModelError, call: "_Call") -> int:

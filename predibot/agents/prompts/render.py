@@ -6,8 +6,8 @@ from importlib.resources import files
 
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import AnswerForm, Context, no_history
-from predibot.domain.bounded_text import bounded
 from predibot.domain.clock import format_instant
+from predibot.domain.untrusted_text import bounded
 from predibot.games.answers import Words
 
 MAX_REPORT_CHARACTERS = 80_000

@@ -58,10 +58,6 @@ class Fence:
             inside = f"{inside[:characters]}{SHORTENED}"
         return f"{self.opening} {inside} {self.closing}"
 
-    def inside(self, fenced: str) -> str:
-        """Return what is inside a text that `around` or `inline` returned."""
-        return fenced.removeprefix(self.opening).removesuffix(self.closing)[1:-1]
-
     def cleared(self, text: str) -> str:
         """Return a text without the mark, however it is written, and without anything that looks like a fence.
 

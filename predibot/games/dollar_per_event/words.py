@@ -3,10 +3,10 @@
 import json
 from collections.abc import Callable
 
-from predibot.domain.bounded_text import bounded, one_line
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market
 from predibot.domain.price import MIN_SIDE_PRICE, PricePoint
+from predibot.domain.untrusted_text import bounded, title_line
 from predibot.games.answers import Words
 
 MAX_PRICES = 20
@@ -71,7 +71,7 @@ def markets_json(event: Event, *, price_blind: bool) -> str:
     """Return the markets as one line of JSON, for models that like it exact."""
     rows = []
     for market in event.markets:
-        row: dict[str, object] = {"id": market.id, "question": one_line(market.question)}
+        row: dict[str, object] = {"id": market.id, "question": title_line(market.question)}
         price = market.quote.price if market.quote is not None else None
         if not price_blind and price is not None:
             row["price_yes"] = round(price.yes, 6)
@@ -107,7 +107,7 @@ def _as_block(text: str) -> str:
 def _event_text(event: Event, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
     """Return the event and its markets; rules that several share are said once."""
     said = {event.description: "those of the event"}
-    parts = [f"event: {one_line(event.title)}"]
+    parts = [f"event: {title_line(event.title)}"]
     if event.description:
         parts.append(f"rules of the event: {_rules(event.description)}")
     for market in event.markets:
@@ -129,8 +129,8 @@ def _rules(text: str) -> str:
 
 
 def _market_lines(market: Market) -> list[str]:
-    outcomes = " / ".join(map(one_line, market.outcomes))
-    lines = [f"market id: {market.id}", f"question: {one_line(market.question)}", f"outcomes: {outcomes}"]
+    outcomes = " / ".join(map(title_line, market.outcomes))
+    lines = [f"market id: {market.id}", f"question: {title_line(market.question)}", f"outcomes: {outcomes}"]
     if market.closes_at is not None:
         lines.append(f"closes: {format_instant(market.closes_at)}")
     return lines

@@ -1,10 +1,10 @@
 """Watching: what each bot is doing at this moment, for who looks."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from predibot.domain.decision import Status
+from predibot.domain.trace import ModelFailedStep, ModelStep, PageVisitedStep, SearchStep, Step, ToolPaidStep, ToolStep
 
 State = Literal["running", "skipped"] | Status
 
@@ -36,21 +36,21 @@ def unwatched(activity: Activity, /) -> None:
     """Take no note: nobody looks."""
 
 
-def of_step(bot: str, event_id: str, step: Mapping[str, Any]) -> Activity:
-    """Return what a step of a trace says about what a bot is doing."""
-    kind = str(step["kind"])
+def of_step(bot: str, event_id: str, number: int, step: Step) -> Activity:
+    """Return what a step of a trace, by its number there, says about what a bot is doing."""
     cost: float | None = 0.0
-    text = kind.replace("_", " ")
-    if kind == "model":
-        cost, text = step["cost"]["usd"], "thinks"
-    elif kind == "model_failed":
-        cost = None if step["worst"]["usd"] else 0.0
-    elif kind == "search":
-        cost, text = step["cost_usd"], f"searched {step['query']}"
-    elif kind == "tool_paid":
-        cost, text = step["cost_usd"], f"paid for {step['name']}"
-    elif kind == "page_visited":
-        text = f"read {step['title'] or step['url']}"
-    elif kind == "tool":
-        text = f"called {step['name']}"
-    return Activity(bot, event_id, "running", int(step["step"]), text[:200], cost)
+    text = step.kind.replace("_", " ")
+    match step:
+        case ModelStep():
+            cost, text = step.reply.cost.usd, "thinks"
+        case ModelFailedStep():
+            cost = None if step.worst.usd else 0.0
+        case SearchStep():
+            cost, text = step.cost_usd, f"searched {step.query}"
+        case ToolPaidStep():
+            cost, text = step.cost_usd, f"paid for {step.name}"
+        case PageVisitedStep():
+            text = f"read {step.title or step.url}"
+        case ToolStep():
+            text = f"called {step.name}"
+    return Activity(bot, event_id, "running", number, text[:200], cost)

@@ -31,6 +31,7 @@ from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
 from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
+from predibot.domain.trace import Step
 from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageError
 from predibot.jobs.deciding.history import HistoryBoard
 from predibot.jobs.deciding.opened_models import OpenedModels
@@ -163,7 +164,7 @@ class AgentSetup:
         context: Context,
         bot: BotSpec,
         event: Event,
-        listener: Callable[[Mapping[str, Any]], None] | None = None,
+        listener: Callable[[int, Step], None] | None = None,
     ) -> Context:
         """Return a context with what the bot decides on an event with; for one thread and one decision."""
         now = context.now

@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import Any, Literal, Protocol, cast
 
 from sqlalchemy import Connection
 
+from predibot.agents.answer.result import LoopEnded
 from predibot.config import Settings
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.clock import format_instant
@@ -28,6 +28,7 @@ from predibot.domain.draw import seeded
 from predibot.domain.event import Event, prices_of
 from predibot.domain.price import PricePoint
 from predibot.domain.secret_values import SecretValues
+from predibot.domain.trace import GivenUpStep, ModelStep, Step, cost_of_steps
 from predibot.environment import secrets_present
 from predibot.errors import (
     AnswerError,
@@ -47,7 +48,7 @@ from predibot.jobs.deciding.activity import Watch, of_step, unwatched
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.quotes import QuoteBoard, quotes_of
 from predibot.jobs.deciding.sources import lasting, sources_of
-from predibot.ledger.files.traces import Traces, cost_of_steps
+from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, held_claim, new_token
 from predibot.ledger.write.decisions import (
@@ -66,7 +67,7 @@ _log = logging.getLogger(__name__)
 
 _ROUNDING_USD = 1e-9
 
-StepListener = Callable[[Mapping[str, Any]], None]
+StepListener = Callable[[int, Step], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,9 @@ def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> Non
     context = worker.under_way.get((job.bot_id, job.subject))
     if context is not None and context.meter is not None:
         context.meter.close()
+    if context is not None and context.trace is not None:
+        # What it hung in is in no other step, so it cannot be rerun.
+        context.trace.write(GivenUpStep(seconds))
     held = worker.store.run_read(
         lambda connection: held_claim(connection, job.run_id, job.bot_id, job.subject, worker.claimant.owner)
     )
@@ -229,10 +233,10 @@ def _with_trace(finished: Finished, worker: Worker, context: Context | None) -> 
     )
 
 
-def _refusals(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+def _refusals(steps: Iterable[Step]) -> tuple[str, ...]:
     """Return a note for each setting that a model answered without, because its provider does not take it."""
-    answers = (step for step in steps if step["kind"] == "model")
-    refused = dict.fromkeys((step["model_name"], name) for step in answers for name in step.get("refused_settings", ()))
+    answers = (step for step in steps if isinstance(step, ModelStep))
+    refused = dict.fromkeys((step.asked.model_name, name) for step in answers for name in step.reply.refused_settings)
     return tuple(f"{model} does not take {name}, and answered without it" for model, name in refused)
 
 
@@ -244,7 +248,8 @@ def _decided(job: DecideJob, worker: Worker, began: float, context: Context) -> 
         event = worker.events[job.subject.id]
         seconds = time.monotonic() - began
         return Finished("refused", worker.instant(), event, str(error), seconds=seconds)
-    except BudgetSpent as error:
+    except (BudgetSpent, LoopEnded) as error:
+        # The latter in a rerun, for a reason that is in no step.
         event = worker.events[job.subject.id]
         seconds = time.monotonic() - began
         return Finished(
@@ -254,7 +259,7 @@ def _decided(job: DecideJob, worker: Worker, began: float, context: Context) -> 
             str(error),
             shown=quotes_of(event),
             seconds=seconds,
-            reason_kind="budget",
+            reason_kind=error.kind if isinstance(error, LoopEnded) else "budget",
         )
     except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
         return _failed(job, worker, str(error), began)
@@ -273,12 +278,11 @@ def _context(job: DecideJob, worker: Worker) -> Context:
     )
     if worker.agents is None or not job.strategy.needs.setup:
         return context
-    told = partial(_told, worker.watch, job.bot, job.subject.id)
+
+    def told(number: int, step: Step) -> None:
+        worker.watch(of_step(job.bot, job.subject.id, number, step))
+
     return worker.agents.set_up(context, worker.bots[job.bot], event, told)
-
-
-def _told(watch: Watch, bot: str, subject_id: str, step: Mapping[str, Any]) -> None:
-    watch(of_step(bot, subject_id, step))
 
 
 def _undeclared_history(strategy: str) -> Callable[[str], tuple[PricePoint, ...]]:

@@ -1,16 +1,16 @@
 """From the steps of a trace to the sources that are stored with a decision."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Source
+from predibot.domain.trace import PageVisitedStep, SearchStep, Step
 
 SANDBOX_HOST = "http://sandbox.invalid"
 
 
-def sources_of(steps: Iterable[Mapping[str, Any]], *, loopback: str | None = None) -> tuple[Source, ...]:
+def sources_of(steps: Iterable[Step], *, loopback: str | None = None) -> tuple[Source, ...]:
     """Return what was searched and read, each page once, in the order in which it happened.
 
     Args:
@@ -20,16 +20,16 @@ def sources_of(steps: Iterable[Mapping[str, Any]], *, loopback: str | None = Non
     """
     found: dict[tuple[str, str], Source] = {}
     for step in steps:
-        if step["kind"] == "search":
-            source = Source("search", step["query"], results=len(step["results"]))
-        elif step["kind"] == "page_visited":
+        if isinstance(step, SearchStep):
+            source = Source("search", step.query, results=len(step.results))
+        elif isinstance(step, PageVisitedStep):
             source = Source(
                 "page",
-                lasting(step["url"], loopback),
-                final_url=lasting(step["final_url"], loopback),
-                sha256=step["sha256"],
-                title=step["title"] or "",
-                published_at=_instant(step["published"]),
+                lasting(step.url, loopback),
+                final_url=lasting(step.final_url, loopback),
+                sha256=step.sha256,
+                title=step.title or "",
+                published_at=_instant(step.published),
             )
         else:
             continue

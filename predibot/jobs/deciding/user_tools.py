@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any, cast
 
 from predibot.contracts import Meter, Tool, ToolError, ToolResult, ToolText, TraceWriter
-from predibot.domain.bounded_text import bounded
 from predibot.domain.budget import Spending
+from predibot.domain.trace import ToolOpenedStep, ToolPaidStep
+from predibot.domain.untrusted_text import bounded
 from predibot.errors import PluginError, UsageError, words_of
 from predibot.net.deadline import in_time
 from predibot.plugins.registry import own_code
@@ -108,13 +109,7 @@ def opened_tool(
         hidden: Takes API keys out of a text, which no model may read either.
     """
     schema = plugin.schema
-    trace.record(
-        "tool_opened",
-        name=schema.name,
-        description=schema.description,
-        parameters=schema.parameters,
-        source_sha256=plugin.source_sha256,
-    )
+    trace.write(ToolOpenedStep(schema.name, schema.description, schema.parameters, plugin.source_sha256))
 
     def call(arguments: Mapping[str, object], left_seconds: float) -> ToolResult:
         try:
@@ -130,7 +125,7 @@ def opened_tool(
         finally:
             reservation.settle(worst)
             if plugin.usd_per_call:
-                trace.record("tool_paid", name=schema.name, cost_usd=plugin.usd_per_call)
+                trace.write(ToolPaidStep(schema.name, plugin.usd_per_call))
 
     return Tool(schema, call)
 

@@ -14,7 +14,7 @@ from predibot.jobs.deciding.quotes import QuoteBoard
 
 @dataclass(frozen=True, slots=True)
 class RecordedVenue:
-    """A venue's name; retracing asks it for nothing."""
+    """A venue's name; a rerun asks it for nothing."""
 
     name: str
     live: bool = False

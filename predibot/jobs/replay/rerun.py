@@ -1,8 +1,7 @@
-"""Retracing a run: every decision made again from its recorded answers, and compared with the stored one."""
+"""Rerunning a run: every decision made again from its recorded answers, and compared with the stored one."""
 
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,13 +12,13 @@ from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
+from predibot.domain.trace import GivenUpStep, ModelFailedStep, StoredTrace
 from predibot.errors import LedgerError, PluginError, UsageError
 from predibot.jobs.decide import bot_plan, decide_job
 from predibot.jobs.deciding.decide_one import DecideJob, StepListener, Worker, work
 from predibot.jobs.replay.recorded_answers import Record
 from predibot.jobs.replay.recorded_venue import RecordedQuotes, RecordedVenue
 from predibot.jobs.replay.scratch_ledger import scratch_ledger
-from predibot.jobs.workers.thread_pool import NO_ANSWER
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_rows import DecisionKey, Rows, decision_rows
 from predibot.ledger.read.decision_traces import TracedDecision, decisions_named
@@ -45,7 +44,7 @@ class Rerun:
     status: str
     """As it is stored."""
     equal: bool | None
-    """Whether every row of it is the same again; None where it was not rerun."""
+    """Whether every row of it is the same again; None where its trace does not hold what it takes."""
     difference: str = ""
     """The tables whose rows are not the same, or why it was not rerun."""
 
@@ -83,7 +82,7 @@ def rerun(
             raise UsageError(f"no run holds the key {run_key[:100]!r}; `predibot runs` lists them")
         events = frozen_events(connection, run.id)
         before = decision_rows(connection, run.key)
-    recipe = _with_needs(Recipe.from_json(run.recipe_json))
+    recipe, lacking = _with_needs(Recipe.from_json(run.recipe_json))
     with scratch_ledger() as again:
         replica = _replica(again, run, events, clock())
         worker = _worker(again, replica, events, recipe, clock())
@@ -94,27 +93,33 @@ def rerun(
         for bot, event in pairs:
             if (bot.name, event.id) not in before:
                 continue
-            stored = _stored(store, run.key, bot.name, event.id)
-            steps = tuple(Traces(store).steps(stored.trace_sha256)) if stored.trace_sha256 else ()
-            record = Record(steps, stored.message)
-            reason = _not_retraced(bot, stored, record)
-            if not reason:
+            with store.read() as connection:
+                stored = decisions_named(connection, run.key, bot.name, event.id)[0]
+            kept = Traces(store).read(stored.trace_sha256) if stored.trace_sha256 else StoredTrace()
+            if bot.name in lacking:
+                found.append(Rerun(bot.name, event.id, stored.status, False, lacking[bot.name]))
+            elif reason := _not_rerun(bot, stored, kept):
+                found.append(Rerun(bot.name, event.id, stored.status, None, reason))
+            else:
+                record = Record(kept, stored.message, stored.reason_kind or "bot")
                 own = _own_worker(worker, before[bot.name, event.id], record)
                 _decide_again(decide_job(replica, bot, bot_rows, Subject("event", event.id)), own)
-            found.append(_compared(stored, before, again, reason, record))
+                found.append(_compared(stored, before, again, record))
             listener(Progress("rerun", len(found), len(before), f"{bot.name} on {event.id}"))
     return tuple(found)
 
 
-def _with_needs(recipe: Recipe) -> Recipe:
-    """Return a stored recipe with what its strategies declare today; one that cannot be made fails when it decides."""
-    bots = []
+def _with_needs(recipe: Recipe) -> tuple[Recipe, Mapping[str, str]]:
+    """Return a stored recipe with what its strategies declare today, and why those of some bots cannot be made."""
+    bots, lacking = [], {}
     for bot in recipe.bots:
-        with suppress(PluginError):
+        try:
             needs = spec_of(bot.strategy.name, bot.strategy.arguments).needs
-            bot = replace(bot, strategy=replace(bot.strategy, needs=needs))
-        bots.append(bot)
-    return replace(recipe, bots=tuple(bots))
+            bots.append(replace(bot, strategy=replace(bot.strategy, needs=needs)))
+        except PluginError as error:
+            bots.append(bot)
+            lacking[bot.name] = str(error)
+    return replace(recipe, bots=tuple(bots)), lacking
 
 
 def _decide_again(job: DecideJob, worker: Worker) -> None:
@@ -176,28 +181,19 @@ def _quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
     return found
 
 
-def _stored(store: Store, run: str, bot: str, event_id: str) -> TracedDecision:
-    with store.read() as connection:
-        return decisions_named(connection, run, bot, event_id)[0]
-
-
-def _not_retraced(bot: BotSpec, stored: TracedDecision, record: Record) -> str:
+def _not_rerun(bot: BotSpec, stored: TracedDecision, kept: StoredTrace) -> str:
     """Return why a decision cannot be made again: what failed it, or what it followed from, is in no trace."""
     if bot.needs.history and not bot.needs.models:
         return "it follows from daily prices, which are not recorded"
+    kinds = {step.kind for step in kept.steps}
     # The trace of one that was given up ends before what it hung in, whatever failed earlier.
-    is_given_up = stored.message.startswith(NO_ANSWER)
-    if stored.status != "failed" or (not is_given_up and any(step["kind"] == "model_failed" for step in record.steps)):
+    if stored.status != "failed" or (ModelFailedStep.kind in kinds and GivenUpStep.kind not in kinds):
         return ""
     return f"what failed it is not recorded: {stored.message}"
 
 
-def _compared(
-    stored: TracedDecision, before: Mapping[DecisionKey, Rows], again: Store, reason: str, record: Record
-) -> Rerun:
+def _compared(stored: TracedDecision, before: Mapping[DecisionKey, Rows], again: Store, record: Record) -> Rerun:
     bot, event_id = stored.bot, stored.event_id
-    if reason:
-        return Rerun(bot, event_id, stored.status, None, reason)
     with again.read() as connection:
         new = decision_rows(connection, stored.run).get((bot, event_id), {})
     old = before[bot, event_id]

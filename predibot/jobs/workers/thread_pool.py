@@ -10,9 +10,6 @@ from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up, work
 
-NO_ANSWER = "gave no answer within"
-"""How the message of every decision begins that was given up at its deadline."""
-
 
 class Pool(Protocol):
     """Does jobs, many at once, none for longer than the deadline."""
@@ -101,4 +98,4 @@ class ThreadPool:
 
 def no_answer(deadline_seconds: float) -> str:
     """Return what is stored of a decision that took too long."""
-    return f"{NO_ANSWER} {deadline_seconds:g} s"
+    return f"gave no answer within {deadline_seconds:g} s"

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, select
 
+from predibot.domain.decision import ReasonKind
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.runs import runs
 
@@ -20,6 +21,8 @@ class TracedDecision:
     status: str
     message: str
     trace_sha256: str | None
+    reason_kind: ReasonKind | None = None
+    """Of the message, where it abstained."""
 
     @property
     def name(self) -> str:
@@ -47,6 +50,7 @@ def _found(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tupl
             decisions.c.status,
             decisions.c.message,
             decisions.c.trace_sha256,
+            decisions.c.reason_kind,
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)

@@ -8,6 +8,17 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from predibot.domain.trace import (
+    ModelFailedStep,
+    ModelNotAskedStep,
+    ModelStep,
+    OwnStep,
+    SearchStep,
+    Step,
+    ToolStep,
+    UnreadableStep,
+    seconds_of,
+)
 from predibot.jobs.read_traces import ALL, ReadTrace, Used, UsedReport
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid, print_grid
@@ -17,21 +28,15 @@ _SHORT_CELLS = 240
 _SAID = ("result", "complaint", "message", "error", "query", "url", "code", "title", "sha256")
 """What is shown of a step that has no form of its own, in this order."""
 
-Step = Mapping[str, Any]
-
 
 def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
     """Print whose decision it is, then every step; texts are shortened unless `full`."""
     decision = trace.decision
     _print(console, f"{plain(decision.name)}: {decision.status} {plain(decision.message)}".rstrip(), style="bold")
-    _print(console, f"trace {decision.trace_sha256}, {len(trace.steps)} steps", style="dim")
-    for number, step in enumerate(trace.steps, 1):
-        try:
-            head, texts = f"{step['step']}. {_head(step)}", [*_texts(step)]
-        except (KeyError, TypeError, AttributeError, ValueError):
-            head, texts = f"{number}. no step that predibot wrote; --json shows it", []
-        _print(console, f"\n{head}", style="bold")
-        for label, text in texts:
+    _print(console, f"trace {decision.trace_sha256}, {len(trace.trace.steps)} steps", style="dim")
+    for number, step in enumerate(trace.trace.steps, 1):
+        _print(console, f"\n{number}. {_head(step)}", style="bold")
+        for label, text in _texts(step):
             for line in _lines(text, full=full):
                 _print(console, f"   {label}: {line}" if label else f"   {line}")
                 label = ""
@@ -63,7 +68,7 @@ def trace_document(trace: ReadTrace) -> dict[str, Any]:
     """Return what `trace --json` prints: the steps as they are stored; a number that is none becomes text."""
     decision = trace.decision
     head = {name: getattr(decision, name) for name in decision.__slots__}
-    return {"decision": head, "steps": [_finite(step) for step in trace.steps]}
+    return {"decision": head, "steps": [_finite(row) for row in trace.trace.rows()]}
 
 
 def _finite(value: Any) -> Any:
@@ -89,34 +94,35 @@ def _cost(row: Used) -> str:
 
 def _head(step: Step) -> str:
     """Return what a step was, with its figures."""
-    kind = plain(str(step["kind"]).replace("_", " "))
+    kind = plain(step.kind.replace("_", " "))
     parts = [kind]
-    if step["kind"] == "tool":
-        parts = [f"tool {plain(str(step.get('name')))}"]
-    elif step["kind"] == "model":
-        parts = [f"model {plain(str(step['model_name']))}", _tokens(step), _step_cost(step["cost"]["usd"])]
-        parts += [f"{step['retries']} {'retry' if step['retries'] == 1 else 'retries'}"] if step["retries"] else []
-        parts += [_lost(step)] if step.get("lost_tries") else []
-        parts += [plain(str(step["finish_reason"]))] if step["finish_reason"] not in ("stop", "tool_calls") else []
-    elif step["kind"] == "model_failed" and step.get("lost_tries"):
-        parts.append(_lost(step))
-    elif step["kind"] == "search":
-        parts = [kind, figures.things(len(step["results"]), "result"), _step_cost(step["cost_usd"])]
-    parts += [f"{figures.cost_usd(step['estimated_usd'])} estimated"] if step.get("estimated_usd") else []
-    if isinstance(step.get("seconds"), int | float):
-        parts.append(f"{step['seconds']:.2f} s")
+    match step:
+        case UnreadableStep():
+            return "no step that predibot wrote; --json shows it"
+        case ToolStep():
+            parts = [f"tool {plain(step.name)}"]
+        case ModelStep(reply=reply):
+            sent, came = map(figures.count, (reply.usage.input_tokens, reply.usage.output_tokens))
+            name = plain(step.asked.model_name)
+            parts = [f"model {name}", f"{sent} tokens in, {came} out", _step_cost(reply.cost.usd)]
+            parts += [f"{reply.retries} {'retry' if reply.retries == 1 else 'retries'}"] if reply.retries else []
+            parts += _lost(reply.lost_tries)
+            parts += [reply.finish_reason] if reply.finish_reason not in ("stop", "tool_calls") else []
+        case ModelFailedStep():
+            parts += _lost(step.lost_tries)
+        case SearchStep():
+            parts = [kind, figures.things(len(step.results), "result"), _step_cost(step.cost_usd)]
+    if isinstance(step, ModelStep | ModelFailedStep) and step.estimated_usd:
+        parts.append(f"{figures.cost_usd(step.estimated_usd)} estimated")
+    if (seconds := seconds_of(step)) is not None:
+        parts.append(f"{seconds:.2f} s")
     return ", ".join(parts)
 
 
-def _lost(step: Step) -> str:
-    tries = "try" if step["lost_tries"] == 1 else "tries"
-    return f"{figures.count(step['lost_tries'])} {tries} lost that may have been charged"
-
-
-def _tokens(step: Step) -> str:
-    usage = step["usage"]
-    sent, came = (figures.count(usage[name]) for name in ("input_tokens", "output_tokens"))
-    return f"{sent} tokens in, {came} out"
+def _lost(tries: int) -> list[str]:
+    return (
+        [f"{figures.count(tries)} {'try' if tries == 1 else 'tries'} lost that may have been charged"] if tries else []
+    )
 
 
 def _step_cost(usd: float | None) -> str:
@@ -125,25 +131,25 @@ def _step_cost(usd: float | None) -> str:
 
 def _texts(step: Step) -> Iterator[tuple[str, str]]:
     """Yield what was said in a step, each with who said it."""
-    for message in step.get("new_messages", ()):
+    if isinstance(step, ModelStep | ModelFailedStep | ModelNotAskedStep):
         # What tools said stands in their own steps.
-        if message.get("role") in ("system", "user"):
-            yield message["role"], message.get("text", "")
-    if step["kind"] == "model":
-        yield "says", step["message"]["text"]
-        for call in step["message"]["tool_calls"]:
-            yield "calls", f"{call['name']} {call['arguments_json']}"
-        yield "refuses", step["refusal"]
-        yield "doubt", step.get("doubt", "")
-        yield "settings", ", ".join(f"{name} {value}" for name, value in step.get("settings", {}).items())
-        yield "refused settings", ", ".join(step.get("refused_settings", ()))
+        yield from ((each.role, each.text) for each in step.asked.new_messages if each.role in ("system", "user"))
+    if isinstance(step, ModelStep):
+        reply = step.reply
+        yield "says", reply.message.text
+        for call in reply.message.tool_calls:
+            yield "calls", f"{call.name} {call.arguments_json}"
+        yield "refuses", reply.refusal
+        yield "doubt", step.doubt
+        yield "settings", ", ".join(f"{name} {value}" for name, value in step.asked.settings.items())
+        yield "refused settings", ", ".join(reply.refused_settings)
         return
-    if "arguments" in step:
-        yield "with", json.dumps(step["arguments"], ensure_ascii=False)
+    if isinstance(step, ToolStep):
+        yield "with", json.dumps(step.arguments, ensure_ascii=False)
     for name in _SAID:
-        yield name, str(step.get(name) or "")
-    for result in step["results"] if step["kind"] == "search" else ():
-        yield "found", f"{result.get('title')} {result.get('url')}"
+        yield name, str((step.fields.get(name) if isinstance(step, OwnStep) else getattr(step, name, None)) or "")
+    for hit in step.results if isinstance(step, SearchStep) else ():
+        yield "found", f"{hit.title} {hit.url}"
 
 
 def _lines(text: str, *, full: bool) -> Iterator[str]:

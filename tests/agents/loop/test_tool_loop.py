@@ -20,6 +20,7 @@ from predibot.agents.prompts.render import decide_prompt
 from predibot.contracts import Context, Toolbox, ToolError
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message, ToolCall
+from predibot.domain.trace import AbstainedStep, Step, ToolStep
 from predibot.errors import BudgetSpent, ClaimLost, ModelRefused, ModelUnavailable, UsageError, VenueUnavailable
 from predibot.games.dollar_per_event.parse import SCHEMA
 from tests.agents.scripted import (
@@ -75,10 +76,10 @@ def spent_after(calls: int) -> Callable[[ChatRequest], None]:
 class Recorded:
     """A trace in memory."""
 
-    steps: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
 
-    def record(self, kind: str, **fields: object) -> None:
-        self.steps.append((kind, fields))
+    def write(self, step: Step) -> None:
+        self.steps.append(step)
 
 
 def noting(asked: list[str]) -> Callable[[str], str]:
@@ -187,7 +188,7 @@ def test_a_model_that_can_say_nothing_abstains_with_its_reason() -> None:
     model = ScriptedModel([*RESEARCHED, ("final_answer", {"abstain": "no source names\na date"})])
     result = run(model, seen=context(trace=trace))
     assert (result.decision, result.reason) == (None, "the model abstained: no source names a date")
-    assert trace.steps[-1] == ("abstained", {"message": "no source names a date"})
+    assert trace.steps[-1] == AbstainedStep("no source names a date")
     assert "abstain" in SCHEMA.parameters["properties"]  # type: ignore[operator]
 
 
@@ -543,9 +544,10 @@ def test_importing_the_loop_does_not_import_smolagents() -> None:
 def test_every_call_and_every_refused_turn_is_on_the_trace() -> None:
     trace = Recorded()
     run(ScriptedModel([("web_search", {"query": "rain"}), "text", BAD, GOOD]), no_research(), seen=context(trace=trace))
-    assert [kind for kind, _ in trace.steps] == ["tool", "refused_turn", "tool", "tool"]
-    assert [fields.get("name") for _, fields in trace.steps] == ["web_search", None, "final_answer", "final_answer"]
-    assert trace.steps[-1][1]["result"] == "taken"
+    assert [step.kind for step in trace.steps] == ["tool", "refused_turn", "tool", "tool"]
+    called = [step for step in trace.steps if isinstance(step, ToolStep)]
+    assert [step.name for step in called] == ["web_search", "final_answer", "final_answer"]
+    assert called[-1].result == "taken"
 
 
 # ---------------------------------------------------------------- what is sent

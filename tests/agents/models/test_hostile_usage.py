@@ -15,8 +15,9 @@ from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message
+from predibot.domain.trace import cost_of_steps, estimated_usd_of_steps
 from predibot.errors import ModelError
-from predibot.ledger.files.traces import Trace, cost_of_steps, estimated_usd_of_steps
+from predibot.ledger.files.traces import Trace
 from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, error, said_json, tool_call
 from tests.agents.clients import CLIENTS, HELLO, Clock, retry_of
 from tests.agents.responses import completed, message, model_of
@@ -57,7 +58,7 @@ HOSTILE: Mapping[str, object] = {
 }
 
 
-def booked(model: ChatModel, request: ChatRequest = HELLO) -> tuple[Budget, list[dict[str, Any]]]:
+def booked(model: ChatModel, request: ChatRequest = HELLO) -> tuple[Budget, tuple[Any, ...]]:
     """Ask a model once, whatever becomes of it, and return its budget and its trace."""
     budget, trace = Budget.of("decision", Limits(usd=1e6, tokens=10**12)), Trace()
     metered = MeteredModel(model, budget, PRICE, trace)
@@ -68,12 +69,12 @@ def booked(model: ChatModel, request: ChatRequest = HELLO) -> tuple[Budget, list
     return budget, trace.steps
 
 
-def check(budget: Budget, steps: list[dict[str, Any]], true_usd: float = TRUE_USD) -> None:
+def check(budget: Budget, steps: tuple[Any, ...], true_usd: float = TRUE_USD) -> None:
     """See that the truth is booked where it can be known, else what was set aside, marked as an estimate."""
     spent_usd = budget.spent().usd
     cost_usd, known_usd = cost_of_steps(steps)
     if cost_usd is None:
-        assert spent_usd >= steps[-1]["worst"]["usd"] > 0.1
+        assert spent_usd >= steps[-1].worst.usd > 0.1
         assert spent_usd == pytest.approx(known_usd + estimated_usd_of_steps(steps))
     else:
         assert (spent_usd, known_usd) == (pytest.approx(true_usd), pytest.approx(true_usd))
@@ -94,7 +95,7 @@ def test_a_hostile_usage_of_a_report_is_booked_and_never_as_nothing(usage: objec
         usage = {renamed.get(name, name): each for name, each in usage.items()}
     with chat_server(completed(usage=usage)) as server:
         budget, steps = booked(model_of(server, Clock(), price=PRICE))
-    assert steps[-1]["kind"] == "model"
+    assert steps[-1].kind == "model"
     check(budget, steps, true_usd=TRUE_USD + 0.01)
 
 
@@ -103,8 +104,8 @@ def test_a_count_that_no_python_reads_leaves_the_answer_and_is_booked_once(clien
     body = completion(usage={"prompt_tokens": 77_777, "completion_tokens": 5}).body.replace(b"77777", b"9" * 5_000)
     with chat_server(Said(body)) as server:
         budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
-    assert (len(server.asked), steps[-1]["kind"], steps[-1]["message"]["text"]) == (1, "model", "yes")
-    assert budget.spent().usd == pytest.approx(steps[-1]["worst"]["usd"])
+    assert (len(server.asked), steps[-1].kind, steps[-1].reply.message.text) == (1, "model", "yes")
+    assert budget.spent().usd == pytest.approx(steps[-1].worst.usd)
     assert cost_of_steps(steps) == (None, 0.0)
 
 
@@ -115,7 +116,7 @@ CHINESE = "巴黎五月一日会下雨吗?请给出概率并说明理由。"
 
 def asked_of_it(
     client: str, usage: object, *, text: str = ANSWER, prompt: str = PROMPT
-) -> tuple[Budget, list[dict[str, Any]]]:
+) -> tuple[Budget, tuple[Any, ...]]:
     """Ask for a long answer to a long question, and return the budget and the trace."""
     with chat_server(completion(text, usage=usage)) as server:
         model = CLIENTS[client](server, retry_of(Clock()), price=PRICE)
@@ -137,11 +138,11 @@ def test_a_usage_far_below_what_was_sent_and_came_is_unknown_and_booked_at_the_w
     client: str, usage: object, which: tuple[str, ...]
 ) -> None:
     budget, steps = asked_of_it(client, usage)
-    assert budget.spent().usd == pytest.approx(steps[-1]["worst"]["usd"])
-    assert budget.spent().tokens == steps[-1]["worst"]["tokens"]
+    assert budget.spent().usd == pytest.approx(steps[-1].worst.usd)
+    assert budget.spent().tokens == steps[-1].worst.tokens
     assert cost_of_steps(steps) == (None, 0.0)
-    assert steps[-1]["message"]["text"] == ANSWER
-    assert all(each in steps[-1]["doubt"] for each in which)
+    assert steps[-1].reply.message.text == ANSWER
+    assert all(each in steps[-1].doubt for each in which)
 
 
 @pytest.mark.parametrize(
@@ -161,13 +162,13 @@ def test_a_usage_that_a_thrifty_tokenizer_may_count_is_believed(
     budget, steps = asked_of_it(client, usage, **more)
     true_usd = usage["prompt_tokens"] * 10e-6 + usage["completion_tokens"] * 100e-6
     assert budget.spent().usd == pytest.approx(true_usd)
-    assert "doubt" not in steps[-1]
+    assert not steps[-1].doubt
 
 
 def test_what_was_read_from_a_cache_beside_the_input_is_counted_with_it() -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 400, "cache_read_input_tokens": 240}
     budget, steps = asked_of_it("light", usage)
-    assert steps[-1]["usage"]["input_tokens"] == 250
+    assert steps[-1].reply.usage.input_tokens == 250
     assert budget.spent().usd == pytest.approx(250 * 10e-6 + 400 * 100e-6)
 
 
@@ -191,7 +192,7 @@ def test_thoughts_that_are_counted_beside_the_answer_are_paid_as_output(
     client: str, more: dict[str, object], output_tokens: int
 ) -> None:
     budget, steps = asked_of_it(client, {"prompt_tokens": 300, "completion_tokens": 9, **more}, text="It will not.")
-    assert steps[-1]["usage"]["output_tokens"] == output_tokens
+    assert steps[-1].reply.usage.output_tokens == output_tokens
     assert budget.spent().usd == pytest.approx(300 * 10e-6 + output_tokens * 100e-6)
 
 
@@ -208,7 +209,7 @@ def test_a_call_of_a_tool_takes_a_token_at_least() -> None:
     said = json.loads(tool_call().body) | {"usage": {"prompt_tokens": 20, "completion_tokens": 0, "total_tokens": 20}}
     with chat_server(said_json(said)) as server:
         budget, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
-    assert budget.spent().usd == pytest.approx(steps[-1]["worst"]["usd"])
+    assert budget.spent().usd == pytest.approx(steps[-1].worst.usd)
 
 
 @pytest.mark.parametrize(
@@ -307,10 +308,10 @@ def test_a_usage_that_the_request_cannot_have_is_unknown_and_booked_at_the_worst
 ) -> None:
     with chat_server(completion(usage=usage)) as server:
         budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
-    worst, most = steps[-1]["worst"], {"prompt_tokens": MOST_READ_TOKENS, "completion_tokens": MOST_WRITTEN_TOKENS}
+    worst, most = steps[-1].worst, {"prompt_tokens": MOST_READ_TOKENS, "completion_tokens": MOST_WRITTEN_TOKENS}
     counted_tokens = sum(tokens for name, tokens in usage.items() if tokens <= most[name])
-    assert budget.spent().usd == pytest.approx(max(worst["usd"], counted_usd))
-    assert budget.spent().tokens == max(worst["tokens"], counted_tokens)
+    assert budget.spent().usd == pytest.approx(max(worst.usd, counted_usd))
+    assert budget.spent().tokens == max(worst.tokens, counted_tokens)
     assert cost_of_steps(steps) == (None, 0.0)
     assert estimated_usd_of_steps(steps) == pytest.approx(budget.spent().usd)
 
@@ -331,8 +332,8 @@ def test_an_answer_that_may_have_been_charged_is_booked_at_its_worst_case(client
     with chat_server(said) as server:
         budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
         tries = len(server.asked)
-    assert budget.spent().usd == pytest.approx(tries * steps[-1]["worst"]["usd"])
-    assert steps[-1]["lost_tries"] == tries
+    assert budget.spent().usd == pytest.approx(tries * steps[-1].worst.usd)
+    assert steps[-1].lost_tries == tries
     assert cost_of_steps(steps) == (None, 0.0)
 
 
@@ -348,7 +349,7 @@ def test_an_error_of_a_choice_beside_a_usage_is_booked_and_never_as_nothing() ->
     said = said_json(_usable(choices=[{**_CHOICE, "error": {"code": 502, "message": "upstream broke"}}]))
     with chat_server(said) as server:
         _, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
-    assert (steps[-1]["lost_tries"], cost_of_steps(steps)) == (len(server.asked), (None, 0.0))
+    assert (steps[-1].lost_tries, cost_of_steps(steps)) == (len(server.asked), (None, 0.0))
     with chat_server(said) as server:
         # litellm passes over the error, and what it cost is known.
         check(*booked(CLIENTS["litellm"](server, retry_of(Clock()), price=PRICE)))
@@ -358,5 +359,5 @@ def test_a_refusal_after_a_lost_answer_leaves_what_is_booked_and_an_unusable_ans
     for last, lost in ((error(401), 1), (_html(), 2)):
         with chat_server(error(504), last) as server:
             budget, steps = booked(CLIENTS["light"](server, retry_of(Clock()), price=PRICE))
-        assert budget.spent().usd == pytest.approx(lost * steps[-1]["worst"]["usd"])
-        assert steps[-1]["lost_tries"] == lost
+        assert budget.spent().usd == pytest.approx(lost * steps[-1].worst.usd)
+        assert steps[-1].lost_tries == lost

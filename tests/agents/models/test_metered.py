@@ -13,8 +13,9 @@ from predibot.agents.models.failures import GivenUp, RequestRefused
 from predibot.agents.models.metered import MeteredModel, request_digest
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
+from predibot.domain.trace import cost_of_steps, estimated_usd_of_steps
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
-from predibot.ledger.files.traces import Trace, cost_of_steps, estimated_usd_of_steps
+from predibot.ledger.files.traces import Trace
 from predibot.net.failures import AnswerLost, TryAgain
 from tests.agents.clients import HELLO, PING, Clock, Scripted, reply_of, retry_of
 

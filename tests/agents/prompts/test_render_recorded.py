@@ -12,10 +12,10 @@ import pytest
 
 from predibot.agents.prompts.render import decide_prompt
 from predibot.contracts import Context
-from predibot.domain.bounded_text import MAX_TITLE_CHARACTERS, one_line
 from predibot.domain.clock import parse_instant
 from predibot.domain.event import Event, EventView
 from predibot.domain.price import PricePoint
+from predibot.domain.untrusted_text import MAX_TITLE_CHARACTERS, title_line
 from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.games.dollar_per_event.words import MAX_PRICES
 from predibot.venues.archive.reader import Archive
@@ -55,7 +55,7 @@ def prompt_of(event: Event, history: Callable[[str], tuple[PricePoint, ...]]) ->
 def test_every_market_is_asked_about_with_its_price_and_its_rules_once(recorded: list[tuple[Event, str]]) -> None:
     assert recorded
     for event, prompt in recorded:
-        assert one_line(event.title)[:MAX_TITLE_CHARACTERS] in prompt
+        assert title_line(event.title)[:MAX_TITLE_CHARACTERS] in prompt
         assert re.findall(r"^market id: (\S+)$", prompt, re.MULTILINE) == [market.id for market in event.markets]
         for rules in {market.description for market in event.markets if len(market.description) > 200}:
             first_line = next(line for line in rules.splitlines() if len(line) > 40)
@@ -87,5 +87,5 @@ def test_prices_are_few_and_none_is_of_the_future(recorded: list[tuple[Event, st
 def test_the_venues_words_are_all_inside_the_fence(recorded: list[tuple[Event, str]]) -> None:
     for event, prompt in recorded:
         outside = re.sub(f"\n{FENCE.opening}\n.*?\n{FENCE.closing}\n", "\n", prompt, flags=re.DOTALL)
-        assert one_line(event.title) not in outside
+        assert title_line(event.title) not in outside
         assert all(market.question not in outside for market in event.markets)

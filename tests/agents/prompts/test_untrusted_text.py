@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from predibot.agents.prompts.untrusted_text import REMOVED, Fence
 from predibot.contracts import untrusted_mark
+from predibot.domain.trace import inside_fence
 from tests.agents.scripted import FENCE, context
 
 FORGED = [
@@ -116,4 +117,4 @@ def test_a_fence_on_one_line_holds_text_of_many() -> None:
 
 @given(st.text())
 def test_what_is_inside_comes_out_as_it_was_put_in(text: str) -> None:
-    assert FENCE.inside(FENCE.around(text)) == FENCE.cleared(text)
+    assert inside_fence(FENCE.around(text)) == FENCE.cleared(text)

@@ -16,6 +16,7 @@ from predibot.contracts import Context, ModelNeed, Needs, OpenVenue, ToolText
 from predibot.domain.budget import Spending
 from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.event import Event, EventView
+from predibot.domain.trace import PageVisitedStep
 from predibot.errors import BudgetSpent, PluginError, UsageError
 from predibot.games.dollar_per_event import DollarPerEvent
 from predibot.jobs.deciding.agent_setup import AgentSetup
@@ -282,7 +283,7 @@ def test_a_model_that_searches_by_itself_is_told_how_often_in_each_request(
     request = ChatRequest((Message("user", "Rain?"),), max_searches=searches)
     with pytest.raises(PluginError, match=f"max_searches = 3, and a request says {searches}"):
         seen.model("openai/o3-deep-research").chat(request, deadline_seconds=1.0)
-    assert seen.trace.steps == []
+    assert seen.trace.steps == ()
 
 
 def read_a_page(seen: Context, opened: OpenVenue) -> str:
@@ -305,10 +306,10 @@ def test_a_page_that_repeats_a_key_is_kept_without_it(opened: OpenVenue, tmp_pat
         seen = equipped(opened, store, key=word)
         read_a_page(seen, opened)
     (kept,) = (tmp_path / "hidden.db.files/pages").rglob("*.txt")
-    (visited,) = (step for step in seen.trace.steps if step["kind"] == "page_visited")
+    (visited,) = (step for step in seen.trace.steps if isinstance(step, PageVisitedStep))
     assert word.encode() not in kept.read_bytes()
     assert b"***" in kept.read_bytes()
-    assert visited["sha256"] == kept.stem == hashlib.sha256(kept.read_bytes()).hexdigest()
+    assert visited.sha256 == kept.stem == hashlib.sha256(kept.read_bytes()).hexdigest()
 
 
 LIMITED = RECIPE + "[limits.day]\nsteps = 2\n[limits.run]\nsteps = 5\n"

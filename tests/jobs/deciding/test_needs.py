@@ -235,3 +235,20 @@ def test_a_decision_given_up_keeps_trace_and_known_cost_and_what_is_in_flight_is
     assert row.trace_sha256 is not None
     # The known answer, and the worst case of the one that was under way: 100 tokens out and a request of 91 bytes.
     assert settled / 1e12 == pytest.approx(0.025 + 0.1 + 0.091)
+
+
+def test_a_decision_given_up_after_a_call_that_failed_is_not_rerun(probes: Program) -> None:
+    patient = GIVEN_UP.replace(
+        "            context.model", "            with suppress(ModelError):\n                context.model"
+    )
+    imports = "from contextlib import suppress\nfrom predibot.errors import ModelError\n"
+    head = HEAD.replace("{name}", "Endless").replace("from dataclasses", f"{imports}from dataclasses")
+    probes.strategy("endless", head + patient.replace("{needs}", BY_PROPERTY))
+    probes.settings = {"PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
+    with chat_server(Said(status=400), Said(act=hang)) as server:
+        path = recipe(probes, "endless", served(server, "price_usd_per_million_tokens = 1000"))
+        document = document_of(probes.decide(path, "--events", "1"), code=4)
+    run = document["run"]["key"]
+    again = document_of(probes.start("decide", "--rerun-traces", run, "--ledger", "sqlite:///ledger.db", "--json"))
+    (row,) = again["decisions"]
+    assert (row["equal"], row["difference"]) == (None, "what failed it is not recorded: gave no answer within 3 s")

@@ -13,6 +13,7 @@ import pytest
 from predibot.agents.budget.budget import Budget
 from predibot.contracts import Tool, ToolError, ToolResult, ToolText
 from predibot.domain.budget import Limits
+from predibot.domain.trace import cost_of_steps
 from predibot.errors import BudgetSpent, UsageError
 from predibot.jobs.deciding.user_tools import (
     MAX_ABANDONED_CALLS,
@@ -21,7 +22,7 @@ from predibot.jobs.deciding.user_tools import (
     opened_tool,
     require_replayable,
 )
-from predibot.ledger.files.traces import Trace, cost_of_steps
+from predibot.ledger.files.traces import Trace
 from predibot.plugins.tools import tool_plugin
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 from tests.jobs.program import wait_until
@@ -141,7 +142,7 @@ def test_each_call_counts_as_a_search_and_costs_what_the_tool_says(made: Made) -
     with pytest.raises(BudgetSpent, match="limit of 2 searches is reached"):
         tool.call({}, 60.0)
     assert cost_of_steps(trace.steps) == (0.5, 0.5)
-    assert [step["kind"] for step in trace.steps] == ["tool_opened", "tool_paid", "tool_paid"]
+    assert [step.kind for step in trace.steps] == ["tool_opened", "tool_paid", "tool_paid"]
 
 
 @pytest.mark.parametrize("body", ["return '{0}'", "return ToolError('{0}')", "raise ValueError('{0}')"])

@@ -1,10 +1,13 @@
-"""What a trace says again in the place of models and tools: with its own mark, or one that nobody knew."""
+"""What a rerun is told again in the place of models and tools: typed steps, of traces of any age."""
 
 from typing import Any
 
 import pytest
 
+from predibot.agents.answer.result import LoopEnded
 from predibot.contracts import ToolError, ToolText
+from predibot.domain.chat import ChatRequest, Message
+from predibot.domain.trace import Asked, ModelNotAskedStep, StoredTrace
 from predibot.errors import BudgetSpent
 from predibot.jobs.replay.recorded_answers import NotRecorded, Record
 from predibot.plugins.strategies import StrategySpec
@@ -14,9 +17,13 @@ MARK = "123456789012345678901234"
 LIMIT = "the decision's limit of 1 searches is reached: 1 spent; raise that limit, or go on with what there is"
 
 
+def recorded(*rows: dict[str, object]) -> Record:
+    return Record(StoredTrace.of(rows))
+
+
 def searched(result: str, **more: object) -> Record:
     step = {"kind": "tool", "name": "web_search", "arguments": {"query": "rain"}, "result": result, **more}
-    return Record(({"kind": "code", "untrusted_mark": MARK}, step), "")
+    return recorded({"kind": "code", "untrusted_mark": MARK, "code": ""}, step)
 
 
 def again(record: Record) -> Any:
@@ -31,67 +38,73 @@ def test_a_rerun_has_the_mark_of_its_trace() -> None:
 
 @pytest.mark.parametrize("mark", ["", "x", None, 7, "<<", "a" * 99, f"{MARK}\n"])
 def test_what_is_no_mark_is_replaced_by_a_new_one(mark: object) -> None:
-    drawn = (
-        Record(({"kind": "code", "untrusted_mark": mark},), "")
-        .set_up(context(), StrategySpec("tool_agent"))
-        .untrusted_mark
-    )
+    record = recorded({"kind": "code", "code": "", "untrusted_mark": mark})
+    drawn = record.set_up(context(), StrategySpec("tool_agent")).untrusted_mark
     assert drawn != mark
     assert len(drawn) == 24
 
 
 @pytest.mark.parametrize(
-    ("result", "outcome", "said"),
+    ("result", "more", "said"),
     [
-        (f"<<untrusted {MARK}>>\nerror: a title\n<<end of untrusted {MARK}>>", "text", ToolText("error: a title")),
-        (f"<<untrusted {MARK}>>\n{LIMIT}\n<<end of untrusted {MARK}>>", "text", ToolText(LIMIT)),
-        (f"error: <<untrusted {MARK}>> {LIMIT} <<end of untrusted {MARK}>>", "error", ToolError(LIMIT)),
-        ("error: the search returned nothing", "own", ToolError("")),
+        (f"<<untrusted {MARK}>>\nerror: a\n<<end of untrusted {MARK}>>", {"outcome": "text"}, ToolText("error: a")),
+        (f"<<untrusted {MARK}>>\n{LIMIT}\n<<end of untrusted {MARK}>>", {"outcome": "text"}, ToolText(LIMIT)),
+        ("as it was told then", {"outcome": "error", "said": LIMIT}, ToolError(LIMIT)),
+        ("error: the search returned nothing", {"outcome": "own"}, ToolError("")),
     ],
 )
-def test_an_answer_is_what_it_was_whatever_it_says(result: str, outcome: str, said: object) -> None:
-    assert again(searched(result, outcome=outcome)) == said
+def test_an_answer_is_what_it_was_whatever_it_says(result: str, more: dict[str, object], said: object) -> None:
+    assert again(searched(result, **more)) == said
 
 
-def test_a_limit_is_reached_again() -> None:
-    with pytest.raises(BudgetSpent, match="limit of 1 searches"):
-        again(searched(f"error: {LIMIT}", outcome="limit"))
+@pytest.mark.parametrize("query", [["rain"], {"rain": 1}, None])
+def test_a_call_with_another_query_than_a_text_is_no_crash(query: object) -> None:
+    with pytest.raises(NotRecorded, match="web_search was not called with"):
+        again(searched("error: give query as text", arguments={"query": query}, outcome="own"))
+
+
+def test_a_limit_is_reached_again_in_whatever_words() -> None:
+    with pytest.raises(BudgetSpent, match=r"\Aenough searched\Z"):
+        again(searched("told otherwise", outcome="limit", said="enough searched"))
 
 
 @pytest.mark.parametrize(
-    ("result", "said"),
+    ("result", "more", "said"),
     [
-        ("<<untrusted 0123456789abcdef>>\nfound\n<<end of untrusted 0123456789abcdef>>", ToolText("found")),
-        ("error: timed out", ToolError("")),
+        (f"error: <<untrusted {MARK}>> {LIMIT} <<end of untrusted {MARK}>>", {"outcome": "error"}, ToolError(LIMIT)),
+        ("<<untrusted 0123456789abcdef>>\nfound\n<<end of untrusted 0123456789abcdef>>", {}, ToolText("found")),
+        ("error: timed out", {}, ToolError("")),
     ],
 )
-def test_a_trace_of_an_earlier_version_is_read(result: str, said: object) -> None:
-    assert again(searched(result)) == said
+def test_a_trace_of_an_earlier_version_is_read(result: str, more: dict[str, object], said: object) -> None:
+    assert again(searched(result, **more)) == said
 
 
-def test_a_limit_in_a_trace_of_an_earlier_version_is_reached_again() -> None:
-    with pytest.raises(BudgetSpent, match="limit of 1 searches"):
-        again(searched(f"error: {LIMIT}"))
+@pytest.mark.parametrize("more", [{}, {"outcome": "limit"}])
+def test_a_limit_in_a_trace_of_an_earlier_version_is_reached_again(more: dict[str, object]) -> None:
+    with pytest.raises(BudgetSpent, match=r"\Athe decision's limit of 1 searches"):
+        again(searched(f"error: {LIMIT}", **more))
+
+
+def test_a_model_that_was_not_asked_is_not_asked_again_and_after_that_the_stored_reason_stands() -> None:
+    asked = Asked("m", "ab", 1, (), (), None, 4096)
+    record = Record(StoredTrace((ModelNotAskedStep(asked, "no money"),)), "as it ended", "budget")
+    request = ChatRequest((Message("user", "?"),))
+    with pytest.raises(BudgetSpent, match=r"\Aonly the answer was taken then\Z"):
+        record.reply("another", request)
+    with pytest.raises(BudgetSpent, match=r"\Ano money\Z"):
+        record.reply("m", request)
+    with pytest.raises(LoopEnded, match=r"\Aas it ended\Z") as ended:
+        record.reply("m", request)
+    assert (ended.value.kind, record.rest()) == ("budget", 0)
 
 
 def test_a_tool_of_the_user_answers_from_the_trace() -> None:
-    steps = (
-        {
-            "kind": "tool_opened",
-            "untrusted_mark": MARK,
-            "name": "mine",
-            "description": "Mine.",
-            "parameters": {"type": "object"},
-        },
-        {
-            "kind": "tool",
-            "name": "mine",
-            "arguments": {"b": 1, "a": [2]},
-            "result": f"<<untrusted {MARK}>>\nfound\n<<end of untrusted {MARK}>>",
-            "outcome": "text",
-        },
-    )
-    tools = Record(steps, "").set_up(context(), StrategySpec("tool_agent")).tools
+    opened = {"kind": "tool_opened", "name": "mine", "description": "Mine.", "parameters": {"type": "object"}}
+    called = {"kind": "tool", "name": "mine", "arguments": {"b": 1, "a": [2]}, "outcome": "text"}
+    told = {"result": f"<<untrusted {MARK}>>\nfound\n<<end of untrusted {MARK}>>"}
+    record = recorded({**opened, "untrusted_mark": MARK}, {**called, **told})
+    tools = record.set_up(context(), StrategySpec("tool_agent")).tools
     mine = tools.open("mine")
     assert mine.schema.description == "Mine."
     assert mine.call({"a": [2], "b": 1}, 1.0) == ToolText("found")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from predibot.domain.trace import OwnStep, StoredTrace
 from predibot.errors import UsageError
 from predibot.ledger.files.content_store import artefacts
 from predibot.ledger.files.traces import Trace, Traces
@@ -15,18 +16,23 @@ def a_trace(*results: str) -> Trace:
     """Return a trace of tools that said this."""
     trace = Trace()
     for said in results:
-        trace.record("tool", result=said)
+        trace.record("mine", result=said)
     return trace
+
+
+def said_of(trace: StoredTrace) -> list[object]:
+    """Return what the steps of a trace say."""
+    return [step.fields["result"] for step in trace.steps if isinstance(step, OwnStep)]
 
 
 @pytest.mark.parametrize("said", ["a\u2028b\x85c\x0cd", "half a pair \ud83d", "\x00\x1b[2J", "\r\n\n"])
 def test_whatever_was_written_is_read_again(store: Store, said: str) -> None:
     traces = Traces(store)
-    assert [step["result"] for step in traces.steps(traces.keep(a_trace(said, "next")))] == [said, "next"]
+    assert said_of(traces.read(traces.keep(a_trace(said, "next")))) == [said, "next"]
 
 
 def test_a_trace_without_steps_has_none(store: Store) -> None:
-    assert list(Traces(store).steps(Traces(store).keep(Trace()))) == []
+    assert Traces(store).read(Traces(store).keep(Trace())) == StoredTrace()
 
 
 def test_a_trace_that_was_changed_is_refused(store: Store, tmp_path: Path) -> None:
@@ -37,7 +43,7 @@ def test_a_trace_that_was_changed_is_refused(store: Store, tmp_path: Path) -> No
     else:
         next(tmp_path.rglob("*.jsonl")).write_text("{}\n")
     with pytest.raises(UsageError, match="was changed since"):
-        list(Traces(store).steps(digest))
+        Traces(store).read(digest)
 
 
 def test_the_same_trace_is_kept_once_and_small(store: Store, tmp_path: Path) -> None:
@@ -60,6 +66,6 @@ def test_a_trace_of_before_they_belonged_to_a_ledger_is_still_read(
         monkeypatch.chdir(tmp_path)
         Path("runs/out").mkdir(parents=True)
         with pytest.raises(UsageError, match="there is no trace"):
-            list(Traces(store).steps(digest))
+            Traces(store).read(digest)
         (other.files / "traces").rename("runs/out/traces")
-    assert [step["result"] for step in Traces(store).steps(digest)] == ["long ago"]
+    assert said_of(Traces(store).read(digest)) == ["long ago"]

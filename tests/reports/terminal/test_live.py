@@ -3,6 +3,7 @@
 from io import StringIO
 
 from predibot.contracts import Progress
+from predibot.domain.trace import SearchStep
 from predibot.jobs.deciding.activity import Activity, of_step
 from predibot.reports.terminal.live import LiveBoard, live_board
 from predibot.reports.terminal.terminal import console_for
@@ -53,8 +54,8 @@ def test_what_strangers_wrote_does_nothing_on_the_screen() -> None:
     hostile = "\x1b]0;owned\x07\u202e\x9b2J\r\n[red]x"
     screen = StringIO()
     with live_board([hostile], screen, width=120) as board:
-        step = {"kind": "search", "step": 1, "query": hostile, "cost_usd": 0.0}
-        board.activity(of_step(hostile, hostile, step))
+        step = SearchStep(hostile, (), cost_usd=0.0)
+        board.activity(of_step(hostile, hostile, 1, step))
         board.progress(Progress(hostile, 1, 2, hostile))
         assert not set("\x1b\x07\u202e\x9b") & set(_drawn(board))
     assert "owned\x07" not in screen.getvalue()

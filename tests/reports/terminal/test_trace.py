@@ -1,10 +1,12 @@
 """Traces on a screen: everything is there, and nothing a stranger wrote does anything."""
 
+from dataclasses import replace
 from io import StringIO
-from typing import Any
 
 import pytest
 
+from predibot.domain.chat import ChatReply, Cost, Message, ToolCall, Usage
+from predibot.domain.trace import Asked, ModelFailedStep, ModelStep, OwnStep, Step, StoredTrace, ToolStep
 from predibot.jobs.read_traces import ReadTrace, Used, UsedReport
 from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.reports.terminal.terminal import console_for
@@ -12,26 +14,28 @@ from predibot.reports.terminal.trace import print_trace, print_used, trace_docum
 
 HOSTILE = "\x1b]0;owned\x07\x9b2J\u202eevil\u2028[red]markup[/red]"
 DECISION = TracedDecision("r", "b", "1", "recorded", HOSTILE, "ab" * 32)
-MODEL = {
-    "step": 1,
-    "kind": "model",
-    "model_name": HOSTILE,
-    "new_messages": [{"role": "user", "text": HOSTILE}],
-    "message": {"text": HOSTILE, "tool_calls": [{"name": HOSTILE, "arguments_json": HOSTILE}]},
-    "usage": {"input_tokens": None, "output_tokens": 5},
-    "cost": {"usd": None},
-    "retries": 2,
-    "finish_reason": "length",
-    "refusal": HOSTILE,
-    "seconds": 1.5,
-}
-TOOL = {"step": 2, "kind": "tool", "name": HOSTILE, "arguments": {"q": HOSTILE}, "result": HOSTILE * 40, "seconds": 0.1}
-ODD = {"step": 3, "kind": HOSTILE, "complaint": HOSTILE}
+ASKED = Asked(HOSTILE, "", 1, (Message("user", HOSTILE),), (), None, 100)
+MODEL = ModelStep(
+    asked=ASKED,
+    reply=ChatReply(
+        Message("assistant", HOSTILE, (ToolCall("1", HOSTILE, HOSTILE),)),
+        "length",
+        Usage(None, 5),
+        Cost(None, "unknown"),
+        HOSTILE,
+        seconds=1.5,
+        retries=2,
+        refusal=HOSTILE,
+    ),
+)
+FAILED = ModelFailedStep(asked=ASKED, error="AnswerLost", message="down", lost_tries=2)
+TOOL = ToolStep(HOSTILE, {"q": HOSTILE}, HOSTILE * 40, "own", seconds=0.1)
+ODD = OwnStep(HOSTILE, {"complaint": HOSTILE})
 
 
-def _shown(*steps: dict[str, Any], full: bool) -> str:
+def _shown(*steps: Step, full: bool) -> str:
     screen = StringIO()
-    print_trace(console_for(screen), ReadTrace(DECISION, steps), full=full)
+    print_trace(console_for(screen), ReadTrace(DECISION, StoredTrace(steps)), full=full)
     return screen.getvalue()
 
 
@@ -51,16 +55,14 @@ def test_retries_missing_tokens_and_unknown_cost_are_said() -> None:
 
 
 def test_tries_that_may_have_been_charged_are_said() -> None:
-    failed = {"step": 4, "kind": "model_failed", "message": "down", "lost_tries": 2}
-    shown = _shown({**MODEL, "lost_tries": 1}, failed, full=False)
+    shown = _shown(replace(MODEL, reply=replace(MODEL.reply, lost_tries=1)), FAILED, full=False)
     assert "2 retries, 1 try lost that may have been charged, length" in shown
-    assert "4. model failed, 2 tries lost that may have been charged" in shown
+    assert "2. model failed, 2 tries lost that may have been charged" in shown
 
 
 def test_what_is_booked_by_estimate_is_said() -> None:
-    failed = {"step": 4, "kind": "model_failed", "message": "down", "lost_tries": 1, "estimated_usd": 0.045}
-    shown = _shown({**MODEL, "estimated_usd": 0.0}, failed, full=False)
-    assert "4. model failed, 1 try lost that may have been charged, $0.045 estimated" in shown
+    shown = _shown(MODEL, replace(FAILED, lost_tries=1, estimated_usd=0.045), full=False)
+    assert "2. model failed, 1 try lost that may have been charged, $0.045 estimated" in shown
     assert shown.count("estimated") == 1
 
 
@@ -90,5 +92,5 @@ def test_what_was_asked_for_is_shown_on_any_screen(columns: int) -> None:
 
 
 def test_a_number_that_is_none_does_not_break_the_document() -> None:
-    trace = ReadTrace(DECISION, ({"step": 1, "kind": "tool", "arguments": {"p": [float("nan")]}},))
+    trace = ReadTrace(DECISION, StoredTrace((ToolStep("t", {"p": [float("nan")]}, "", "own"),)))
     assert trace_document(trace)["steps"][0]["arguments"] == {"p": ["nan"]}

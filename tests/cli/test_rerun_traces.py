@@ -1,5 +1,6 @@
-"""`decide --replay-traces`: the recorded answers lead to the stored decisions, and to nothing else."""
+"""`decide --rerun-traces`: the recorded answers lead to the stored decisions, and to nothing else."""
 
+import hashlib
 import json
 import sqlite3
 from contextlib import closing
@@ -59,9 +60,57 @@ def _decided(program: Predibot, folder: Path, recipe: str = AGENTS.format(limits
 )
 def test_a_run_comes_out_the_same_whatever_limit_it_met(predibot: Predibot, tmp_path: Path, limits: str) -> None:
     run = _decided(predibot, tmp_path, AGENTS.format(limits=limits))
+    said = predibot("decide", "--rerun-traces", run, "--json")
+    assert [row for row in said.document["decisions"] if not row["equal"]] == []
+    assert (said.code, len(said.document["decisions"])) == (0, 12)
+
+
+@pytest.mark.parametrize("limits", ["[limits.decision]\nsteps = 3\nsearches = 1", "[limits.run]\nsteps = 9"])
+def test_a_run_with_traces_of_before_steps_were_types_comes_out_the_same(
+    predibot: Predibot, tmp_path: Path, limits: str
+) -> None:
+    run = _decided(predibot, tmp_path, AGENTS.format(limits=limits))
+    assert _write_as_before_types(tmp_path / "runs/out/predibot.db") > 0
+    # By the name the option had then.
     said = predibot("decide", "--replay-traces", run, "--json")
     assert [row for row in said.document["decisions"] if not row["equal"]] == []
     assert (said.code, len(said.document["decisions"])) == (0, 12)
+    assert predibot("trace", "--cost", "--json").document["missing"] == []
+
+
+def _write_as_before_types(ledger: Path) -> int:
+    """Take out of traces what none had before: calls that a limit stood in the way of, and the words of errors."""
+    changed = 0
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        for (digest,) in connection.execute("SELECT trace_sha256 FROM decisions WHERE trace_sha256 > ''").fetchall():
+            kept = Path(f"{ledger}.files/traces/{digest[:2]}/{digest}.jsonl")
+            rows = [json.loads(line) for line in kept.read_text("utf-8").split("\n")[:-1]]
+            older = [
+                {name: value for name, value in row.items() if name != "said"}
+                for row in rows
+                if row["kind"] != "model_not_asked"
+            ]
+            changed += older != rows
+            content = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in older).encode()
+            name = hashlib.sha256(content).hexdigest() if older else None
+            kept.unlink()
+            if name is not None:
+                file = kept.parents[1] / name[:2] / f"{name}.jsonl"
+                file.parent.mkdir(exist_ok=True)
+                file.write_bytes(content)
+            connection.execute("UPDATE decisions SET trace_sha256 = ? WHERE trace_sha256 = ?", [name, digest])
+    return changed
+
+
+def test_a_strategy_that_is_not_there_any_more_is_named(predibot: Predibot, tmp_path: Path) -> None:
+    run = _decided(predibot, tmp_path)
+    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as ledger, ledger:
+        changed = ledger.execute("UPDATE runs SET recipe_json = replace(recipe_json, '\"one_shot\"', '\"gone\"')")
+        assert changed.rowcount == 1
+    said = predibot("decide", "--rerun-traces", run, "--json")
+    lacking = {row["bot"]: row["difference"] for row in said.document["decisions"] if row["bot"] in ("lazy", "samples")}
+    assert lacking["lazy"].startswith("no strategy 'gone'")
+    assert (said.code, lacking["samples"]) == (1, "")
 
 
 def test_a_decision_that_ended_at_its_deadline_comes_out_the_same(
@@ -75,7 +124,7 @@ def test_a_decision_that_ended_at_its_deadline_comes_out_the_same(
     run = _decided(predibot, tmp_path, slow)
     stored = predibot("export", "--table", "decisions").out
     assert "no answer within 1 seconds" in stored
-    said = predibot("decide", "--replay-traces", run, "--json")
+    said = predibot("decide", "--rerun-traces", run, "--json")
     assert [row for row in said.document["decisions"] if not row["equal"]] == []
 
 
@@ -86,7 +135,7 @@ def test_a_stored_decision_that_does_not_follow_from_its_trace_is_found(predibot
             "UPDATE forecasts SET probability = 0.123 WHERE decision_id = (SELECT d.id FROM decisions d "
             "JOIN bots b ON b.id = d.bot_id WHERE b.name = 'sharp' ORDER BY d.id LIMIT 1)"
         )
-    said = predibot("decide", "--replay-traces", run, "--json")
+    said = predibot("decide", "--rerun-traces", run, "--json")
     assert said.code == 1
     assert [(row["bot"], row["difference"]) for row in said.document["decisions"] if not row["equal"]] == [
         ("sharp", "not the same: forecasts")
@@ -97,15 +146,15 @@ def test_a_trace_that_was_changed_is_refused(predibot: Predibot, tmp_path: Path)
     run = _decided(predibot, tmp_path)
     trace = next((tmp_path / "runs/out/predibot.db.files/traces").rglob("*.jsonl"))
     trace.write_text(trace.read_text() + json.dumps({"step": 99, "kind": "tool"}) + "\n")
-    assert "was changed since" in predibot("decide", "--replay-traces", run).err
+    assert "was changed since" in predibot("decide", "--rerun-traces", run).err
 
 
 def test_the_ledger_stays_as_it_is(predibot: Predibot, tmp_path: Path) -> None:
     run = _decided(predibot, tmp_path)
     before = predibot("export", "--canonical").out
-    assert "12 of 12 decisions are the same again" in predibot("decide", "--replay-traces", run).out
+    assert "12 of 12 decisions are the same again" in predibot("decide", "--rerun-traces", run).out
     assert predibot("export", "--canonical").out == before
 
 
 def test_a_run_that_is_not_there_is_said(decided: Predibot) -> None:
-    assert "no run holds the key 'nothing'" in decided("decide", "--replay-traces", "nothing").err
+    assert "no run holds the key 'nothing'" in decided("decide", "--rerun-traces", "nothing").err
