@@ -254,8 +254,20 @@ class Store:
         if file is not None:
             with self._in_use():
                 _write_ahead(file)
-        with self.write() as connection:
-            self.upgraded = make_current(connection)
+        try:
+            with self._in_use(), self._patiently(self._engine.connect) as connection:
+                # A migration makes tables anew that others refer to; the new ones have the same rows.
+                unbound = connection.execution_options(predibot_foreign_keys="OFF")
+                with _writing(unbound, durable=False) as transaction:
+                    self.upgraded = make_current(transaction)
+        except IntegrityError as error:
+            raise LedgerUnusable(
+                f"the ledger {self.address} was not upgraded, because it holds rows that none of ours would: "
+                f"{_first_line(error)}. `predibot ledger verify` of the predibot that it was made with finds them"
+            ) from error
+        finally:
+            # SQLite keeps that for a connection, so each is made anew.
+            self._engine.dispose()
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
         """Return what an attempt returns, made again for a while where the server is away."""
@@ -376,6 +388,9 @@ def _configure(connection: Any, _record: object, *, read_only: bool) -> None:
 
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
+    if foreign_keys := options.get("predibot_foreign_keys"):
+        # Of this too it hears between transactions only.
+        connection.exec_driver_sql(f"PRAGMA foreign_keys={foreign_keys}")
     if synchronous := options.get("predibot_synchronous"):
         # SQLite takes this between transactions only.
         connection.exec_driver_sql(f"PRAGMA synchronous={synchronous}")

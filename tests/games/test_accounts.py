@@ -17,7 +17,6 @@ from predibot.domain.price import Instrument, Price, PricePath, PricePoint
 from predibot.errors import AnswerError, PluginError, UsageError
 from predibot.games.accounts import account_of, value_usd
 from predibot.games.fills import MidFills, QuoteFills
-from predibot.ledger.write.decisions import require_storable
 from predibot.plugins import load_strategy, spec_of
 from tests.agents.scripted import NOW, ScriptedModel, rain, toolbox
 from tests.games.toy import SHARE, BuyOrHold, Holding
@@ -93,16 +92,6 @@ def test_who_fills_at_quotes_pays_the_ask_gets_the_bid_and_waits_where_there_is_
     assert opened(*bought.journal, *sold.journal).cash_usd == pytest.approx(18.0 + 98.0)
     waiting = GAME.book(sale, Holding(held, AT_50, NOW), held, {SHARE: Price(NOW, 50.0)}, QuoteFills())
     assert (waiting.orders[0].status, waiting.journal) == ("pending", ())
-
-
-def test_what_the_ledger_has_no_place_for_is_refused_and_not_dropped() -> None:
-    holding = Holding(opened(), AT_40, NOW)
-    order = Decision(orders=(Order(SHARE, 40.0),))
-    booking = GAME.book(order, holding, holding.account, {SHARE: AT_40}, MidFills())
-    with pytest.raises(AnswerError, match="the ledger cannot keep a decision on a portfolio yet"):
-        require_storable(PORTFOLIO, order, booking)
-    with pytest.raises(AnswerError, match="the ledger cannot keep the journal of an account yet"):
-        require_storable(Subject("event", "e1"), order, booking)
 
 
 def test_a_price_may_be_above_one_where_its_kind_of_instrument_can_cost_that() -> None:

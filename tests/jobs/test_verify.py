@@ -38,13 +38,12 @@ CHECKS = (
 CHANGES = {
     "UPDATE forecasts SET probability = 1.5": "forecasts in range",
     "UPDATE forecasts SET question_sha256 = 'x'": "questions as asked",
-    "UPDATE bets SET price_yes = price_yes / 2": "quotes of bets",
+    "UPDATE orders SET price = price / 2": "quotes of bets",
     "DELETE FROM quotes WHERE role = 'booked'": "quotes of bets",
-    "UPDATE bets SET booked_usd = booked_usd * 2": "money conserved",
+    "UPDATE orders SET amount = amount * 2": "money conserved",
     "UPDATE decisions SET unallocated_usd = unallocated_usd + 0.01 WHERE status = 'recorded'": "money conserved",
     "UPDATE fills SET shares = shares + 1": "money conserved",
     "DELETE FROM fills": "money conserved",
-    "UPDATE fills SET instrument_row = instrument_row + 1": "money conserved",
     "UPDATE tasks SET status = 'failed'": "work has its decision",
     "UPDATE spending SET usd = -1": "spending counted",
     "UPDATE decisions SET cost_known_usd = 1000": "spending counted",
@@ -52,7 +51,7 @@ CHANGES = {
     "UPDATE resolutions SET revision = revision + 1": "resolutions whole",
     "UPDATE decisions SET trace_sha256 = 'ab' WHERE trace_sha256 IS NOT NULL": "traces present",
     "UPDATE sources SET sha256 = 'ab' WHERE kind = 'page'": "pages present",
-    "UPDATE bets SET market_row = market_row + 1000": "database whole",
+    "UPDATE orders SET instrument_row = instrument_row + 1000": "database whole",
 }
 """One change of the rows each, made past every rule of the database, and the check that finds it."""
 

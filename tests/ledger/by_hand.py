@@ -142,7 +142,6 @@ def put(store: Store, run: StoredRun, bot_name: str | BotPlan, held: Claim, fini
             finished,
             run_id=run.id,
             bot_id=bot_id,
-            subject=Subject("event", finished.event.id),
             catalogue=known,
             now=finished.decided_at,
         )

@@ -193,9 +193,7 @@ def test_a_decision_whose_commit_was_not_answered_is_stored_once_and_is_ours(far
     subject = Subject("event", "e1")
 
     def store_it(connection: Connection) -> None:
-        store_decision(
-            connection, held, DONE, run_id=run.id, bot_id=bot_id, subject=subject, catalogue=catalogue, now=NOW
-        )
+        store_decision(connection, held, DONE, run_id=run.id, bot_id=bot_id, catalogue=catalogue, now=NOW)
 
     wire.loses = True
     far.run_write(store_it)
@@ -225,9 +223,7 @@ def test_a_claim_that_another_has_is_lost_also_where_it_ended_in_the_same_way(st
     subject = Subject("event", "e1")
 
     def store_it(connection: Connection, who: Claim) -> None:
-        store_decision(
-            connection, who, DONE, run_id=run.id, bot_id=bot_id, subject=subject, catalogue=catalogue, now=NOW
-        )
+        store_decision(connection, who, DONE, run_id=run.id, bot_id=bot_id, catalogue=catalogue, now=NOW)
 
     store.run_write(partial(store_it, who=held))
     with pytest.raises(ClaimLost):

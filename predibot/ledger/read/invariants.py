@@ -16,7 +16,7 @@ from predibot.games import make_game
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import packs_unlike_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
-from predibot.ledger.write.claims import tasks
+from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bots, decisions, question_sha256
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import frozen_events, runs
@@ -166,9 +166,10 @@ def _money(decision: Row, placed: list[Row], bought: list[Row], stake_usd: float
 def _tasks(connection: Connection, checked: Checked) -> Iterator[Broken]:
     """Yield the work that ended in another way than its decision says, or without one."""
     query = (
-        select(runs.c.key, bots.c.name, tasks.c.subject_id, tasks.c.status, decisions.c.status.label("decided"))
+        select(runs.c.key, bots.c.name, subjects.c.subject_id, tasks.c.status, decisions.c.status.label("decided"))
         .join(runs, runs.c.id == tasks.c.run_id)
         .join(bots, bots.c.id == tasks.c.bot_id)
+        .join(subjects, subjects.c.id == tasks.c.subject_row)
         .outerjoin(decisions, decisions.c.task_id == tasks.c.id)
         .where(tasks.c.status.in_(_ENDED))
         .order_by(tasks.c.id)

@@ -39,16 +39,20 @@ RUBBISH = (
     "UPDATE forecasts SET probability = -0.1",
     "UPDATE forecasts SET confidence = 11",
     "UPDATE forecasts SET market_row = 999",
-    "UPDATE bets SET price_yes = 0",
-    "UPDATE bets SET price_yes = 1",
-    "UPDATE bets SET price_source = 'guess'",
+    "UPDATE orders SET price = 0",
+    "UPDATE orders SET price = NULL",
+    "UPDATE orders SET price_source = 'guess'",
+    "UPDATE orders SET side = 'borrow'",
+    "UPDATE orders SET unit = 'EUR'",
+    "UPDATE orders SET status = 'lost'",
+    "UPDATE orders SET decision_id = 999",
     "UPDATE fills SET shares = 0",
     "UPDATE fills SET fee_usd = -0.01",
-    "UPDATE fills SET price = 1.01",
+    "UPDATE fills SET price = -0.01",
+    "UPDATE fills SET order_number = 9",
     "UPDATE quotes SET role = 'later'",
     "UPDATE decisions SET status = 'skipped'",
     "UPDATE decisions SET unallocated_usd = -1",
-    "UPDATE decisions SET unallocated_usd = NULL",
     "UPDATE decisions SET status = 'failed'",
     "UPDATE decisions SET cost_known_usd = -1",
     "UPDATE decisions SET reason_kind = 'mood'",
@@ -57,6 +61,9 @@ RUBBISH = (
     "UPDATE tasks SET status = 'done'",
     "UPDATE attempts SET outcome = 'won'",
     "UPDATE instruments SET side = 'MAYBE'",
+    "UPDATE instruments SET highest_price = 0",
+    "INSERT INTO subjects (venue, kind, subject_id) VALUES ('polymarket', 'event', 'e1')",
+    "UPDATE subjects SET event_row = 999",
     "UPDATE runs SET key = NULL",
     "DELETE FROM decisions",
     "DELETE FROM runs",
@@ -68,8 +75,7 @@ RUBBISH = (
     "UPDATE sources SET results = -1",
     "UPDATE sources SET decision_id = 999",
     A_BOT,
-    "INSERT INTO tasks (run_id, bot_id, subject_kind, subject_id, status, failures)"
-    " VALUES (1, 1, 'event', 'e1', 'open', 0)",
+    "INSERT INTO tasks (run_id, bot_id, subject_row, status, failures) VALUES (1, 1, 1, 'open', 0)",
     "INSERT INTO runs (key, recipe, slot_at, as_of, venue, venue_name, game, seed, digest, recipe_json, overrides_json,"
     " passed_over_json, notes_json, code_version, created_at)"
     " SELECT key, recipe, slot_at, as_of, venue, venue_name, game, seed, digest, recipe_json, overrides_json,"
@@ -112,7 +118,8 @@ def constraints_in(file: Path) -> dict[str, list[str]]:
     with closing(sqlite3.connect(file)) as connection:
         statement = "SELECT name, sql FROM sqlite_master WHERE sql LIKE '%CONSTRAINT%' AND name <> 'alembic_version'"
         rows = connection.execute(statement).fetchall()
-    return {name: sorted(part.strip(" ,)\n\t") for part in sql.split("CONSTRAINT")[1:]) for name, sql in rows}
+    rules = {name: sql.replace(" WITHOUT ROWID", "").split("CONSTRAINT")[1:] for name, sql in rows}
+    return {name: sorted(part.strip(" ,)\n\t") for part in parts) for name, parts in rules.items()}
 
 
 def upgrade(address: str, version: str) -> None:
@@ -218,8 +225,13 @@ def test_the_known_versions_are_the_migrations_there_are() -> None:
 
 def test_every_change_of_what_is_evaluated_is_counted(store: Store) -> None:
     """A migration that makes a table anew loses the triggers of a file, and must make them again."""
-    counted = "runs events run_events markets instruments price_paths resolutions bots decisions forecasts bets quotes"
-    in_file = "SELECT tbl_name, count(*) FROM sqlite_master WHERE type = 'trigger' GROUP BY tbl_name"
+    counted = (
+        "runs events run_events markets instruments price_paths resolutions bots decisions forecasts orders quotes"
+    )
+    in_file = (
+        "SELECT tbl_name, count(*) FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'changes_of_%'"
+        " GROUP BY tbl_name"
+    )
     on_server = (
         "SELECT relname, count(*) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid"
         " WHERE tgname LIKE 'changes_of_%' GROUP BY relname"
