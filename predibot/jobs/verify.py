@@ -10,6 +10,7 @@ from predibot.errors import UsageError
 from predibot.jobs.evaluation_text import evaluation_from_text
 from predibot.ledger.files.pages import Pages
 from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.account_invariants import broken_accounts
 from predibot.ledger.read.decision_traces import decisions_with_traces
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.invariants import Broken, Checked, broken_rows
@@ -45,6 +46,7 @@ def verify(store: Store) -> Verification:
         broken = [
             *_database(connection, checked),
             *broken_rows(connection, checked),
+            *broken_accounts(connection, checked),
             *_memos(connection, checked),
         ]
         kept = [*_kept(connection)]

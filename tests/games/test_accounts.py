@@ -140,6 +140,27 @@ def test_buying_again_averages_cost_and_a_payout_ends_the_position() -> None:
         value_usd(reduced, {})
 
 
+def test_a_reversed_settlement_leaves_the_account_as_if_it_had_not_been() -> None:
+    yes = Instrument("toy", "binary_outcome", "m1:YES")
+    bought = [JournalRow("fill", NOW, -4.0, yes, 10.0)]
+    won, undone = JournalRow("settlement", NOW, 10.0, yes, -10.0), JournalRow("reversal", NOW, -10.0, yes, 10.0)
+    assert opened(*bought, won, undone) == opened(*bought)
+    # Settled again, at the other payout.
+    lost = opened(*bought, won, undone, JournalRow("settlement", NOW, 0.0, yes, -10.0))
+    assert (lost.cash_usd, lost.realised_usd, dict(lost.positions)) == (96.0, -4.0, {})
+    # What was won is spent by then: the account owes it.
+    spent = [*bought, won, JournalRow("fill", NOW, -105.0, SHARE, 2.0), undone]
+    assert (opened(*spent).cash_usd, opened(*spent).held(yes)) == (-9.0, Position(10.0, 4.0))
+    for rows, said in ((bought, "was not settled"), ([*bought, won], "a reversal of 9 shares")):
+        with pytest.raises(ValueError, match=said):
+            opened(*rows, JournalRow("reversal", NOW, -9.0, yes, 9.0))
+
+
+def test_a_delisted_share_leaves_for_its_stated_payout() -> None:
+    gone = opened(JournalRow("fill", NOW, -80.0, SHARE, 2.0), JournalRow("delisting", NOW, 30.0, SHARE, -2.0))
+    assert (gone.cash_usd, gone.realised_usd, dict(gone.positions)) == (50.0, -50.0, {})
+
+
 def test_a_forecast_where_only_orders_are_wanted_is_complained_about() -> None:
     holding = Holding(opened(), AT_40, NOW)
     with pytest.raises(AnswerError, match="only orders are taken"):

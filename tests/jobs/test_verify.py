@@ -27,6 +27,7 @@ CHECKS = (
     "questions as asked",
     "quotes of bets",
     "money conserved",
+    "fills belong to orders",
     "work has its decision",
     "spending counted",
     "prices in order",
@@ -44,6 +45,10 @@ CHANGES = {
     "UPDATE decisions SET unallocated_usd = unallocated_usd + 0.01 WHERE status = 'recorded'": "money conserved",
     "UPDATE fills SET shares = shares + 1": "money conserved",
     "DELETE FROM fills": "money conserved",
+    "UPDATE orders SET instrument_row = (SELECT i.id FROM instruments i JOIN instruments o ON o.market_row ="
+    " i.market_row AND o.side <> i.side WHERE o.id = orders.instrument_row)": "fills belong to orders",
+    "UPDATE orders SET side = 'sell'": "fills belong to orders",
+    "UPDATE fills SET price = price + 1": "fills belong to orders",
     "UPDATE tasks SET status = 'failed'": "work has its decision",
     "UPDATE spending SET usd = -1": "spending counted",
     "UPDATE decisions SET cost_known_usd = 1000": "spending counted",

@@ -330,6 +330,8 @@ def _decide(job: DecideJob, worker: Worker, began: float, context: Context) -> F
     booked = worker.board.quoted(shown)
     prices = prices_of(booked, worker.venue.name)
     booking = worker.game.book(answer, view, None, prices, MidFills())
+    if booking.journal:
+        raise PluginError(f"game {worker.game.name!r} books into an account, and none was opened for it")
     return Finished(
         "recorded",
         worker.instant(),

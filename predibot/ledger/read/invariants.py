@@ -12,7 +12,7 @@ from predibot.agents.budget.account import Exact
 from predibot.domain.clock import parse_instant
 from predibot.domain.price import EntryPrice, Quote
 from predibot.errors import LedgerUnusable
-from predibot.games import make_game
+from predibot.games import GAMES, make_game
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import packs_unlike_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
@@ -77,19 +77,21 @@ def _of_run(connection: Connection, checked: Checked, run_id: int, key: str, gam
         for event in frozen_events(connection, run_id)
         for market in event.markets
     }
-    stake_usd = make_game(game).stake_usd
+    stake_usd = make_game(game).stake_usd if game in GAMES else None
     for (bot, kind, subject), (decision,) in rows("decisions").items():
         name = f"{key}/{bot}/{subject}"
         own = [table.get((bot, kind, subject), []) for table in (said, placed, bought, quoted)]
         checked.count("forecasts in range", len(own[0]))
         checked.count("questions as asked", len(own[0]))
         checked.count("quotes of bets", len(own[1]))
-        checked.count("money conserved", decision["status"] == "recorded")
+        is_bet = kind == "event" and stake_usd is not None
+        checked.count("money conserved", is_bet and decision["status"] == "recorded")
         found: dict[str, Iterator[str]] = {
             "forecasts in range": _forecasts(own[0], decision),
             "questions as asked": _questions(own[0], subject, asked),
             "quotes of bets": _quotes(own[1], own[3]),
-            "money conserved": _money(decision, own[1], own[2], stake_usd),
+            # What an account has is in its journal.
+            "money conserved": _money(decision, own[1], own[2], stake_usd or 0.0) if is_bet else iter(()),
         }
         yield from (Broken(check, name, seen) for check, all_seen in found.items() for seen in all_seen)
 

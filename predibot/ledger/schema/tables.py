@@ -298,7 +298,7 @@ class OrderRow(Row, table=True):
     amount: float
     status: str = _text()
     price: float | None = None
-    """What it was booked by: of an outcome the price of YES, else the instrument's own; None where there was none."""
+    """What it was booked by: its instrument's own, of a bet on an event that of YES; None where there was none."""
     price_source: str | None = Field(default=None, sa_type=Text)
     note: str | None = Field(default=None, sa_type=Prose)
     """Why it, or a part of it, was not filled."""

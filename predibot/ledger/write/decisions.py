@@ -25,6 +25,7 @@ from predibot.ledger.schema.tables import (
     SourceRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.write.accounts import add_to_journal
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
 from predibot.ledger.write.events import Catalogue, instrument_row, instruments
 
@@ -77,6 +78,8 @@ class Finished:
     seconds: float = 0.0
     trace_sha256: str | None = None
     """By which its trace is kept; None where there is none."""
+    account_id: int | None = None
+    """Into whose journal its booking is written; None in a game without accounts."""
     sources: tuple[Source, ...] = ()
     """What was searched and read, in order, whatever the status."""
     models: tuple[str, ...] | None = None
@@ -167,6 +170,8 @@ def store_decision(
     _store_forecasts(connection, decision_id, finished, catalogue)
     _store_orders(connection, decision_id, _orders(connection, finished.decision, finished, catalogue))
     _store_labels(connection, decision_id, finished.decision.labels)
+    if finished.account_id is not None:
+        add_to_journal(connection, finished.account_id, finished.booking.journal, decision_id=decision_id)
 
 
 def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
