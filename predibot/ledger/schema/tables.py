@@ -441,6 +441,10 @@ class AccountRow(Row, table=True):
     bot: str = _text()
     """Its name: a bot has another row in every run."""
     subject_row: int = Field(foreign_key="subjects.id", index=True)
+    task_id: int | None = Field(default=None, foreign_key="tasks.id", index=True)
+    """The claim under which it was last written to; who has another one may not."""
+    slot_at: datetime | None = _instant(nullable=True)
+    """Of that claim's run; an earlier slot has missed its turn."""
 
 
 class JournalEntryRow(Row, table=True):

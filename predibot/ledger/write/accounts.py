@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, insert, select, update
 
 from predibot.domain.account import Account, JournalRow, Mode
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
+from predibot.errors import ClaimLost
 from predibot.games.accounts import account_of, value_usd
 from predibot.ledger.schema.tables import AccountRow, JournalEntryRow, MarkRow, ValuationRow
 from predibot.ledger.schema.upsert import insert_one, table_of
-from predibot.ledger.write.claims import subject_row
+from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, tasks
 from predibot.ledger.write.events import instrument_row, instruments
 from predibot.ledger.write.runs import StoredRun
 
@@ -67,6 +68,57 @@ def open_account(
         return opened
     same = select(accounts.c.id).where(*(accounts.c[name] == value for name, value in row.items()))
     return int(connection.execute(same).scalar_one())
+
+
+def claim_with_account(
+    connection: Connection,
+    account_id: int,
+    run: StoredRun,
+    bot_id: int,
+    subject: Subject,
+    claimant: Claimant,
+    *,
+    now: datetime,
+    token: str | None = None,
+) -> Claim | Taken:
+    """Return the claim on a decision and on the account it is about, or why it cannot be had.
+
+    An account has one writer at a time, in the order of slots: while the decision of another run is under way it
+    cannot be had, and once a later slot had it an earlier one has missed its turn.
+
+    Args:
+        connection: A writing transaction.
+        account_id: The account.
+        run: Whose slot it is.
+        bot_id: As for `claim`, with all that follows.
+        subject: What is decided about.
+        claimant: Who asks.
+        now: The instant it is.
+        token: What the claim is to be known by.
+    """
+    account = connection.execute(select(accounts).where(accounts.c.id == account_id).with_for_update()).one()
+    if account.slot_at is not None and account.slot_at > run.slot_at:
+        return Taken("missed")
+    before = connection.execute(select(tasks).where(tasks.c.id == account.task_id)).first()
+    is_own = before is not None and (before.run_id, before.bot_id) == (run.id, bot_id)
+    if before is not None and not is_own and before.status == "claimed" and not is_abandoned(before, claimant, now=now):
+        return Taken("claimed")
+    held = claim(connection, run.id, bot_id, subject, claimant, now=now, token=token)
+    if isinstance(held, Claim):
+        had = {"task_id": held.task_id, "slot_at": run.slot_at}
+        connection.execute(update(accounts).where(accounts.c.id == account_id).values(**had))
+    return held
+
+
+def require_account(connection: Connection, account_id: int, held: Claim) -> None:
+    """Let nobody else take an account before this transaction ends.
+
+    Raises:
+        ClaimLost: If another claim has it by now; nothing may be stored.
+    """
+    query = select(accounts.c.task_id).where(accounts.c.id == account_id).with_for_update()
+    if connection.execute(query).scalar_one() != held.task_id:
+        raise ClaimLost("this account went on with another slot, or was never claimed for this one; its journal stands")
 
 
 def add_to_journal(

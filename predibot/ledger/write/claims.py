@@ -72,7 +72,10 @@ class Taken:
     """Why there is no claim: the work is done, or somebody is at it."""
 
     status: str
-    """`recorded`, `refused`, `failed`, `abstained`, or `claimed` while somebody is at it."""
+    """`recorded`, `refused`, `failed`, `abstained`, `claimed` while somebody is at it, or `missed`.
+
+    Missed is the turn of a slot whose account went on with a later one.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +228,7 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
     if task.status == "open":
         return True
     if task.status == "claimed":
-        return bool(task.lease_until <= now or claimant.is_gone(task.owner))
+        return is_abandoned(task, claimant, now=now)
     if not (task.status in claimant.retry or _is_due(task, now)):
         return False
     if task.status == "abstained" and not _may_pass(connection, task.id):
@@ -234,6 +237,11 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
         select(func.max(attempts.c.ended_at)).where(attempts.c.task_id == task.id)
     ).scalar_one()
     return bool(ended_at < claimant.began_at)
+
+
+def is_abandoned(task: Row[tuple[object, ...]], claimant: Claimant, *, now: datetime) -> bool:
+    """Return whether nobody is at a claimed task any more."""
+    return bool(task.lease_until <= now or claimant.is_gone(task.owner))
 
 
 def _is_due(task: Row[tuple[object, ...]], now: datetime) -> bool:

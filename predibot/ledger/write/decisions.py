@@ -25,7 +25,7 @@ from predibot.ledger.schema.tables import (
     SourceRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
-from predibot.ledger.write.accounts import add_to_journal
+from predibot.ledger.write.accounts import add_to_journal, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
 from predibot.ledger.write.events import Catalogue, instrument_row, instruments
 
@@ -151,7 +151,7 @@ def store_decision(
     It comes to the same where it is done again with the same instant, because nobody heard how it ended.
 
     Raises:
-        ClaimLost: If somebody else has the claim now.
+        ClaimLost: If somebody else has the claim now, or the account that it books into.
     """
     if not finish(connection, held, finished.status, message=finished.message, now=now):
         return
@@ -171,6 +171,7 @@ def store_decision(
     _store_orders(connection, decision_id, _orders(connection, finished.decision, finished, catalogue))
     _store_labels(connection, decision_id, finished.decision.labels)
     if finished.account_id is not None:
+        require_account(connection, finished.account_id, held)
         add_to_journal(connection, finished.account_id, finished.booking.journal, decision_id=decision_id)
 
 

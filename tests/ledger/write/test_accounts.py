@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.decision import Decision, Label, Order, Subject
 from predibot.domain.price import Instrument, Price
+from predibot.errors import ClaimLost
 from predibot.games.accounts import account_of
 from predibot.games.fills import FillModel, MidFills, QuoteFills
 from predibot.jobs.verify import verify
@@ -20,12 +21,13 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import (
     add_to_journal,
     add_valuation,
+    claim_with_account,
     open_account,
     stored_account,
     stored_journal,
     stored_valuations,
 )
-from predibot.ledger.write.claims import Claim, claim
+from predibot.ledger.write.claims import Claim, Claimant, Taken, claim
 from predibot.ledger.write.decisions import Finished, store_decision, stored_decisions
 from predibot.ledger.write.runs import StoredRun
 from tests.games.toy import SHARE, BuyOrHold, Holding
@@ -60,7 +62,9 @@ def play(store: Store, number: int, price: Price, *orders: Order, fills: FillMod
     done = Finished("recorded", price.at, EVENT, decision=decision, booking=booking, account_id=account_id)
     bot_id, known = rows_of(store, run, "a")
     with store.write() as connection:
-        held = claim(connection, run.id, bot_id, PORTFOLIO, claimant(began_at=price.at), now=price.at)
+        held = claim_with_account(
+            connection, account_id, run, bot_id, PORTFOLIO, claimant(began_at=price.at), now=price.at
+        )
         assert isinstance(held, Claim)
         more = {"run_id": run.id, "bot_id": bot_id, "catalogue": known, "now": price.at}
         store_decision(connection, held, replace(done, prices={SHARE: price}), **more)
@@ -209,6 +213,54 @@ def test_what_an_account_cannot_do_is_not_written(store: Store) -> None:
         add_to_journal(connection, account_id, [JournalRow("dividend", NOW, 1.0)], resolution=(1, 1))
     with store.read() as connection:
         assert [row.kind for row in stored_journal(connection, account_id)] == ["deposit"]
+
+
+def asked(store: Store, run: StoredRun, account_id: int, who: Claimant, *, now: datetime = NOW) -> Claim | Taken:
+    """Ask for the claim on the decision of a run with its account."""
+    bot_id, _ = rows_of(store, run, "a")
+    with store.write() as connection:
+        return claim_with_account(connection, account_id, run, bot_id, PORTFOLIO, who, now=now)
+
+
+def bought(store: Store, run: StoredRun, account_id: int, held: Claim) -> None:
+    """Store the end of a claimed decision that bought a share."""
+    bot_id, known = rows_of(store, run, "a")
+    with store.write() as connection:
+        before = stored_account(connection, account_id)
+        said = Decision(orders=(Order(SHARE, 40.0),))
+        booking = GAME.book(said, Holding(before, AT_40, NOW), before, {SHARE: AT_40}, MidFills())
+        prices = {SHARE: AT_40}
+        done = Finished("recorded", NOW, EVENT, decision=said, booking=booking, account_id=account_id, prices=prices)
+        store_decision(connection, held, done, run_id=run.id, bot_id=bot_id, catalogue=known, now=NOW)
+
+
+def test_an_account_has_one_writer_at_a_time_in_the_order_of_slots(store: Store) -> None:
+    (first, account_id), (second, _), (third, _) = (opened(store, number) for number in range(3))
+    held = asked(store, first, account_id, claimant())
+    assert isinstance(held, Claim)
+    assert asked(store, second, account_id, claimant("other")) == Taken("claimed")
+    bought(store, first, account_id, held)
+    later = asked(store, third, account_id, claimant())
+    assert isinstance(later, Claim)
+    assert asked(store, second, account_id, claimant()) == Taken("missed")
+    bought(store, third, account_id, later)
+    assert asked(store, third, account_id, claimant()) == Taken("recorded")
+    with store.read() as connection:
+        assert stored_account(connection, account_id).held(SHARE).shares == 2.0
+    assert verify(store).broken == ()
+
+
+def test_who_was_away_while_his_account_went_on_stores_nothing(store: Store) -> None:
+    (first, account_id), (second, _) = (opened(store, number) for number in range(2))
+    away = asked(store, first, account_id, claimant("away"))
+    assert isinstance(away, Claim)
+    held = asked(store, second, account_id, claimant(gone="away"))
+    assert isinstance(held, Claim)
+    with pytest.raises(ClaimLost, match="this account went on with another slot"):
+        bought(store, first, account_id, away)
+    bought(store, second, account_id, held)
+    with store.read() as connection:
+        assert [row.kind for row in stored_journal(connection, account_id)] == ["deposit", "fill"]
 
 
 def test_a_replay_and_a_live_run_have_accounts_of_their_own(store: Store) -> None:

@@ -289,14 +289,18 @@ def _make_labels_and_accounts() -> None:
         sa.Column("mode", sa.Text(), nullable=False),
         sa.Column("bot", sa.Text(), nullable=False),
         sa.Column("subject_row", sa.Integer(), nullable=False),
+        sa.Column("task_id", sa.Integer(), nullable=True),
+        sa.Column("slot_at", sa.BigInteger(), nullable=True),
         sa.CheckConstraint("mode IN ('live', 'replay')", name=op.f("ck_accounts_mode_known")),
         sa.ForeignKeyConstraint(["subject_row"], ["subjects.id"], name=op.f("fk_accounts_subject_row")),
+        sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name=op.f("fk_accounts_task_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_accounts")),
         sa.UniqueConstraint(
             "recipe", "game", "mode", "bot", "subject_row", name=op.f("uq_accounts_recipe_game_mode_bot_subject_row")
         ),
     )
-    op.create_index("ix_accounts_subject_row", "accounts", ["subject_row"])
+    for name in ("subject_row", "task_id"):
+        op.create_index(f"ix_accounts_{name}", "accounts", [name])
     op.create_table(
         "journal",
         sa.Column("account_id", sa.Integer(), nullable=False),
