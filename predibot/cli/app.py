@@ -31,7 +31,7 @@ from predibot.cli import (
     track,
 )
 from predibot.cli.command import Group
-from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_sigterm
+from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals
 
 app = typer.Typer(
     name="predibot",
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dash gets a question mark, not a crash.
         sys.stdout.reconfigure(errors="replace")
-    with ended_by_sigterm():
+    with ended_by_signals(is_program=arguments is None):
         return ended(lambda: _run(given), given)
 
 

@@ -137,12 +137,13 @@ def _decide(
                 watch=watch,
                 processes=Processes(processes, address) if processes else None,
             )
-    view = decide_view(report)
-    code = code_of_decisions(report.statuses, undecided=report.undecided)
-    if as_json:
-        output.print_document(view.document(), exit_code=code)
-    else:
-        print_decisions(output.report_console(), view)
+    with store.rows_blamed():
+        view = decide_view(report)
+        code = code_of_decisions(report.statuses, undecided=report.undecided)
+        if as_json:
+            output.print_document(view.document(), exit_code=code)
+        else:
+            print_decisions(output.report_console(), view)
     if code:
         raise typer.Exit(code)
 
@@ -156,11 +157,12 @@ def _rerun(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) ->
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store, output.progress(verbose=verbose) as listener:
         output.say(f"ledger: {store.address}")
         found = rerun(store, run_key, clock=options.wall_clock, listener=listener)
-    code = FAILED if any(each.equal is False for each in found) else DONE
-    if as_json:
-        output.print_document(rerun_document(run_key, found), exit_code=code)
-    else:
-        print_rerun(output.report_console(), run_key, found)
+    with store.rows_blamed():
+        code = FAILED if any(each.equal is False for each in found) else DONE
+        if as_json:
+            output.print_document(rerun_document(run_key, found), exit_code=code)
+        else:
+            print_rerun(output.report_console(), run_key, found)
     if code:
         raise typer.Exit(code)
 

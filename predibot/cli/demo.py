@@ -32,6 +32,7 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
     from predibot.jobs.requested_recipe import asked_recipe
     from predibot.ledger.store import Store
     from predibot.reports.terminal.evaluation_screen import Shown
+    from predibot.reports.terminal.terminal import print_line
     from predibot.reports.views.evaluation_json import evaluation_document
     from predibot.reports.views.from_jobs import decide_view
     from predibot.scoring.evaluation.evaluation import Question
@@ -61,7 +62,9 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
         )
         return
     output.print_evaluation(done.evaluation, json=False)
-    output.report_console().print(_NEXT.format(url=url), soft_wrap=True)
+    console = output.report_console()
+    for line in _NEXT.format(url=url).split("\n"):
+        print_line(console, line)
 
 
 def _tell(report: "DecideReport") -> None:

@@ -7,6 +7,7 @@ import shlex
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
@@ -38,12 +39,36 @@ _MISUSE: Any = typer.BadParameter.__base__
 _RESUMABLE = ("decide", "track", "evaluate", "record", "replay", "import")
 """What goes on where it was stopped; the other commands start over."""
 
+_ENDING_SECONDS = 10.0
+"""Twice as long as giving back what is under way may take."""
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
 
 
 class Terminated(KeyboardInterrupt):
     """The system asked the program to end; it ends as it does on Ctrl-C."""
+
+
+class _FirstSignal:
+    """Ends the program by the first signal it is sent; what follows while it is ending is passed over."""
+
+    def __init__(self) -> None:
+        self.raised: type[KeyboardInterrupt] | None = None
+        self._again_at = 0.0
+
+    def __call__(self, number: int, _: FrameType | None) -> None:
+        """Raise what ends the program.
+
+        Raises:
+            KeyboardInterrupt: Of the kind of the first signal; once more where the program goes on long after it,
+                because something caught it.
+        """
+        if self.raised is None:
+            self.raised = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        elif time.monotonic() < self._again_at:
+            return
+        self._again_at = time.monotonic() + _ENDING_SECONDS
+        raise self.raised
 
 
 def secrets_here() -> "SecretValues":
@@ -105,16 +130,27 @@ def code_of_decisions(statuses: Mapping[Status, int], *, undecided: int = 0) -> 
 
 
 @contextmanager
-def ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the block as Ctrl-C would; in a thread, where no handler can be set, change nothing."""
+def ended_by_signals(*, is_program: bool) -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does, whichever comes first; in a thread, which takes no signals, do nothing.
+
+    Args:
+        is_program: Whether the process ends with the block, so that after a first
+            signal no other is to change how.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _terminated)
+    first = _FirstSignal()
+    taken = [signal.SIGTERM]
+    # In the background a shell has Ctrl-C passed over, and who runs commands from Python may have a way of their own.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        taken.append(signal.SIGINT)
+    before = {number: signal.signal(number, first) for number in taken}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if is_program and first.raised else handler)
 
 
 def go_on(arguments: Sequence[str], what: str) -> str:
@@ -173,10 +209,6 @@ def _print_traceback(kind: type[BaseException], error: BaseException, trace: Tra
     sys.stderr.write(secrets_here().hidden("".join(traceback.format_exception(kind, error, trace))))
 
 
-def _terminated(_signal: int, _frame: FrameType | None) -> None:
-    raise Terminated
-
-
 def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
     """Tell an error where it belongs, on one line, and return the exit code."""
     # Rich is imported by then, or costs a hundredth of a second.
@@ -189,7 +221,13 @@ def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
             return code
         except OSError:
             _discard_stdout()
-    typer.echo(f"error: {plain(message)}", err=True)
+    line = f"error: {plain(message)}"
+    if sys.stderr.isatty():
+        from predibot.reports.terminal.terminal import console_for, print_line
+
+        print_line(console_for(sys.stderr), line)
+    else:
+        typer.echo(line, err=True)
     return code
 
 

@@ -70,9 +70,7 @@ def evaluate(
     from predibot.ledger.write.runs import list_runs
 
     output.set_up_logs(verbose=verbose)
-    output.one_format(json=json, csv=csv)
-    if csv and worst is not None:
-        raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
+    output.one_format(json=json, csv=csv, worst=worst)
     settings = None if no_track else _settings()
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
@@ -104,7 +102,8 @@ def evaluate(
             store=store, venue_name=venue_name(spec), as_of=at, recipe=name, bots=bot_names, question=asked
         )
         lost = output.worst_of(found, store, venue_name(spec), worst, recipe=name, bots=bot_names)
-    output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown, worst=lost)
+    with store.rows_blamed():
+        output.print_evaluation(replace(found, remarks=remarks), json=json, csv=csv, shown=shown, worst=lost)
 
 
 def _question(

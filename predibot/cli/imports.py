@@ -110,8 +110,9 @@ def _count(n: int, noun: str) -> str:
 
 
 def _print(lines: Iterator[str] | Sequence[str]) -> None:
+    from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
     console = output.report_console()
     for line in lines:
-        console.print(plain(line), soft_wrap=True, markup=False, highlight=False)
+        print_line(console, plain(line))

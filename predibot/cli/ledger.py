@@ -48,7 +48,9 @@ def verify(ledger: options.Ledger = None, json: options.Json = False) -> None:
     from predibot.jobs.verify import verify as verify_all
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.figures import things
     from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
     output.set_up_logs(verbose=False)
@@ -57,7 +59,7 @@ def verify(ledger: options.Ledger = None, json: options.Json = False) -> None:
         found = verify_all(store)
     code = FAILED if found.broken else DONE
     if json:
-        message = f"{len(found.broken)} rows of the ledger are not as they must be"
+        message = f"{things(len(found.broken), 'row')} of the ledger not as required"
         error = {"error": {"kind": "VerificationFailed", "message": message}} if found.broken else {}
         output.print_document({**error, **asdict(found)}, exit_code=code)
     else:
@@ -66,7 +68,7 @@ def verify(ledger: options.Ledger = None, json: options.Json = False) -> None:
         rows = tuple((each.name, f"{each.rows:,}", f"{each.failed:,}") for each in found.checks)
         print_grid(console, Grid("Ledger", columns, rows))
         for broken in found.broken[:_LISTED]:
-            console.print(plain(f"{broken.check}: {broken.row}: {broken.seen}"), soft_wrap=True, markup=False)
+            print_line(console, plain(f"{broken.check}: {broken.row}: {broken.seen}"))
         if len(found.broken) > _LISTED:
             console.print(f"and {len(found.broken) - _LISTED:,} more; --json lists them all", markup=False)
     if code:

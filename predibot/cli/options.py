@@ -73,7 +73,7 @@ Ledger = Annotated[
 ]
 AllPassedOver = Annotated[bool, typer.Option("--all", help="list every event passed over, not the first ten")]
 AllRows = Annotated[bool, typer.Option("--all", help="show every row of long tables, not the first fifty")]
-Full = Annotated[bool, typer.Option("--full", help="print every table, and all that is missing in sentences")]
+Full = Annotated[bool, typer.Option("--full", help="print every table whole, and all that is missing in sentences")]
 Table = Annotated[
     str | None,
     typer.Option(

@@ -54,10 +54,12 @@ def report_console() -> "Console":
     return console_for(sys.stdout)
 
 
-def one_format(*, json: bool, csv: bool) -> None:
+def one_format(*, json: bool, csv: bool, worst: int | None = None) -> None:
     """Refuse to print two things where a program reads one."""
     if json and csv:
         raise typer.BadParameter("--json and --csv are two answers; ask for one")
+    if csv and worst is not None:
+        raise typer.BadParameter("--csv is one table of scores; ask for --worst without it, or with --json")
 
 
 def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool = False) -> "Question":

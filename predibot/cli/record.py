@@ -34,6 +34,8 @@ def record(
     from predibot.errors import VenueUnavailable
     from predibot.jobs.open_venue import open_venue
     from predibot.jobs.record import record as record_all
+    from predibot.reports.figures import things
+    from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
     output.set_up_logs(verbose=verbose)
@@ -66,11 +68,10 @@ def record(
         )
         return
     console = output.report_console()
-    console.print(
-        f"{report.snapshot}: {report.events} events; {report.markets} markets in the archive, "
-        f"{report.points} new prices, {report.resolutions} new resolutions",
-        soft_wrap=True,
-        markup=False,
+    print_line(
+        console,
+        f"{report.snapshot}: {things(report.events, 'event')}; {things(report.markets, 'market')} in the archive, "
+        f"{things(report.points, 'new price')}, {things(report.resolutions, 'new resolution')}",
     )
     for note in report.notes:
-        console.print(f"note: {plain(note)}", soft_wrap=True)
+        print_line(console, f"note: {plain(note)}")

@@ -129,11 +129,12 @@ def replay(
         found = None
         if check_lookahead:
             found = check_look_ahead(plan.request, done.played, plan.past, **with_, sample=sample)
-    view = replay_view(done)
-    differs = found is not None and bool(found.differences)
-    undecided = sum(each.undecided for each in done.played)
-    code = FAILED if differs else code_of_decisions(view.statuses, undecided=undecided)
-    _show(view, done.evaluation, found, code=code if json else None)
+    with store.rows_blamed():
+        view = replay_view(done)
+        differs = found is not None and bool(found.differences)
+        undecided = sum(each.undecided for each in done.played)
+        code = FAILED if differs else code_of_decisions(view.statuses, undecided=undecided)
+        _show(view, done.evaluation, found, code=code if json else None)
     if code:
         raise typer.Exit(code)
 

@@ -1,12 +1,17 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command
 from predibot.cli.ending import DONE
+
+if TYPE_CHECKING:
+    from predibot.jobs.evaluate import Stored
+    from predibot.jobs.worst import WorstDecision
+    from predibot.reports.terminal.evaluation_screen import Shown
 
 
 def register(app: typer.Typer) -> None:
@@ -34,13 +39,10 @@ def report(
     from predibot.jobs.evaluate import evaluate_stored
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.terminal.terminal import print_line, print_runs
-    from predibot.reports.views.evaluation_json import evaluation_document
-    from predibot.reports.views.from_jobs import run_row
     from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
-    output.one_format(json=json, csv=csv)
+    output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = output.question_for(Question(), shown, json=json, csv=csv)
@@ -50,6 +52,15 @@ def report(
             store, venue=venue, recipe=recipe, bots=bot_names, as_of=as_of, question=asked, clock=options.wall_clock
         )
         lost = output.worst_of(found.evaluation, store, found.venue_name, worst, recipe=found.recipe, bots=bot_names)
+    with store.rows_blamed():
+        _show(found, lost, shown, json=json, csv=csv)
+
+
+def _show(found: "Stored", lost: "tuple[WorstDecision, ...] | None", shown: "Shown", *, json: bool, csv: bool) -> None:
+    from predibot.reports.terminal.terminal import print_line, print_runs
+    from predibot.reports.views.evaluation_json import evaluation_document
+    from predibot.reports.views.from_jobs import run_row
+
     rows = [run_row(summary) for summary in found.runs]
     if json:
         document = {"runs": [row.document() for row in rows], **evaluation_document(found.evaluation)}

@@ -42,10 +42,11 @@ def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Js
         output.say(f"ledger: {store.address}")
         with store.read() as connection:
             rows = [run_row(summary) for summary in list_runs(connection)]
-    if json:
-        output.print_document({"runs": [row.document() for row in rows]})
-    else:
-        print_runs(output.report_console(), rows)
+    with store.rows_blamed():
+        if json:
+            output.print_document({"runs": [row.document() for row in rows]})
+        else:
+            print_runs(output.report_console(), rows)
 
 
 def void(

@@ -42,7 +42,8 @@ def trace(
                 print_used(output.report_console(), report)
             return
         found = read_trace(store, decision)
-    if json:
-        output.print_document(trace_document(found))
-    else:
-        print_trace(output.report_console(), found, full=full)
+    with store.rows_blamed():
+        if json:
+            output.print_document(trace_document(found))
+        else:
+            print_trace(output.report_console(), found, full=full)

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import groupby
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import FailFast, TypeAdapter, ValidationError
+from pydantic import FailFast, Field, TypeAdapter, ValidationError
 from sqlalchemy import BigInteger, Connection, Float, Integer, insert, select, update
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlmodel import SQLModel
@@ -58,7 +58,7 @@ from predibot.ledger.write.events import (
     remember_instruments,
 )
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
-from predibot.ledger.write.runs import bots, runs
+from predibot.ledger.write.runs import PASSED_OVER, PassedOver, bots, runs
 
 _ROWS_AT_ONCE = 500
 _POINTS_AT_ONCE = 5_000
@@ -70,23 +70,27 @@ MAX_EVENT_VALUES = 250_000
 """Of a frozen event, which has some fifty a market; of each that is wrong a complaint is made."""
 LARGEST_NUMBER = 1e9
 """Of dollars, shares and seconds."""
-_ANY_SIZE = ("asked_usd", "stated_unallocated_usd")
+UNBOUND = ("asked", "asked_usd", "stated_unallocated_usd")
 """What a bot said: it is kept, and books no more than the dollar."""
 FIRST_INSTANT, LAST_INSTANT = EPOCH, datetime(3000, 1, 1, tzinfo=UTC)
 _SOURCES: tuple[ObservationSource, ...] = ("history", "quote")
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 # A list ends at its first mistake: of a million, each would take more than what it is about.
 _TEXTS, _OBJECT = TypeAdapter(Annotated[list[str], FailFast()]), TypeAdapter(dict[str, Any])
-_JSON: Mapping[str, TypeAdapter[Any]] = {
+JSON_COLUMNS: Mapping[str, TypeAdapter[Any]] = {
     "arguments_json": _OBJECT,
     "members_json": _TEXTS,
     "models_json": _TEXTS,
     "notes_json": _TEXTS,
     "overrides_json": _OBJECT,
-    "passed_over_json": TypeAdapter(Annotated[list[dict[str, str]], FailFast()]),
+    "probabilities_json": TypeAdapter(dict[str, float]),
+    "passed_over_json": TypeAdapter(
+        Annotated[list[Annotated[dict[PassedOver, str], Field(min_length=len(PASSED_OVER))]], FailFast()]
+    ),
     "recipe_json": _OBJECT,
     "token_ids_json": _TEXTS,
 }
+"""What the columns of JSON hold, by their names."""
 _MODELS: Mapping[str, type[SQLModel]] = {
     "runs": RunRow,
     "events": EventRow,
@@ -683,7 +687,7 @@ def _value(column: _Column, cell: Any) -> Any:
         return _whole(cell)
     if column.kind is float:
         number = _number(cell)
-        if column.name not in _ANY_SIZE and abs(number) > LARGEST_NUMBER:
+        if column.name not in UNBOUND and abs(number) > LARGEST_NUMBER:
             raise ValueError(f"it must be at most {LARGEST_NUMBER:,.0f}")
         return number
     if not isinstance(cell, str):
@@ -699,8 +703,8 @@ def _value(column: _Column, cell: Any) -> Any:
     most = MAX_EVENT_VALUES if column.name == "event_json" else MAX_ROW_VALUES
     if column.name.endswith("_json") and has_too_many_values(cell, most):
         raise ValueError(f"it holds more than {most:,} values")
-    if column.name in _JSON:
-        _JSON[column.name].validate_json(cell)
+    if column.name in JSON_COLUMNS:
+        JSON_COLUMNS[column.name].validate_json(cell)
     if column.name == "knowledge_cutoff":
         date.fromisoformat(cell)
     return cell

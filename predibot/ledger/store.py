@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
+NOT_OURS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, MemoryError)
+"""What a row that predibot did not write may end its reader with, and a mistake of ours too."""
 RECONNECT_SECONDS = 30.0
 """For how long a server that went away is asked again before work that needs it is given up."""
 MAX_CONNECTIONS = 5
@@ -183,13 +185,16 @@ class Store:
         """Return the store itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         """Close the store.
 
         Raises:
-            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut.
+            LedgerUnusable: If the file is not where it was opened, so that nothing of this is kept there, or was cut;
+                or in place of an error over rows that predibot did not write.
         """
         try:
+            if isinstance(error, (*NOT_OURS, SQLAlchemyError)):
+                self._blame_rows(error)
             if kind is None:
                 # Closing writes what is still ahead into the file, which hides that it was cut.
                 self._check_in_place()
@@ -197,6 +202,46 @@ class Store:
             self.close()
         if kind is None:
             self._check_in_place()
+
+    @contextmanager
+    def rows_blamed(self) -> Iterator[None]:
+        """Blame the rows for what fails over what was read of them, where it is they that are wrong; closed or not.
+
+        Raises:
+            LedgerUnusable: In place of an error over rows that predibot did not write.
+        """
+        try:
+            yield
+        except (*NOT_OURS, SQLAlchemyError) as error:
+            self._blame_rows(error)
+            raise
+
+    def _blame_rows(self, error: Exception) -> None:
+        """Tell of a row that predibot did not write, if there is one; without one the error is a mistake of ours.
+
+        Raises:
+            LedgerUnusable: If there is one; what failed over it is its cause.
+        """
+        if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | DataError):
+            # It is the database that fails, not what stands in it.
+            return
+        # Nobody needs it as long as all is well.
+        from predibot.ledger.read.foreign_rows import foreign_rows
+
+        try:
+            with self._engine.connect() as connection, _reading(connection) as transaction:
+                found = next(foreign_rows(transaction), None)
+        except SQLAlchemyError:
+            return
+        finally:
+            if self._closed:
+                self._engine.pool.dispose()
+        if found is not None:
+            _log.info("a row of the ledger is not predibot's", exc_info=error)
+            raise LedgerUnusable(
+                f"the ledger {self.address} holds what predibot does not write: {found.row}: {found.seen}. "
+                "`predibot ledger verify` lists all of it; put a copy in its place, or name another --ledger"
+            ) from error
 
     def _check_writable(self) -> None:
         if self._read_only:
@@ -256,18 +301,22 @@ class Store:
                 _write_ahead(file)
         try:
             with self._in_use(), self._patiently(self._engine.connect) as connection:
-                # A migration makes tables anew that others refer to; the new ones have the same rows.
-                unbound = connection.execution_options(predibot_foreign_keys="OFF")
-                with _writing(unbound, durable=False) as transaction:
-                    self.upgraded = make_current(transaction)
+                self._upgrade(connection)
+        finally:
+            # SQLite keeps for a connection whether it heeds references, so each is made anew.
+            self._engine.dispose()
+
+    def _upgrade(self, connection: Connection) -> None:
+        # A migration makes tables anew that others refer to; the new ones have the same rows.
+        unbound = connection.execution_options(predibot_foreign_keys="OFF")
+        try:
+            with _writing(unbound, durable=False) as transaction:
+                self.upgraded = make_current(transaction)
         except IntegrityError as error:
             raise LedgerUnusable(
-                f"the ledger {self.address} was not upgraded, because it holds rows that none of ours would: "
-                f"{_first_line(error)}. `predibot ledger verify` of the predibot that it was made with finds them"
+                f"the ledger {self.address} was not upgraded, because it holds rows that predibot does not write: "
+                f"{_first_line(error)}. `predibot ledger verify` of the predibot that made it lists them"
             ) from error
-        finally:
-            # SQLite keeps that for a connection, so each is made anew.
-            self._engine.dispose()
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
         """Return what an attempt returns, made again for a while where the server is away."""
@@ -293,7 +342,8 @@ class Store:
             raise LedgerUnusable(f"the ledger {self.address} was closed; nothing more can be done with it")
         self._check_in_place()
         try:
-            yield
+            with self.rows_blamed():
+                yield
             self._check_in_place()
         except (IntegrityError, DataError):
             # The database is well; what was to be stored in it is not.

@@ -14,8 +14,15 @@ ROOT = Path(__file__).parents[2]
 _ROWS = 25
 
 
-def on_a_terminal(*arguments: str, columns: int, **environment: str) -> tuple[int, str]:
-    """Run predibot in the current folder on a terminal, and return its exit code and all that the screen was sent."""
+def on_a_terminal(*arguments: str, columns: int, errors: bool = False, **environment: str) -> tuple[int, str]:
+    """Run predibot in the current folder on a terminal, and return its exit code and all that the screen was sent.
+
+    Args:
+        arguments: Of the program.
+        columns: How wide the screen is.
+        errors: Whether stderr goes there too.
+        environment: What is set beside what is set here.
+    """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
@@ -23,7 +30,7 @@ def on_a_terminal(*arguments: str, columns: int, **environment: str) -> tuple[in
         [sys.executable, "-m", "predibot", *arguments],
         stdin=theirs,
         stdout=theirs,
-        stderr=subprocess.DEVNULL,
+        stderr=theirs if errors else subprocess.DEVNULL,
         env={**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **environment},
     )
     os.close(theirs)

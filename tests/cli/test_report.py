@@ -33,6 +33,13 @@ def test_csv_is_that_of_an_evaluation_without_the_runs(decided: Predibot) -> Non
     assert (printed.code, decided("report", "--csv", "--json").code) == (0, 2)
 
 
+@pytest.mark.parametrize("command", ["report", "evaluate"])
+def test_csv_and_the_worst_decisions_are_not_both_printed(decided: Predibot, command: str) -> None:
+    said = decided(command, "--csv", "--worst", "3")
+    assert (said.code, said.out) == (2, "")
+    assert "--csv is one table of scores; ask for --worst without it, or with --json" in said.err
+
+
 def test_csv_of_a_table_is_that_table(decided: Predibot) -> None:
     decided("track")
     header, *rows = decided("report", "--csv", "--table", "pairs").out.splitlines()

@@ -68,6 +68,15 @@ def test_every_table_fits_every_terminal(played: Predibot) -> None:
         assert "Decisions" in lines
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_errors_and_last_lines_are_broken_between_words(played: Predibot, columns: int) -> None:
+    code, sent = on_a_terminal("report", "--ledger", "sqlite:///none.db", columns=columns, errors=True)
+    lines = without_colours(sent)
+    assert code == 1 and max(map(len, lines)) <= columns
+    whole = " ".join(line.strip() for line in lines)
+    assert played("report", "--ledger", "sqlite:///none.db").err.strip() in whole
+
+
 @pytest.mark.parametrize("table", ["forecasts", "returns", "quote", "pairs", "calibration", "decisions"])
 def test_each_table_can_be_asked_for_alone(played: Predibot, table: str) -> None:
     said = played(*EVALUATE, "--table", table).out

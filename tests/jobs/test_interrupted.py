@@ -1,10 +1,12 @@
 """Ctrl-C: it stops at once, keeps what is recorded, and says how to go on."""
 
+import fcntl
 import json
+import os
 import signal
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 from sqlalchemy import text
@@ -51,6 +53,45 @@ def test_sigterm_gives_claims_back_as_ctrl_c_does(program: Program, executor: tu
     assert document_of(program.decide(*BOTS))["totals"]["recorded"] == 3
 
 
+AT_EXIT = """
+import atexit
+
+
+def _wait_at_the_very_end():
+    Path("ending").touch()
+    Path("go_on").read_text()
+
+
+atexit.register(_wait_at_the_very_end)
+"""
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("first", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_the_first_signal_decides_how_it_ends_however_late_another_comes(
+    program: Program, first: signal.Signals, code: int, second: signal.Signals
+) -> None:
+    text = SLOW.replace("0.04", "600.0").replace("import time\n", "import time\nfrom pathlib import Path\n", 1)
+    program.strategy("slow", text + AT_EXIT)
+    os.mkfifo(program.folder / "go_on")
+    process = program.decide(*BOTS)
+    wait_until(lambda: has_come_to_the_slow(program))
+    assert process.stdout is not None
+    assert process.stderr is not None
+    fill(process.stdout.fileno())
+    process.send_signal(first)
+    # Its last words on stderr are said, and those on stdout wait for a reader.
+    assert any("what is recorded is kept" in line for line in process.stderr)
+    process.send_signal(second)
+    said = next(line for line in process.stdout if line.strip())
+    wait_until((program.folder / "ending").exists)
+    process.send_signal(second)
+    (program.folder / "go_on").write_text("")
+    err = process.stderr.read()
+    assert (process.wait(PATIENCE_SECONDS), json.loads(said)["exit_code"]) == (code, code)
+    assert "Traceback" not in err
+
+
 def test_a_ledger_that_is_removed_while_bots_decide_is_an_error(program: Program) -> None:
     body = 'Path("ledger.db").unlink(missing_ok=True)'
     text = SLOW.replace("time.sleep(self.seconds)", body).replace("import time", "from pathlib import Path")
@@ -74,6 +115,16 @@ def test_ctrl_c_does_not_wait_for_a_ledger_that_somebody_holds(program: Program)
         # Of another program's lock SQLite would wait half a minute for.
         assert time.monotonic() - began < 20
     assert process.returncode == 130
+
+
+def fill(pipe: int) -> None:
+    """Fill the pipe that is read here, so that who writes to it waits."""
+    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
+    other_end = os.open(f"/proc/self/fd/{pipe}", os.O_WRONLY | os.O_NONBLOCK)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(other_end, b"\n" * 4096)
+    os.close(other_end)
 
 
 def has_come_to_the_slow(program: Program, *, claims: int = 2) -> bool:

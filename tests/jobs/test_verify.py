@@ -1,11 +1,16 @@
 """Verifying a ledger: one that nobody touched holds, and whatever was changed in it is found."""
 
+import itertools
 import sqlite3
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from predibot.errors import LedgerUnusable
+from predibot.ledger.store import Store
+from predibot.ledger.write.runs import list_runs
 from tests.acceptance.conftest import Predibot, said_here
 from tests.ledger.databases import Postgres
 
@@ -23,6 +28,7 @@ model = "sandbox/sharp"
 """
 CHECKS = (
     "database whole",
+    "rows as declared",
     "forecasts in range",
     "questions as asked",
     "quotes of bets",
@@ -50,6 +56,7 @@ CHANGES = {
     "UPDATE orders SET side = 'sell'": "fills belong to orders",
     "UPDATE fills SET price = price + 1": "fills belong to orders",
     "UPDATE tasks SET status = 'failed'": "work has its decision",
+    "UPDATE decisions SET subject_id = 'same'": "work has its decision",
     "UPDATE spending SET usd = -1": "spending counted",
     "UPDATE decisions SET cost_known_usd = 1000": "spending counted",
     "UPDATE price_paths SET points = CAST(points || substr(points, 2, 17) AS BLOB)": "prices in order",
@@ -131,3 +138,94 @@ def test_a_trace_or_page_that_was_changed_or_removed_is_named(predibot: Predibot
     text = " ".join(said.out.split())
     assert f"{trace.name} was changed since" in text
     assert f"{page.name}; it was removed, or not copied with the ledger" in text
+
+
+FORGED: Mapping[str, Sequence[object]] = {
+    "runs.passed_over_json": ("[" * 100_000, '[{"title": "x"}]'),
+    "runs.overrides_json": ("{",),
+    "runs.notes_json": ("5",),
+    "runs.recipe_json": ("{}",),
+    "runs.as_of": ("nan",),
+    "runs.created_at": (float("inf"), -(2**63)),
+    "runs.venue": (b"\x00",),
+    "runs.void_reason": (b"\xff",),
+    "runs.game": (b"\xff", "chess"),
+    "runs.seed": ("abc",),
+    "run_events.event_row": (b"\xff", "\x1b[31m"),
+    "run_events.event_json": ("{", 0),
+    "bots.name": (b"\xff", None),
+    "bots.knowledge_cutoff": ("2026-13-45",),
+    "decisions.bot_id": ("abc",),
+    "decisions.decided_at": (2**62,),
+    "decisions.scale": ("",),
+    "decisions.models_json": ("5",),
+    "orders.amount": (float("inf"),),
+    "orders.price": (1e308,),
+    "fills.fee_usd": (b"\xff",),
+    "quotes.at": (-(2**63),),
+    "sources.published_at": (2**62,),
+    "markets.token_ids_json": ("[" * 100_000,),
+    "price_paths.points": ("abc", 2**62),
+    "resolutions.seen_at": (-(2**63),),
+    "resolutions.payout_yes": (-1,),
+    "spending.usd": ("abc",),
+    "changes.number": (b"\xff",),
+}
+"""Cells of a ledger of somebody else, by table and column, that predibot does not write."""
+READERS = (
+    ("report", "--full"),
+    ("report", "--json"),
+    ("runs",),
+    ("evaluate", "--no-track", "--worst", "3"),
+    ("export", "out", "--format", "parquet"),
+    ("export", "out"),
+    ("export", "--canonical"),
+    ("trace", "--cost"),
+    ("decide", "r.toml", "--events", "2"),
+)
+
+
+def test_no_forged_cell_ends_a_command_with_more_than_a_sentence(predibot: Predibot, tmp_path: Path) -> None:
+    folder = tmp_path / "runs/out"
+    forge_tables(folder / "predibot.db", folder / "foreign.db")
+    whole, readers = (folder / "foreign.db").read_bytes(), itertools.cycle(READERS)
+    ledger = ("--ledger", "sqlite:///runs/out/foreign.db")
+    for cell, values in FORGED.items():
+        table, column = cell.split(".")
+        for value in values:
+            (folder / "foreign.db").write_bytes(whole)
+            with closing(sqlite3.connect(folder / "foreign.db")) as forged, forged:
+                forged.execute(f"UPDATE {table} SET {column} = ?", [value])
+            verified = predibot("ledger", "verify", "--json", *ledger)
+            assert (verified.code, verified.document["exit_code"]) == (1, 1), (cell, value)
+            found = [f"{each['row']} {each['seen']}" for each in verified.document["broken"]]
+            assert any(row.startswith(table) and column in row for row in found), (cell, value, found)
+            command = next(readers)
+            said = predibot(*command, *ledger)
+            told = "error: " in said.err or '"error": ' in said.out
+            assert (said.code in (0, 1, 3, 4), said.code == 1) == (True, told), (cell, value, command, said)
+
+
+def test_what_a_forged_cell_broke_is_named_and_the_error_kept(predibot: Predibot, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as forged, forged:
+        forged.execute("UPDATE runs SET notes_json = '{'")
+    with Store.open_to_read("sqlite:///runs/out/predibot.db") as store, pytest.raises(LedgerUnusable) as raised:
+        store.run_read(list_runs)
+    assert "runs 1: notes_json is '{': " in str(raised.value)
+    assert isinstance(raised.value.__cause__, ValueError)
+    assert "runs 1: notes_json is '{': " in predibot("runs").err
+
+
+def test_an_error_over_sound_rows_stays_what_it_is(predibot: Predibot) -> None:
+    with Store.open_to_read("sqlite:///runs/out/predibot.db") as store, pytest.raises(ZeroDivisionError):
+        store.run_read(lambda _: 1 / 0)
+
+
+def forge_tables(source: Path, target: Path) -> None:
+    """Copy a ledger into tables that hold anything in any column, as anybody can make them."""
+    with closing(sqlite3.connect(source)) as ours, closing(sqlite3.connect(target)) as forged, forged:
+        for (table,) in ours.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            rows = ours.execute(f"SELECT * FROM {table}")
+            names = [each[0] for each in rows.description]
+            forged.execute(f"CREATE TABLE {table} ({', '.join(names)})")
+            forged.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)

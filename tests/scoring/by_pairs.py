@@ -32,7 +32,6 @@ class Position:
     price: float
     end: float
     later: float
-    slot: float = 0.0
     settled_by_end: bool = False
     gains_from: float | None = None
     """The price at which it neither gains nor loses, where that is not the one it was bought at."""
@@ -72,8 +71,7 @@ def positions_of(record: TrackRecord, decision: int, horizon: float | str) -> Ma
             end = record.as_of if isinstance(horizon, str) else start + horizon * by_loops.DAY
             shares = usd / (price if usd > 0 else 1.0 - price)
             later = 0.0 if later is None else later
-            slot = float(record.slots()[decision])
-            held.append(Position(market, event, shares, start, price, end, later, slot, _settled(record, market, end)))
+            held.append(Position(market, event, shares, start, price, end, later, _settled(record, market, end)))
     return value, held
 
 
@@ -141,7 +139,7 @@ def _edges(record: TrackRecord, bot: int) -> dict[Subject, Made]:
         gained = 0.0 if math.isnan(said) else (price - later) ** 2 - (said - later) ** 2
         paid = _settled(record, market, record.as_of)
         middle = price + away / 4.0
-        held = Position(market, subject[0], away, start, price, record.as_of, later, subject[1], paid, middle)
+        held = Position(market, subject[0], away, start, price, record.as_of, later, paid, middle)
         asked[subject].append((gained, held))
     return {
         subject: (
@@ -162,8 +160,7 @@ def brier(record: TrackRecord, bot: int) -> Found | None:
             continue
         paid = float(record.payout_yes[market])
         if _settled(record, market, record.as_of) and paid in (0.0, 1.0):
-            slot = float(record.slots()[decision])
-            held = Position(market, event, 1.0 - 2.0 * said, at, said, record.as_of, paid, slot, settled_by_end=True)
+            held = Position(market, event, 1.0 - 2.0 * said, at, said, record.as_of, paid, settled_by_end=True)
             made.append((event, ((said - paid) ** 2, [held])))
     return brier_ends(_found(record, made, "forecasts", limits=(0.0, 1.0)))
 
@@ -187,9 +184,8 @@ def _quotes(record: TrackRecord, bot: int) -> list[Position]:
     for row, decision in enumerate(record.bet_decision.tolist()):
         if record.decision_bot[decision] == bot:
             market, event = int(record.bet_market[row]), int(record.decision_event[decision])
-            start, slot = float(record.decided_at[decision]), float(record.slots()[decision])
-            price = float(record.bet_price_yes[row])
-            found.append(Position(market, event, 0.0, start, price, record.as_of, 0.0, slot))
+            start, price = float(record.decided_at[decision]), float(record.bet_price_yes[row])
+            found.append(Position(market, event, 0.0, start, price, record.as_of, 0.0))
     return found
 
 
@@ -227,10 +223,13 @@ def _found(
 
 
 def _possible(held: Sequence[Position], n: int) -> tuple[float, float]:
-    """Return the least and the most the mean could have been: each market is worth 0 or 1 at each end."""
+    """Return the least and the most the mean could have been: each market is worth 0 or 1 at each end.
+
+    Until it is settled it may be worth one at one end and the other at the next; it pays once.
+    """
     of_end: dict[tuple[int, float], list[Position]] = defaultdict(list)
     for each in held:
-        of_end[each.market, each.end].append(each)
+        of_end[each.market, math.inf if each.settled_by_end else each.end].append(each)
     ends = [[sum(_gain(one, y) for one in many) for y in (0.0, 1.0)] for many in of_end.values()]
     return sum(min(pair) for pair in ends) / n, sum(max(pair) for pair in ends) / n
 
@@ -267,13 +266,13 @@ def _market_variance(held: Sequence[Position]) -> float:
 
 def _group_variance(record: TrackRecord, held: Sequence[Position], horizon: float | str) -> float:
     net, total = dict.fromkeys((each.market for each in held), 0.0), 0.0
-    for slot in sorted({each.slot for each in held}):
-        known = [each for each in held if each.slot <= slot]
+    for at in sorted({each.start for each in held}):
+        known = [each for each in held if each.start <= at]
         of_forecasts = horizon == "forecasts"
-        prices = _scaled({market: _price_then(record, market, known, slot, of_forecasts) for market in net})
+        prices = _scaled({market: _price_then(record, market, known, at, of_forecasts) for market in net})
         before = dict(net)
         for each in held:
-            if each.slot == slot:
+            if each.start == at:
                 net[each.market] += each.shares
         total += _spread(net, prices) - _spread(before, prices)
     if horizon == "now":
@@ -282,15 +281,15 @@ def _group_variance(record: TrackRecord, held: Sequence[Position], horizon: floa
     return total
 
 
-def _price_then(record: TrackRecord, market: int, known: Sequence[Position], slot: float, of_forecasts: bool) -> float:
-    """Return what a market was priced at at a slot: by who is asked then, by its payout, or by what was last stored."""
+def _price_then(record: TrackRecord, market: int, known: Sequence[Position], at: float, of_forecasts: bool) -> float:
+    """Return what a market was priced at then: by who is asked then, by its payout, or by what was last stored."""
     if of_forecasts:
         said = [(each.start, each.price) for each in known if each.market == market]
         return max(said)[1] if said else 0.0
-    if _settled(record, market, slot):
+    if _settled(record, market, at):
         return float(record.payout_yes[market])
-    now = [(each.start, each.price) for each in known if each.market == market and each.slot == slot]
-    return max(now)[1] if now else _last_price(record, market, known, slot)
+    now = [each.price for each in known if each.market == market and each.start == at]
+    return max(now) if now else _last_price(record, market, known, at)
 
 
 def _last_price(record: TrackRecord, market: int, known: Sequence[Position], at: float) -> float:

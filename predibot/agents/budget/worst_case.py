@@ -17,8 +17,12 @@ TOOLS_TOKENS = 1_024
 """What a provider says about tools as soon as there are any; the longest known preamble has about 800."""
 SEARCHING_CONTEXT_TOKENS = 200_000
 """What a model that can be told how often to search reads at once; OpenAI says it of those for deep research."""
-MOST_COUNTED_TOKENS = 10_000_000
-"""Of a call, either way; no model reads or writes more at once, so that a higher count is no hint of what was spent."""
+MOST_READ_TOKENS, MOST_WRITTEN_TOKENS = 2_000_000, 256_000
+"""Of a call; the longest context and twice the longest answer that are sold, so that more is no hint of what was spent.
+
+What a call is booked at that counts what it cannot have, because a model that searches by itself reads what it was
+not sent, and a server may not keep what was asked for: a false count can cost a limited run no more than this.
+"""
 MOST_BYTES_A_TOKEN = 16
 """A provider that counts fewer tokens than this means is not believed."""
 
@@ -91,13 +95,14 @@ def counted_spending(usage: Usage, price: Price | None) -> Spending:
 
     A model that searches by itself, and whose name does not tell, counts what it read and was not sent.
     """
-    sent, came = map(_possible, (usage.input_tokens, usage.output_tokens))
+    sent = _possible(usage.input_tokens, MOST_READ_TOKENS)
+    came = _possible(usage.output_tokens, MOST_WRITTEN_TOKENS)
     usd = 0.0 if price is None else price.usd(sent, came, usage.searches or 0)
     return Spending(usd=usd, tokens=sent + came)
 
 
-def _possible(tokens: int | None) -> int:
-    return 0 if tokens is None or tokens > MOST_COUNTED_TOKENS else tokens
+def _possible(tokens: int | None, most: int) -> int:
+    return 0 if tokens is None or tokens > most else tokens
 
 
 def _not_in(messages: Iterable[Message], earlier: Iterable[Message]) -> list[Message]:

@@ -22,15 +22,14 @@ _TOLERANCE = 1e-9
 """Of what is a sum or a product of floats, for each dollar or share of it."""
 
 
-def broken_accounts(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield every order, fill, journal and valuation that breaks an invariant, one order or account after the other."""
-    yield from _orders(connection, checked)
+def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
+    """Yield a check of each account, which yields what is wrong with its journal and its valuations."""
     for account_id, name in _names(connection):
-        yield from _account(connection, checked, account_id, name)
+        yield _account(connection, checked, account_id, name)
 
 
-def _orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield what is wrong with orders and their fills."""
+def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield what is wrong with orders and their fills, one order after the other."""
     check = "fills belong to orders"
     statement = (
         select(

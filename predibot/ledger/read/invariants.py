@@ -51,15 +51,16 @@ class Checked:
         self.rows[check] = self.rows.get(check, 0) + rows
 
 
-def broken_rows(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield every row that breaks an invariant, run after run, so that no more than one run is in memory."""
-    for run_id, key, game in connection.execute(select(runs.c.id, runs.c.key, runs.c.game).order_by(runs.c.id)).all():
-        yield from _of_run(connection, checked, run_id, key, game)
+def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
+    """Yield checks, each of which yields every row that breaks it; run after run, so that one at most is in memory."""
+    for run_id in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
+        yield _of_run(connection, checked, run_id)
     for check in (_tasks, _spending, _prices, _resolutions, _packs):
-        yield from check(connection, checked)
+        yield check(connection, checked)
 
 
-def _of_run(connection: Connection, checked: Checked, run_id: int, key: str, game: str) -> Iterator[Broken]:
+def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[Broken]:
+    key, game = connection.execute(select(runs.c.key, runs.c.game).where(runs.c.id == run_id)).one()
     voids = select(func.count()).where(runs.c.key == key, runs.c.voided_at.is_not(None), runs.c.id <= run_id)
     is_void = connection.execute(select(runs.c.voided_at).where(runs.c.id == run_id)).scalar_one() is not None
     void = connection.execute(voids).scalar_one() if is_void else 0
@@ -78,8 +79,10 @@ def _of_run(connection: Connection, checked: Checked, run_id: int, key: str, gam
         for market in event.markets
     }
     stake_usd = make_game(game).stake_usd if game in GAMES else None
-    for (bot, kind, subject), (decision,) in rows("decisions").items():
+    for (bot, kind, subject), (decision, *others) in rows("decisions").items():
         name = f"{key}/{bot}/{subject}"
+        if others:
+            yield Broken("work has its decision", name, f"it has {len(others) + 1} decisions")
         own = [table.get((bot, kind, subject), []) for table in (said, placed, bought, quoted)]
         checked.count("forecasts in range", len(own[0]))
         checked.count("questions as asked", len(own[0]))

@@ -22,7 +22,7 @@ from predibot.domain.account import JOURNAL_KINDS, MODES
 from predibot.domain.decision import ORDER_SIDES, ORDER_STATUSES, ORDER_UNITS, REASON_KINDS
 from predibot.ledger.schema.instant import Instant
 from predibot.ledger.schema.packed_points import POINT
-from predibot.ledger.schema.prose import Prose
+from predibot.ledger.schema.prose import Prose, Words
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -50,7 +50,7 @@ def _instant(*, nullable: bool = False) -> datetime:
 
 
 def _text() -> str:
-    return Field(sa_type=Text)  # type: ignore[no-any-return]
+    return Field(sa_type=Words)  # type: ignore[no-any-return]
 
 
 def _unit(column: str) -> CheckConstraint:
@@ -127,7 +127,7 @@ class MarketRow(Row, table=True):
     venue: str = _text()
     market_id: str = _text()
     event_row: int = Field(foreign_key="events.id", index=True)
-    condition_id: str | None = Field(default=None, sa_type=Text)
+    condition_id: str | None = Field(default=None, sa_type=Words)
     token_ids_json: str = _text()
     question: str = _text()
 
@@ -146,7 +146,7 @@ class InstrumentRow(Row, table=True):
     kind: str = _text()
     instrument_id: str = _text()
     market_row: int | None = Field(default=None, foreign_key="markets.id", index=True)
-    side: str | None = Field(default=None, sa_type=Text)
+    side: str | None = Field(default=None, sa_type=Words)
     currency: str = _text()
     lowest_price: float
     """The least that one can cost; the bound belongs to its kind, so that no table of prices has one."""
@@ -167,11 +167,11 @@ class BotRow(Row, table=True):
     strategy: str = _text()
     arguments_json: str = _text()
     source_sha256: str = _text()
-    model: str | None = Field(default=None, sa_type=Text)
+    model: str | None = Field(default=None, sa_type=Words)
     """None for a bot without a model."""
-    knowledge_cutoff: str | None = Field(default=None, sa_type=Text)
+    knowledge_cutoff: str | None = Field(default=None, sa_type=Words)
     """The day up to which the model was trained, as `2025-06-01`; None where it is not known."""
-    members_json: str | None = Field(default=None, sa_type=Text)
+    members_json: str | None = Field(default=None, sa_type=Words)
     """The names of the bots whose decisions it pools; None where an older predibot did not write them down."""
 
 
@@ -203,8 +203,8 @@ class TaskRow(Row, table=True):
     subject_row: int = Field(foreign_key="subjects.id", index=True)
     status: str = _text()
     failures: int = 0
-    token: str | None = Field(default=None, sa_type=Text)
-    owner: str | None = Field(default=None, sa_type=Text)
+    token: str | None = Field(default=None, sa_type=Words)
+    owner: str | None = Field(default=None, sa_type=Words)
     lease_until: datetime | None = _instant(nullable=True)
     next_try_at: datetime | None = _instant(nullable=True)
     """Before this a failed task is not tried again unasked; None for at once."""
@@ -219,7 +219,7 @@ class AttemptRow(Row, table=True):
     number: int = Field(primary_key=True)
     started_at: datetime = _instant()
     ended_at: datetime | None = _instant(nullable=True)
-    outcome: str | None = Field(default=None, sa_type=Text)
+    outcome: str | None = Field(default=None, sa_type=Words)
     message: str = Field(default="", sa_type=Prose)
 
 
@@ -251,10 +251,10 @@ class DecisionRow(Row, table=True):
     cost_usd: float | None = None
     cost_known_usd: float = 0.0
     seconds: float = 0.0
-    trace_sha256: str | None = Field(default=None, sa_type=Text)
-    models_json: str | None = Field(default=None, sa_type=Text)
+    trace_sha256: str | None = Field(default=None, sa_type=Words)
+    models_json: str | None = Field(default=None, sa_type=Words)
     """The names of the models that were opened for it; None where nobody wrote them down."""
-    reason_kind: str | None = Field(default=None, sa_type=Text)
+    reason_kind: str | None = Field(default=None, sa_type=Words)
     """What made it abstain; None for one that did not, and where an older predibot did not say."""
 
 
@@ -299,7 +299,7 @@ class OrderRow(Row, table=True):
     status: str = _text()
     price: float | None = None
     """What it was booked by: its instrument's own, of a bet on an event that of YES; None where there was none."""
-    price_source: str | None = Field(default=None, sa_type=Text)
+    price_source: str | None = Field(default=None, sa_type=Words)
     note: str | None = Field(default=None, sa_type=Prose)
     """Why it, or a part of it, was not filled."""
 
@@ -346,7 +346,7 @@ class QuoteRow(Row, table=True):
     __table_args__ = (_one_of("role", "shown", "booked"), CLUSTERED)
     decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
     market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
-    role: str = Field(primary_key=True, sa_type=Text)
+    role: str = Field(primary_key=True, sa_type=Words)
     at: datetime = _instant()
     bid: float | None = None
     ask: float | None = None
@@ -369,7 +369,7 @@ class SourceRow(Row, table=True):
     kind: str = _text()
     text: str = Field(sa_type=Prose)
     final_url: str | None = Field(default=None, sa_type=Prose)
-    sha256: str | None = Field(default=None, sa_type=Text)
+    sha256: str | None = Field(default=None, sa_type=Words)
     title: str = Field(sa_type=Prose)
     published_at: datetime | None = _instant(nullable=True)
     results: int | None = None
@@ -389,15 +389,15 @@ class SpendingRow(_Amounts, table=True):
     """What is settled of one account; until version 0004 what was set aside was in it too."""
 
     __tablename__ = "spending"
-    account: str = Field(primary_key=True, sa_type=Text)
+    account: str = Field(primary_key=True, sa_type=Words)
 
 
 class ReservationRow(_Amounts, table=True):
     """What one process has set aside of one account; it counts as long as the process lives."""
 
     __tablename__ = "reservations"
-    account: str = Field(primary_key=True, sa_type=Text)
-    owner: str = Field(primary_key=True, sa_type=Text)
+    account: str = Field(primary_key=True, sa_type=Words)
+    owner: str = Field(primary_key=True, sa_type=Words)
     kept: bool = Field(primary_key=True)
     """Whether it is kept for answers that will be asked for."""
     lease_until: datetime = _instant()
@@ -514,7 +514,7 @@ class ArtefactRow(Row, table=True):
     """A trace or page of a ledger that is no file, compressed by zlib; beside a file they are files."""
 
     __tablename__ = "artefacts"
-    sha256: str = Field(primary_key=True, sa_type=Text)
+    sha256: str = Field(primary_key=True, sa_type=Words)
     """Of the content before it was compressed."""
     content: bytes = Field(sa_type=LargeBinary)
 
@@ -546,4 +546,5 @@ class MemoRow(Row, table=True):
     __table_args__ = (UniqueConstraint("key"),)
     id: int | None = Field(default=None, primary_key=True)
     key: str = _text()
-    content: str = _text()
+    # What is no text is passed over here, as what is not sealed.
+    content: str = Field(sa_type=Text)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, func, select, text, update
 
@@ -17,6 +17,9 @@ from predibot.ledger.write.events import event_from_json, event_to_json, events,
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions = table_of(DecisionRow)
 _FREEZING = 7_305_991_202
+PassedOver = Literal["event_id", "title", "rule", "reason"]
+PASSED_OVER: tuple[PassedOver, ...] = get_args(PassedOver)
+"""What is said of an event that is not played."""
 IMPORTED = "import:"
 """With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
 
@@ -288,6 +291,6 @@ def _stored(row: Any) -> StoredRun:
     return StoredRun(
         **taken,
         overrides=json.loads(row["overrides_json"]),
-        passed_over=tuple(json.loads(row["passed_over_json"])),
+        passed_over=tuple({name: each[name] for name in PASSED_OVER} for each in json.loads(row["passed_over_json"])),
         notes=tuple(json.loads(row["notes_json"])),
     )

@@ -8,15 +8,16 @@ from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.leaderboard import (
     PAIR_VERDICTS,
-    VERDICTS,
     LeaderboardRow,
     far_apart,
     leaderboard,
     more_events,
+    verdict_said,
 )
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
+from predibot.scoring.evaluation.moments import NEAR_HOURS
 from predibot.scoring.evaluation.pairs import MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
@@ -76,15 +77,19 @@ def _decisions(evaluation: Evaluation) -> Iterator[Grid]:
         (plain(card.bot), *(figures.count(getattr(card, each)) for each in counted), figures.cost_usd(card.cost_usd))
         for card in cards
     )
-    told = (
-        (
-            "clean: the models cannot know the end. unknown: their cutoff is not known, scored apart. "
-            "ahead, contaminated: they may know it, in no score.",
-        )
-        if known
-        else ()
+    yield Grid(
+        "Decisions",
+        (_BOT, *(Column(header) for header in (*counted, "cost"))),
+        rows,
+        dropped_first=("clean", "unknown", "abstained", "ahead", "contaminated", "refused", "failed"),
+        kept=("decisions", "cost"),
+        legend=(
+            ("clean", "the models cannot know the end"),
+            ("unknown", "their cutoff is not known, scored apart"),
+            ("ahead", "they may know the end, in no score"),
+            ("contaminated", "the end came before their cutoff, in no score"),
+        ),
     )
-    yield Grid("Decisions", (_BOT, *(Column(header) for header in (*counted, "cost"))), rows, told)
 
 
 def _forecasts(evaluation: Evaluation) -> Iterator[Grid]:
@@ -109,7 +114,7 @@ def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
                 figures.thousandths(row.edge),
                 _thousandths_interval(edge.interval),
                 figures.count(edge.clusters),
-                VERDICTS[row.verdict.finding],
+                verdict_said(row),
                 figures.e_value(None if found is None else found.better.largest),
                 figures.e_value(None if found is None else found.worse.largest),
                 _more_events(row.verdict),
@@ -128,16 +133,17 @@ def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
         "Edge over the price, on every market asked, in thousandths of squared error",
         (_BOT, *(Column(each, "key" if each == "verdict" else "number") for each in headers)),
         tuple(rows),
-        (
-            "E: the evidence that it beats the price, which may be read any day; from 20 on it is said. "
-            "E worse: the same of the opposite.",
-            "more events: how many more it would take to tell. by event: with every event counting once, "
-            "where that is far off.",
-            "settled: the part of markets that paid. without best: without the event that lifts it most. "
-            "said: markets answered.",
+        dropped_first=("said", "asked", "settled", "by event", "without best", "more events", "events", "E worse", "E"),
+        kept=("edge", "95% interval", "verdict"),
+        legend=(
+            ("E", "the evidence that it beats the price, which may be read any day; from 20 on it is said"),
+            ("E worse", "the same of the opposite"),
+            ("more events", "how many more it would take to tell"),
+            ("by event", "with every event counting once, where that is far off"),
+            ("settled", "the part of markets that paid"),
+            ("without best", "without the event that lifts it most"),
+            ("said", "markets answered"),
         ),
-        ("said", "asked", "settled", "by event", "without best", "more events", "events", "E worse", "E"),
-        ("edge", "95% interval", "verdict"),
     )
     return grid if any(row.edge_by_event is not None for row in board) else grid.without("by event")
 
@@ -158,12 +164,12 @@ def _scores_grid(cards: Sequence[Scorecard]) -> Grid:
         "Forecasts on settled markets, beside the price at that time",
         (_BOT, *_SCORE_COLUMNS),
         rows,
-        (
-            "skill: 1 less the Brier score over that of the price on the same forecasts; above 0 it knew something. "
-            "ECE: how far stated probabilities lie from how often it happened.",
+        dropped_first=("ECE", "95% of skill", "skill", "events", "n", "95% of Brier"),
+        kept=("Brier", "price"),
+        legend=(
+            ("skill", "1 less the Brier score over that of the price on the same forecasts; above 0 it knew something"),
+            ("ECE", "how far stated probabilities lie from how often it happened"),
         ),
-        ("ECE", "95% of skill", "skill", "events", "n", "95% of Brier"),
-        ("Brier", "price"),
     )
 
 
@@ -217,11 +223,15 @@ def _more_grid(cards: Sequence[Scorecard]) -> Grid:
         "All forecasts",
         (_BOT, *(Column(header) for header in headers)),
         rows,
-        (
-            "void: on markets that paid neither 0 nor 1. right: called rightly. adjusted: Brier had all answered the "
-            "same. sure~error: below 0, the surer were better. open: squared distance to the last price.",
+        dropped_first=("sure~error", "adjusted", "n open", "open", "void", "settled"),
+        legend=(
+            ("void", "on markets that paid neither 0 nor 1"),
+            ("right", "called rightly"),
+            ("by event", "the Brier score with every event counting once, where that is far off"),
+            ("adjusted", "Brier had all answered the same"),
+            ("sure~error", "below 0, the surer were better"),
+            ("open", "squared distance to the last price"),
         ),
-        ("sure~error", "adjusted", "n open", "open", "void", "settled"),
     )
     if not any(card.n_brier_open for card in cards):
         grid = grid.without("open").without("n open")
@@ -259,10 +269,7 @@ def _returns(evaluation: Evaluation) -> Iterator[Grid]:
     )
     quoted = ("at the quote", "95% at quote", "n quoted")
     headers = (*quoted, "at the mid", "95% at mid", "market", "by event", "n", "events", "coverage", "Sharpe")
-    below = [
-        "at the quote: bought at the ask, sold at the bid, with fees; at the mid: between both, which nobody gets. "
-        "n quoted: decisions with a book for every bet. market: market_price on the same decisions, at the mid.",
-    ]
+    below = []
     if any(_settles_early(label, score) for _, label, score in scores):
         below.append(
             f"settled with more than {MOST_OPEN_STAKES:.0%} of the dollars on open markets is no fair sample: "
@@ -275,6 +282,13 @@ def _returns(evaluation: Evaluation) -> Iterator[Grid]:
         tuple(below),
         ("Sharpe", "coverage", "market", "by event", "events", "95% at mid", "n", "n quoted", "at the mid"),
         ("horizon",),
+        (
+            ("at the quote", "bought at the ask, sold at the bid, with fees"),
+            ("n quoted", "all but decisions with money on a market without a book"),
+            ("at the mid", "between both, which nobody gets"),
+            ("market", "market_price on the same decisions, at the mid"),
+            ("by event", "with every event counting once, where that is far off"),
+        ),
     )
     return_by_event = any(_return_by_event(score) is not None for *_, score in scores)
     yield grid if return_by_event else grid.without("by event")
@@ -309,27 +323,23 @@ def _quote(evaluation: Evaluation) -> Iterator[Grid]:
     """Yield what the mid hides, as far as there is something."""
     scores = _by_horizon(evaluation.cards)
     shown: list[tuple[str, _Cell]] = []
-    below = []
     if any(score.n_quote for *_, score in scores):
         shown += [
             ("at the quote", lambda score: figures.signed_percent(score.quote_mean_return)),
             ("friction", lambda score: figures.signed_percent(score.friction)),
             ("n quoted", lambda score: figures.count(score.n_quote)),
         ]
-        below.append("friction: what spread and fees take from the return at the mid.")
     if any(card.cost_usd is None or card.cost_usd > 0.0 for card, *_ in scores):
         shown += [
             ("net of cost", lambda score: figures.signed_percent(score.net_mean_return)),
             ("n of cost", lambda score: figures.count(score.n_net)),
         ]
-        below.append("net of cost: at the mid, less what the models cost.")
     if any(score.n_drift for *_, score in scores):
         shown += [
             ("drift", lambda score: figures.signed_score(score.drift)),
             ("95% of drift", lambda score: figures.interval(*_ends(score.intervals.get("drift")))),
             ("n of drift", lambda score: figures.count(score.n_drift)),
         ]
-        below.append("drift: how far prices came toward the forecasts; above 0, the market came to agree.")
     if not shown:
         return
     rows = tuple((plain(card.bot), _horizon(name), *(cell(score) for _, cell in shown)) for card, name, score in scores)
@@ -337,8 +347,12 @@ def _quote(evaluation: Evaluation) -> Iterator[Grid]:
         "What the mid hides, and where prices went",
         (_BOT, _HORIZON, *(Column(header) for header, _ in shown)),
         rows,
-        (" ".join(below),),
-        ("n of drift", "n of cost", "95% of drift", "n quoted"),
+        dropped_first=("n of drift", "n of cost", "95% of drift", "n quoted"),
+        legend=(
+            ("friction", "what spread and fees take from the return at the mid"),
+            ("net of cost", "at the mid, less what the models cost"),
+            ("drift", "how far prices came toward the forecasts; above 0, the market came to agree"),
+        ),
     )
 
 
@@ -347,12 +361,13 @@ def _pairs(evaluation: Evaluation) -> Iterator[Grid]:
         ("edge", "Pairs by edge, where both were asked, in thousandths", False),
         ("brier", "Pairs by Brier score, where both forecast: the first less the second", True),
     ):
-        if pairs := [pair for pair in evaluation.pairs if pair.metric == metric and pair.n]:
+        pairs = [pair for pair in evaluation.pairs if pair.metric == metric]
+        if any(pair.n for pair in pairs):
             yield _pairs_grid(pairs, title, lower_is_better=lower)
 
 
 def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> Grid:
-    likely = sorted(pairs, key=lambda pair: (pair.p_adjusted is None, pair.p_adjusted))
+    likely = sorted((pair for pair in pairs if pair.n), key=lambda pair: (pair.p_adjusted is None, pair.p_adjusted))
     scaled = figures.signed_score if lower_is_better else figures.thousandths
     rows = tuple(
         (
@@ -370,7 +385,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         for pair in likely
     )
     headers = ("more events", "n", "events", "sees")
-    corrected = f", corrected for all {len(pairs):,} pairs" if len(pairs) > 1 else ""
+    corrected = f", corrected for all {len(likely):,} pairs" if len(likely) > 1 else ""
     return Grid(
         title,
         (
@@ -381,13 +396,23 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
             *(Column(header) for header in headers),
         ),
         rows,
-        (
-            f"p: how easily luck gives as much{corrected}. "
-            "sees: the smallest true difference that so many events show four times in five.",
-        ),
+        tuple(_apart(pairs)),
         ("sees", "n", "events", "p", "more events", "difference"),
         ("second", "95% interval", "better"),
+        (
+            ("p", f"how easily luck gives as much{corrected}"),
+            ("sees", "the smallest true difference that so many events show four times in five"),
+            ("better", "said where that p is at most 0.05 on at least 30 events"),
+        ),
     )
+
+
+def _apart(pairs: Sequence[Pair]) -> Iterator[str]:
+    if any(pair.apart for pair in pairs):
+        yield (
+            f"Compared is only what was decided at most {NEAR_HOURS} hours apart; in one slot, but further apart: "
+            f"{figures.count(sum(pair.apart for pair in pairs))}."
+        )
 
 
 def _calibration(evaluation: Evaluation) -> Iterator[Grid]:
@@ -408,12 +433,13 @@ def _calibration(evaluation: Evaluation) -> Iterator[Grid]:
         "Calibration: how far stated probabilities lie from how often it happened",
         (_BOT, *(Column(header) for header in ("n", *headers))),
         rows,
-        (
-            "error: the mean distance over ten bins. by chance: what a perfect forecaster with the same forecasts "
-            "would show; 95% of chance: what it would pass one time in twenty.",
-            "Brier = reliability - resolution + uncertainty + what is within bins.",
+        dropped_first=("within bins", "uncertainty", "resolution", "reliability"),
+        legend=(
+            ("error", "the mean distance over ten bins"),
+            ("by chance", "what a perfect forecaster with the same forecasts would show"),
+            ("95% of chance", "what it would pass one time in twenty"),
+            ("within bins", "the rest, so that Brier = reliability - resolution + uncertainty + within bins"),
         ),
-        ("within bins", "uncertainty", "resolution", "reliability"),
     )
     bins = tuple(row for card in cards for row in _bin_rows(card))
     if bins:

@@ -4,23 +4,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from rich.cells import cell_len
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
 from predibot.reports.terminal.evaluation_grids import TABLES, asked_grids, table_grids
-from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.grid import Column, Grid, fitted, print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import (
-    VERDICTS,
     LeaderboardRow,
     beside_market,
     conclusions,
     leaderboard,
     missing,
+    verdict_said,
 )
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
 from predibot.scoring.evaluation.verdict import Finding
@@ -42,7 +41,7 @@ class Shown:
     table: str | None = None
     """One of `TABLES`, and nothing else."""
     every_row: bool = False
-    """All rows of long tables; else the first fifty, and a line says how many there are."""
+    """All rows of long tables, as with `full`; else the first fifty, and a line says how many there are."""
 
 
 def wanted(shown: Shown, grouping: str | None = None) -> tuple[str, ...]:
@@ -115,13 +114,15 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
     if not any(rows for _, rows in boards):
         print_line(console, f"Leaderboard{at}: no decisions recorded")
         return
+    legend: tuple[str, ...] = ()
     for place, (ranking, rows) in enumerate(boards):
         if place:
             console.print()
         if rows:
             title = f"{'Leaderboard' if ranking is evaluation else _APART}{at}"
             grid = summary_grid(rows, title, curves=console.width >= _ROOM_FOR_CURVES)
-            _print_some(console, grid, shown, "--all, --json or --csv")
+            legend = legend or fitted(grid, console.width)[0].legend_lines()
+            _print_some(console, replace(grid, legend=()), shown, "--all, --json or --csv")
     console.print()
     for ranking, rows in boards:
         said = conclusions(rows)
@@ -130,9 +131,9 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
     if evaluation.first_results_at is not None:
         first = format_instant(evaluation.first_results_at)
         print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
-    print_line(console, _missing_line(missing(evaluation), console.width))
+    print_line(console, f"Missing: {', '.join(missing(evaluation)) or 'nothing'}.")
     if not shown.full:
-        for line in _legend(rows_of for _, rows_of in boards):
+        for line in (*legend, *_places(rows_of for _, rows_of in boards)):
             print_line(console, line, "dim")
 
 
@@ -155,7 +156,7 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
             figures.count(row.rank),
             plain(row.bot) + ("*" if row.baseline else ""),
             *map(figures.thousandths, (row.edge, row.edge_low, row.edge_high)),
-            VERDICTS[row.verdict.finding],
+            verdict_said(row),
             figures.short_score(row.brier),
             figures.short_score(row.market_brier),
             *(() if days is None else (figures.short_percent(row.quote_return),)),
@@ -172,21 +173,28 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
         cells,
         dropped_first=("edge over time", "cost", "said", "now", f"{days}d", "price", "Brier"),
         kept=("bot", "edge", "low", "high", "verdict"),
+        legend=(
+            (
+                "edge",
+                "closer to the outcome than the price, in thousandths of squared error, with its 95% interval; low "
+                "gives the order",
+            ),
+            ("verdict", "holds on whichever day one looks, so it takes more than an interval beside 0"),
+            ("Brier", "mean squared error"),
+            ("price", "that of the price"),
+            (f"{days}d", "return after so many days, bought at the quote"),
+            ("now", "return until now, bought at the quote"),
+            ("said", "share of markets answered"),
+        ),
     )
     return grid if curves else grid.without("edge over time")
 
 
-def _legend(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
-    """Yield what the headers mean, as far as the summary does not say it."""
+def _places(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
+    """Yield what may surprise in the order, and where there is more to see."""
     rows = [row for board in boards for row in board]
-    days = next((row.horizon for row in rows if row.horizon is not None), None)
-    yield (
-        "edge: closer to the outcome than the price, in thousandths of squared error, with its 95% interval; low gives "
-        "the order. verdict: holds on whichever day one looks, so it takes more than an interval beside 0. "
-        "Brier: mean squared error; price: that of the price. "
-        f"{'' if days is None else f'{days}d, '}now: return bought at the quote. said: share of markets answered."
-        f"{' *: a baseline.' if any(row.baseline for row in rows) else ''}"
-    )
+    if any(row.baseline for row in rows):
+        yield "*: a baseline."
     if any(row.verdict.finding == Finding.NEVER_DIFFERED for row in rows):
         yield "equals price: an edge of 0 for certain, above those that may be worse."
     if any(row.answered_share == 0.0 for row in rows):
@@ -199,21 +207,6 @@ def _legend(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
 
 def _to_the_second(at: datetime) -> str:
     return format_instant(at.replace(microsecond=0))
-
-
-def _missing_line(pieces: Sequence[str], room: int) -> str:
-    """Return what is missing in one line, as much of it as there is room for."""
-    if not pieces:
-        return "Missing: nothing."
-    line = f"Missing: {pieces[0]}"
-    for place, piece in enumerate(pieces[1:], start=1):
-        rest = len(pieces) - place - 1
-        more = f", {piece}"
-        ending = f", and {rest} more." if rest else "."
-        if cell_len(line + more + ending) > room:
-            return f"{line}, and {rest + 1} more."
-        line += more
-    return f"{line}."
 
 
 def _how(evaluation: Evaluation) -> str:
@@ -240,7 +233,7 @@ def _print_grids(console: Console, grids: Sequence[Grid], shown: Shown, elsewher
 
 def _print_some(console: Console, grid: Grid, shown: Shown, elsewhere: str) -> None:
     """Print a grid, of a long one the first rows, and what has the others."""
-    rows = grid.rows if shown.every_row else grid.rows[:_SHOWN_ROWS]
+    rows = grid.rows if shown.every_row or shown.full else grid.rows[:_SHOWN_ROWS]
     left = len(grid.rows) - len(rows)
     more = (f"{figures.things(left, 'more row')}; all of them: {elsewhere}",) if left else ()
     print_grid(console, replace(grid, rows=rows, below=(*more, *grid.below)))

@@ -42,6 +42,8 @@ class Grid:
     """
     kept: tuple[str, ...] = ()
     """Headers of columns that never go, as the first column: what the table is asked for."""
+    legend: tuple[tuple[str, str], ...] = ()
+    """What headers mean, each a sentence without its stop; it stands below as far as their columns are shown."""
 
     def __post_init__(self) -> None:
         """Refuse rows of another length than the header, and a header that is there twice."""
@@ -51,6 +53,12 @@ class Grid:
         headers = [column.header for column in self.columns]
         if len(set(headers)) < len(headers):
             raise ValueError(f"a header is there twice: {', '.join(headers)}")
+
+    def legend_lines(self) -> tuple[str, ...]:
+        """Return what the headers of this grid mean, in a line; nothing where there is nothing to say."""
+        headers = {column.header for column in self.columns}
+        said = " ".join(f"{header}: {meaning}." for header, meaning in self.legend if header in headers)
+        return (said,) if said else ()
 
     def without(self, header: str) -> "Grid":
         """Return the grid without a column."""
@@ -71,15 +79,21 @@ def print_grid(console: Console, grid: Grid) -> None:
     """
     if grid.title:
         _print(console, grid.title, "bold")
-    shown, dropped = grid, []
-    while _fit(shown, console.width) is None and (header := _next_to_go(shown)) is not None:
-        dropped.append(header)
-        shown = shown.without(header)
+    shown, dropped = fitted(grid, console.width)
     console.print(_table(shown, console.width))
     if dropped:
         _print(console, f"no room for: {', '.join(dropped)}; a wider screen shows them", "dim")
-    for line in grid.below:
+    for line in (*grid.below, *shown.legend_lines()):
         _print(console, line, "dim")
+
+
+def fitted(grid: Grid, room: int) -> tuple[Grid, tuple[str, ...]]:
+    """Return a grid with the columns there is room for, and the headers of the others in the order in which they go."""
+    shown, dropped = grid, []
+    while _fit(shown, room) is None and (header := _next_to_go(shown)) is not None:
+        dropped.append(header)
+        shown = shown.without(header)
+    return shown, tuple(dropped)
 
 
 def shortened(name: str, cells: int) -> str:

@@ -7,6 +7,7 @@ from rich.console import Console
 from predibot.jobs.replay.look_ahead_check import Difference, LookAhead
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.decide import Document
 
@@ -18,13 +19,13 @@ def print_look_ahead(console: Console, found: LookAhead) -> None:
     """Print how many decisions are the same without the future, what differs in the others, and who was left out."""
     console.print()
     same, checked = figures.count(found.checked - found.differing), figures.count(found.checked)
-    console.print(
+    print_line(
+        console,
         f"look-ahead: {same} of {checked} decisions, drawn from {figures.count(found.decisions)}, "
         "are the same with everything after their instant removed",
-        soft_wrap=True,
     )
     for bot, why in found.skipped.items():
-        console.print(f"note: {plain(bot)} was left out: {plain(why)}", soft_wrap=True)
+        print_line(console, f"note: {plain(bot)} was left out: {plain(why)}")
     if not found.differences:
         return
     headers = ("run", "bot", "event"), ("what", "stored", "without the future", "with it")

@@ -12,6 +12,7 @@ from predibot.domain.decision import STATUSES, Status
 from predibot.domain.timetable import Timetable
 from predibot.jobs.replay.replay import Played, Replayed
 from predibot.reports import figures
+from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.decide import Document
 
@@ -77,9 +78,9 @@ def print_replay(console: Console, view: ReplayView) -> None:
     span = f"{format_instant(instants.first)} to {format_instant(instants.last)} every {format_length(instants.every)}"
     came_to = ", ".join(_counted(view.statuses)) or "nothing decided"
     console.print()
-    console.print(f"replayed {plain(view.recipe)}, {span}, {_instants(len(view.played))}: {came_to}", soft_wrap=True)
+    print_line(console, f"replayed {plain(view.recipe)}, {span}, {_instants(len(view.played))}: {came_to}")
     for note in view.notes:
-        console.print(f"note: {plain(note)}", soft_wrap=True)
+        print_line(console, f"note: {plain(note)}")
 
 
 def progress_line(played: Played, *, number: int, of: int, seconds_left: float) -> str:

@@ -95,13 +95,13 @@ def _head(step: Step) -> str:
         parts = [f"tool {plain(str(step.get('name')))}"]
     elif step["kind"] == "model":
         parts = [f"model {plain(str(step['model_name']))}", _tokens(step), _step_cost(step["cost"]["usd"])]
-        parts += [f"{step['retries']} retries"] if step["retries"] else []
+        parts += [f"{step['retries']} {'retry' if step['retries'] == 1 else 'retries'}"] if step["retries"] else []
         parts += [_lost(step)] if step.get("lost_tries") else []
         parts += [plain(str(step["finish_reason"]))] if step["finish_reason"] not in ("stop", "tool_calls") else []
     elif step["kind"] == "model_failed" and step.get("lost_tries"):
         parts.append(_lost(step))
     elif step["kind"] == "search":
-        parts = [kind, f"{len(step['results'])} results", _step_cost(step["cost_usd"])]
+        parts = [kind, figures.things(len(step["results"]), "result"), _step_cost(step["cost_usd"])]
     parts += [f"{figures.cost_usd(step['estimated_usd'])} estimated"] if step.get("estimated_usd") else []
     if isinstance(step.get("seconds"), int | float):
         parts.append(f"{step['seconds']:.2f} s")

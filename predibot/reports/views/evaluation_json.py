@@ -269,6 +269,7 @@ def pair_document(pair: Pair) -> Document:
         "price_standard_error": number(pair.price_standard_error),
         "without_best": number(pair.without_best),
         "open_stakes": number(pair.open_stakes),
+        "apart": pair.apart,
         "better": pair.better,
         "verdict": _verdict(pair_verdict(pair)),
     }

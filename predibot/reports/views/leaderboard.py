@@ -156,6 +156,8 @@ VERDICTS: Mapping[Finding, str] = {
     Finding.NOTHING_YET: "nothing yet",
 }
 """A verdict on a bot beside the price, in a word or two."""
+TOO_LITTLE_EVIDENCE = f"E below {BEATS_FROM:.0f}"
+"""The same where the interval leaves out 0 and nothing is claimed: a claim rests on E."""
 PAIR_VERDICTS: Mapping[Finding, str] = {
     Finding.FIRST_IS_BETTER: "the first",
     Finding.SECOND_IS_BETTER: "the second",
@@ -165,6 +167,17 @@ PAIR_VERDICTS: Mapping[Finding, str] = {
     Finding.NOTHING_YET: "nothing yet",
 }
 """Which of two is better."""
+
+
+def verdict_said(row: LeaderboardRow) -> str:
+    """Return the verdict on a bot in a word or two, with what it rests on where its interval says otherwise."""
+    return TOO_LITTLE_EVIDENCE if _only_by_interval(row) else VERDICTS[row.verdict.finding]
+
+
+def _only_by_interval(row: LeaderboardRow) -> bool:
+    if row.verdict.finding != Finding.CANNOT_BE_TOLD or row.edge_low is None or row.edge_high is None:
+        return False
+    return row.edge_low > 0.0 or row.edge_high < 0.0
 
 
 def conclusions(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
@@ -194,6 +207,12 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
         yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{f'; it {more}' if more else ''}."
     if worse and not ahead:
         yield f"{_list(worse)} {_be(worse)} worse than the price."
+    if apart := [row for row in found[Finding.CANNOT_BE_TOLD] if _only_by_interval(row)]:
+        have = "The interval of {} leaves" if len(apart) == 1 else "The intervals of {} leave"
+        yield (
+            f"{have.format(_list([row.bot for row in apart]))} out 0 today, but a claim on any day takes "
+            f"E = {BEATS_FROM:.0f}."
+        )
     if few := found[Finding.TOO_FEW_EVENTS]:
         judged = len(found[Finding.CANNOT_BE_TOLD]) + len(ahead) + len(behind)
         whom = f" of {_list([row.bot for row in few])}" if judged else ""
@@ -300,11 +319,11 @@ def _unknown_costs(cards: Sequence[Scorecard]) -> str:
 _MISSING = (
     _counted("decision(s) failed", lambda card: card.failed),
     _counted("answer(s) refused", lambda card: card.refused),
-    _counted("abstained", lambda card: card.abstained),
+    _of_horizon("return(s) without a quote", NOW, lambda score: score.n - score.n_quote),
+    _counted("market(s) unpriced", lambda card: card.edge.unpriced),
     _counted("not clean", lambda card: card.ahead + card.contaminated),
     _of_horizon("not settled", SETTLED, lambda score: score.n_unpriced),
-    _counted("market(s) unpriced", lambda card: card.edge.unpriced),
-    _counted("void forecast(s)", lambda card: card.void),
-    _of_horizon("return(s) without a quote", NOW, lambda score: score.n - score.n_quote),
     _unknown_costs,
+    _counted("abstained", lambda card: card.abstained),
+    _counted("void forecast(s)", lambda card: card.void),
 )

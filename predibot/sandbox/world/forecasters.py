@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -60,14 +61,15 @@ def answer_of(name: str, conversation: Conversation) -> dict[str, object]:
     character = _CHARACTERS[name]
     chances = [min(max(character.chance(conversation, market), 0.005), 0.995) for market in conversation.markets]
     bets = _bets(conversation, chances, boldness=character.boldness)
+    pages = Counter(note.market_id for note in conversation.notes)
     rows = [
         {
             "market_id": market.id,
             "estimated_probability": round(chance, 4),
             "bet": bet,
-            "confidence": min(10, 2 * sum(note.market_id == market.id for note in conversation.notes)),
-            "rationale": f"A {WORD} ({name}); "
-            f"{sum(note.market_id == market.id for note in conversation.notes)} pages said something about this.",
+            "confidence": min(10, 2 * pages[market.id]),
+            "rationale": f"A {WORD} ({name}); {pages[market.id]} page{'' if pages[market.id] == 1 else 's'} "
+            "said something about this.",
         }
         for market, chance, bet in zip(conversation.markets, chances, bets, strict=True)
     ]

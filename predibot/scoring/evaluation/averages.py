@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
+from predibot.scoring.evaluation.moments import Moments, moments_of
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.inference.comparison import Comparison
@@ -48,6 +49,8 @@ class Book:
     """Those of markets that exclude others; None where none do."""
     held: dict[str, "Shares"] = field(default_factory=dict)
     """What was worked out once of what is held, by what it is behind."""
+    moment: list[Ints] = field(default_factory=list)
+    """The moment of each decision, once it was asked for."""
 
     @classmethod
     def of(cls, record: TrackRecord) -> "Book":
@@ -79,6 +82,12 @@ class Book:
             observations=_of_exclusive(record),
         )
 
+    def moments(self) -> Ints:
+        """Return the moment of each decision, (n_d,), on which bots are compared; worked out once."""
+        if not self.moment:
+            self.moment.append(moments_of(self.event, self.subject, self.record.decided_at))
+        return self.moment[0]
+
     def exclusion(self, rows: slice | Ints) -> Exclusion | None:
         """Return which outcomes of some bets exclude each other; None where none do."""
         record = self.record
@@ -88,9 +97,9 @@ class Book:
         group = record.market_exclusive[market].astype(np.int64)
         if not (group >= 0).any():
             return None
-        slot = record.slots()[record.bet_decision[rows]]
-        stored = Stored(self.observations, self.start[rows], record.as_of)
-        return Exclusion(group, slot, record.settled_at[market], record.payout_yes[market], stored)
+        start = self.start[rows]
+        stored = Stored(self.observations, start, record.as_of)
+        return Exclusion(group, start, record.settled_at[market], record.payout_yes[market], stored)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,13 +157,18 @@ class Later:
     def starts_of_one_end(self) -> Ints:
         """Return where those begin, and the last ones end, of a bot and market that come to the same end.
 
-        A market may stand at 0 when what was bought first comes to its end, and at 1 when the next does.
+        A market may stand at 0 when what was bought first comes to its end, and at 1 when the next does, but it pays
+        only once.
         """
         book, record = self.book, self.book.record
         if self.held_seconds is None:
             return book.starts_of_runs
         bot = record.decision_bot[record.bet_decision]
-        return np.concatenate([[0], distinct(run_ends(record.bet_market, bot, book.start))])
+        return np.concatenate([[0], distinct(run_ends(record.bet_market, bot, self.end_of(slice(None))))])
+
+    def end_of(self, rows: slice | Ints) -> Floats:
+        """Return a number for the end each of some bets comes to, by which bets of one market are told apart."""
+        return np.where(self.paid[rows], np.inf, self.book.start[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,25 +235,29 @@ class Average:
         return Spread(spread.variance, *self.limits)
 
     def compared(self, bots: Ints) -> "Compared":
-        """Return some bots beside each other, on the subjects that they have values of.
+        """Return some bots beside each other, on the subjects that they have values of, moment by moment.
 
-        Of a bot that was asked the same twice, by two recipes, the mean counts.
+        Of a bot that was asked the same twice at one moment, by two recipes, the
+        mean counts.
         """
         record = self.book.record
         owner = record.decision_bot[self.units.decision]
         units = np.flatnonzero(np.isin(owner, bots) & ~np.isnan(self.units.value))
-        subjects, first, code = np.unique(self.units.subject[units], return_index=True, return_inverse=True)
-        cell = code * bots.size + np.searchsorted(bots, owner[units])
-        n = np.bincount(cell, minlength=subjects.size * bots.size)
-        sums = np.bincount(cell, self.units.value[units], subjects.size * bots.size)
-        table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(subjects.size, bots.size)
-        subject, weight = np.zeros(owner.size, dtype=np.int64), np.zeros(owner.size)
-        subject[units], weight[units] = code, 1.0 / n[cell]
+        column, at = np.searchsorted(bots, owner[units]), record.decided_at[self.units.decision[units]]
+        moment_of_each = self.book.moments()[self.units.decision[units]]
+        moments = Moments.of(moment_of_each, self.units.subject[units], at, column, bots.size)
+        cell, size = moments.of_row * bots.size + column, moments.count * bots.size
+        n = np.bincount(cell, minlength=size)
+        sums = np.bincount(cell, self.units.value[units], size)
+        table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(moments.count, bots.size)
+        moment, weight = np.zeros(owner.size, dtype=np.int64), np.zeros(owner.size)
+        moment[units], weight[units] = moments.of_row, 1.0 / n[cell]
+        _, first = np.unique(moments.of_row, return_index=True)
         event = record.decision_event[self.units.decision[units[first]]]
         codes = cluster_codes(event) if event.size else event
-        return Compared(self, table, codes, [self._rows_of(int(bot), subject, weight) for bot in bots])
+        return Compared(self, table, codes, moments, [self._rows_of(int(bot), moment, weight) for bot in bots])
 
-    def _rows_of(self, bot: int, subject: Ints, weight: Floats) -> "_Rows":
+    def _rows_of(self, bot: int, moment: Ints, weight: Floats) -> "_Rows":
         """Return what a bot holds, without what moves nothing."""
         own = slice(self.book.ends_of_bots[bot], self.book.ends_of_bots[bot + 1])
         unit, held, record = self.held.unit[own], self.held, self.book.record
@@ -254,7 +272,7 @@ class Average:
         return _Rows(
             row=kept,
             rank=self.book.rank[kept],
-            subject=subject[unit],
+            moment=moment[unit],
             shares=held.shares[kept] * part,
             if_no=held.if_no[kept] * part,
             if_yes=held.if_yes[kept] * part,
@@ -267,7 +285,7 @@ class _Rows:
 
     row: Ints
     rank: Ints
-    subject: Ints
+    moment: Ints
     shares: Floats
     if_no: Floats
     if_yes: Floats
@@ -275,31 +293,35 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """Some bots beside each other on n_t subjects."""
+    """Some bots beside each other on n_t moments of what they are compared on."""
 
     average: Average
     table: Floats
-    """The value of each bot on each subject, (n_t, bots), NaN for none."""
+    """The value of each bot at each moment, (n_t, bots), NaN for none."""
     clusters: Ints
-    """The event of each subject, (n_t,), from zero."""
+    """The event of each moment, (n_t,), from zero."""
+    moments: Moments
     rows: Sequence[_Rows]
     """Those of each bot."""
 
-    def difference(self, first: int, second: int, confidence: float) -> Comparison | None:
-        """Return the mean of one column less that of another where both have values; None where there is none."""
+    def difference(self, first: int, second: int, confidence: float) -> tuple[Comparison | None, int]:
+        """Return the mean of one column less that of another where both have values at about the same time.
+
+        None where there is none; and of how many subjects both have values, but too far apart.
+        """
         less = self.table[:, first] - self.table[:, second]
-        both = ~np.isnan(less)
+        both, apart = self.moments.compared(first, second, ~np.isnan(less))
         shared = np.flatnonzero(both)
         if not shared.size:
-            return None
+            return None, apart
         less = less[shared]
         sums = cluster_sums(less, np.ones_like(less), cluster_codes(self.clusters[shared]))
-        return comparison_by_prices(sums, shared.size, self._spread(first, second, both), confidence)
+        return comparison_by_prices(sums, shared.size, self._spread(first, second, both), confidence), apart
 
     def _spread(self, first: int, second: int, both: NDArray[np.bool_]) -> Spread:
         """Return what the prices say of holding the first's shares and owing the second's."""
         book, later, n = self.average.book, self.average.later, int(np.count_nonzero(both))
-        sides = [(rows, np.flatnonzero(both[rows.subject])) for rows in (self.rows[first], self.rows[second])]
+        sides = [(rows, np.flatnonzero(both[rows.moment])) for rows in (self.rows[first], self.rows[second])]
         rank = np.concatenate([rows.rank[kept] for rows, kept in sides])
         order = np.argsort(rank, kind="stable")
         if not order.size:
@@ -316,7 +338,7 @@ class Compared:
         ends = of_one_end = run_ends(market, cell)
         if later.held_seconds is not None:
             start = book.start[row]
-            of_one_end = run_ends(market, cell, start)
+            of_one_end = run_ends(market, cell, later.end_of(row))
             ends = first_after(start, start + later.held_seconds, ends)
         starts = np.concatenate([[0], distinct(of_one_end)])
         bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]

@@ -9,7 +9,7 @@ from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
-from predibot.scoring.evaluation.notes import notes, on_clusters, on_many
+from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, ranked, return_pairs
 from predibot.scoring.evaluation.parts import (
     PartCard,
@@ -157,14 +157,15 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         book=book,
         found=ahead,
     )
+    pairs = _pairs(record, forecasts, returns, asked, book, ahead) if "pairs" in asked.wanted else ()
     return Evaluation(
         as_of=as_of,
         cards=cards,
-        notes=notes(record, cards),
+        notes=(*notes(record, cards), *on_apart(pairs)),
         question=asked,
         evidence=evidence,
         curves=edge_curves(record.bots, ahead) if "curves" in asked.wanted else (),
-        pairs=_pairs(record, forecasts, returns, asked, book, ahead) if "pairs" in asked.wanted else (),
+        pairs=pairs,
         parts=_parts(record, asked),
         by_category=_scores_by("by_category", category_scores, forecasts, asked),
         by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),

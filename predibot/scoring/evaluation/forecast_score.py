@@ -153,9 +153,9 @@ def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
     codes, errors = cluster_codes(own.cluster), (said - own.outcome) ** 2
     sums = cluster_sums(errors, np.ones_like(errors), codes)
     market = own.question if own.market is None else own.market
-    slot = np.zeros(said.shape) if own.slot is None else own.slot
+    at = np.zeros(said.shape) if own.made_at is None else own.made_at
     # Of forecasts made at once the less certain counts as the later: the order of rows leaves no trace.
-    order = np.lexsort((said, said * (1.0 - said), slot, market, codes))
+    order = np.lexsort((said, said * (1.0 - said), at, market, codes))
     # A squared error moves by 1 - 2 p with the outcome.
     held = Holdings(
         cell=codes[order],
@@ -167,7 +167,7 @@ def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
     )
     exclusion = None
     if own.exclusive is not None and (own.exclusive >= 0).any():
-        exclusion = Exclusion(own.exclusive[order], slot[order], np.full(said.shape, np.inf), own.outcome[order])
+        exclusion = Exclusion(own.exclusive[order], at[order], np.full(said.shape, np.inf), own.outcome[order])
     ends = run_ends(held.market, held.cell)
     variance = float(variances(held, sums.clusters, ends=ends, exclusion=exclusion).sum())
     return estimate_of_brier(sums, said.size, variance, confidence)

@@ -6,7 +6,8 @@ import numpy as np
 
 from predibot.domain.spelling import first_of
 from predibot.scoring.arguments import instance_of
-from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS, MOST_OPEN_STAKES
+from predibot.scoring.evaluation.moments import NEAR_HOURS
+from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS, MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.uncertainty import MOST_WITH_INTERVALS
@@ -51,6 +52,16 @@ def on_many(cards: Sequence[Scorecard], called: str) -> Iterator[str]:
     for most, ending in ((MOST_IN_PAIRS, "are compared with each other"), (MOST_WITH_INTERVALS, "have intervals")):
         if len(cards) > most:
             yield f"Of {len(cards):,} {called}, only the {most:,} with the most values {ending}."
+
+
+def on_apart(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield who is not compared on what both did at one slot, because one of them did it much later."""
+    apart: dict[str, int] = {}
+    for pair in pairs:
+        both = f"{pair.first} and {pair.second}"
+        apart[both] = max(apart.get(both, 0), pair.apart)
+    if who := _who(apart):
+        yield (f"Not compared, because they decided on an event more than {NEAR_HOURS} hours apart in one slot: {who}.")
 
 
 def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
@@ -121,6 +132,12 @@ def _on_horizons(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[st
         elif label == NOW:
             if missing:
                 yield f"Decisions without a price now: {missing}; they have no value there."
+            unbooked = _who({bot: score.n - score.n_quote for bot, score in scores.items()})
+            if unbooked and any(score.n_quote for score in scores.values()):
+                yield (
+                    f"Decisions with money on a market without an order book: {unbooked}; no return at the quote "
+                    "counts them."
+                )
         else:
             yield from _on_days(label, record, cards, scores, missing)
         if who := _who({bot: score.n - score.n_market for bot, score in scores.items()}):

@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
-from predibot.scoring.evaluation.averages import Average, Book
+from predibot.scoring.evaluation.averages import Average, Book, subjects
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
+from predibot.scoring.evaluation.moments import Moments, far_apart, moments_of
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
@@ -55,6 +56,8 @@ class Pair:
     """The difference without the event that speaks most for the one who is ahead."""
     open_stakes: float | None = None
     """At settlement, the larger of both bots' shares of dollars that are on markets not settled yet."""
+    apart: int = 0
+    """Of how many subjects both have values that are not compared: their prices are more than `NEAR_HOURS` apart."""
 
     @property
     def standard_error(self) -> float | None:
@@ -80,7 +83,7 @@ class Pair:
 
 @within_floats
 def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, ...]:
-    """Return every pair of forecasters by their squared errors on the questions both answered.
+    """Return every pair of forecasters by their squared errors on the questions both answered, as in `return_pairs`.
 
     Of more than `MOST_IN_PAIRS`, only those with the most forecasts are compared.
 
@@ -90,7 +93,11 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
     instance_of("forecasts", forecasts, Forecasts)
     instance_of("uncertainty", uncertainty, Uncertainty)
     errors = forecasts.squared_errors()
-    answers = _Answers(errors, forecasts.forecaster, forecasts.question, forecasts.cluster)
+    at, asked = forecasts.made_at, forecasts.question
+    # Anybody's file says itself what is one question.
+    moment = asked if at is None or forecasts.market is None else moments_of(forecasts.market, asked, at)
+    at = np.zeros(errors.shape) if at is None else at
+    answers = _Answers(errors, forecasts.forecaster, asked, forecasts.cluster, moment, at)
     return _adjusted(_drawn_pairs("brier", forecasts.forecasters, answers, uncertainty))
 
 
@@ -98,7 +105,7 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
 def return_pairs(
     record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty, *, book: Book | None = None
 ) -> tuple[Pair, ...]:
-    """Return every pair of bots by what the decisions both made returned: on one event, at one slot.
+    """Return every pair of bots by what the decisions both made returned: on one event, at about the same time.
 
     Of more than `MOST_IN_PAIRS`, only those with the most such decisions are compared.
 
@@ -130,7 +137,7 @@ def return_pairs(
 def edge_pairs(
     record: TrackRecord, uncertainty: Uncertainty, *, found: Edges | None = None, book: Book | None = None
 ) -> tuple[Pair, ...]:
-    """Return every pair of bots by their edge on the events and slots that both were asked about.
+    """Return every pair of bots by their edge on the events that both were asked about at about the same time.
 
     Of more than `MOST_IN_PAIRS`, only those that were asked most are compared.
 
@@ -149,8 +156,22 @@ def edge_pairs(
         instance_of("found", found, Edges)
     if book is not None:
         instance_of("book", book, Book)
-    average = edge_average(edges(record) if found is None else found, book or Book.of(record))
+    average = _edge_average(record, found, book or Book.of(record))
     return _adjusted(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
+
+
+def _edge_average(record: TrackRecord, found: Edges | None, book: Book) -> Average:
+    """Return the average of the edges, those that were made at one slot and far apart each by itself."""
+    if not far_apart(book.subject, record.decided_at):
+        return edge_average(edges(record) if found is None else found, book)
+    at = record.decided_at
+    by_instant = replace(
+        book, record=replace(book.record, decision_slot=at), subject=subjects(record.decision_event, at)
+    )
+    average = edge_average(edges(replace(record, decision_slot=at)), by_instant)
+    # Its slots are those of the runs again.
+    units = replace(average.units, subject=book.subject[average.units.decision])
+    return replace(average, book=book, units=units)
 
 
 def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
@@ -186,12 +207,18 @@ class _Answers:
     bot: Ints
     subject: Ints
     cluster: Ints
+    moment: Ints
+    """On which of them two may be compared."""
+    at: Floats
+    """When."""
 
     def of(self, bots: Ints) -> "_Answers":
         """Return those of some bots, given in order, which are numbered anew."""
         rows = np.flatnonzero(np.isin(self.bot, bots))
         bot = np.searchsorted(bots, self.bot[rows])
-        return _Answers(self.values[rows], bot, self.subject[rows], self.cluster[rows])
+        return _Answers(
+            self.values[rows], bot, self.subject[rows], self.cluster[rows], self.moment[rows], self.at[rows]
+        )
 
 
 def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncertainty: Uncertainty) -> list[Pair]:
@@ -201,21 +228,24 @@ def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncerta
     beside = average.compared(compared)
     pairs = []
     for first, second in combinations(range(compared.size), 2):
-        found = beside.difference(first, second, uncertainty.confidence)
-        pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], found))
+        found, apart = beside.difference(first, second, uncertainty.confidence)
+        pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], found, apart))
     return pairs
 
 
 def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Uncertainty) -> list[Pair]:
     compared = fullest(np.bincount(answers.bot, minlength=len(bots)), MOST_IN_PAIRS)
-    table, clusters = _table(answers.of(compared), compared.size)
+    own = answers.of(compared)
+    moments = Moments.of(own.moment, own.subject, own.at, own.bot, compared.size)
+    table, clusters = _table(own, moments, compared.size)
     both = list(combinations(range(compared.size), 2))
     pairs: list[Pair] = []
     for start in range(0, len(both), AT_ONCE):
         some = both[start : start + AT_ONCE]
-        differences = [_difference(table[:, first], table[:, second], clusters) for first, second in some]
-        for (first, second), found in zip(some, comparisons(differences, uncertainty), strict=True):
-            pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], found))
+        beside = [_difference(table, clusters, moments, *each) for each in some]
+        found = comparisons([difference for difference, _ in beside], uncertainty)
+        for (first, second), each, (_, apart) in zip(some, found, beside, strict=True):
+            pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], each, apart))
     return pairs
 
 
@@ -225,28 +255,30 @@ def _adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     return tuple(each if each.p_value is None else replace(each, p_adjusted=next(adjusted)) for each in pairs)
 
 
-def _table(answers: _Answers, bots: int) -> tuple[Floats, Ints]:
-    """Return the value of each bot on each subject, (subjects, bots), NaN for none, and the clusters, (subjects,).
+def _table(answers: _Answers, moments: Moments, bots: int) -> tuple[Floats, Ints]:
+    """Return the value of each bot at each moment, (moments, bots), NaN for none, and the clusters, (moments,).
 
     Of a bot that was asked the same twice, by two recipes, the mean counts.
     """
-    subjects, first, code = np.unique(answers.subject, return_index=True, return_inverse=True)
-    cell = code * bots + answers.bot
-    n = np.bincount(cell, minlength=subjects.size * bots)
-    sums = np.bincount(cell, answers.values, subjects.size * bots)
-    table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(subjects.size, bots)
+    _, first = np.unique(moments.of_row, return_index=True)
+    cell, size = moments.of_row * bots + answers.bot, moments.count * bots
+    n = np.bincount(cell, minlength=size)
+    sums = np.bincount(cell, answers.values, size)
+    table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(moments.count, bots)
     return table, answers.cluster[first]
 
 
-def _difference(first: Floats, second: Floats, clusters: Ints) -> Ratio:
-    rows = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
+def _difference(table: Floats, clusters: Ints, moments: Moments, first: int, second: int) -> tuple[Ratio, int]:
+    """Return the difference of two columns, and of how many subjects both have values that are not compared."""
+    less = table[:, first] - table[:, second]
+    near, apart = moments.compared(first, second, ~np.isnan(less))
     # Of two scores in [0, 1].
-    return mean_of(first[rows] - second[rows], clusters[rows], (-1.0, 1.0))
+    return mean_of(less[near], clusters[near], (-1.0, 1.0)), apart
 
 
-def _pair(metric: str, first: str, second: str, found: Comparison | None) -> Pair:
+def _pair(metric: str, first: str, second: str, found: Comparison | None, apart: int) -> Pair:
     if found is None:
-        return Pair(first, second, metric, 0, 0, None, None, None, None, None, None)
+        return Pair(first, second, metric, 0, 0, None, None, None, None, None, None, apart=apart)
     error = found.standard_error
     return Pair(
         first=first,
@@ -263,4 +295,5 @@ def _pair(metric: str, first: str, second: str, found: Comparison | None) -> Pai
         cluster_standard_error=found.cluster_standard_error,
         price_standard_error=found.price_standard_error,
         without_best=found.without_best,
+        apart=apart,
     )

@@ -66,7 +66,7 @@ class HorizonScore:
     quote_mean_return: float | None = None
     """The mean had the bets been carried out against the book, fees included: the headline."""
     n_quote: int = 0
-    """Those of the n whose book is known."""
+    """Those of the n whose book is known, or that have no money on anything: these returned 0."""
     friction: float | None = None
     """What the mid hides: the mean return at the mid less that at the quote, on exactly those."""
     net_mean_return: float | None = None

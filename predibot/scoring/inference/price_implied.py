@@ -63,8 +63,8 @@ class Exclusion:
 
     group: Ints
     """The number of the group of each holding's market, (k,), -1 for none."""
-    slot: Floats
-    """When it was bought, (k,): what was bought at one slot counts as bought at once."""
+    bought_at: Floats
+    """When it was bought, (k,); in `_Table` the instants of all markets of a group are its slots."""
     settled_at: Floats
     """Since when its market is settled, (k,); NaN or infinite where it is not."""
     payout_yes: Floats
@@ -236,7 +236,7 @@ def _of_groups(held: Holdings, exclusion: Exclusion, cells: int) -> Floats:
     Every group is a table of its markets by the slots of its cell, market by market.
     """
     rows = np.flatnonzero(exclusion.group >= 0)
-    table = _Table.of(held.cell[rows], exclusion.group[rows], held.market[rows], exclusion.slot[rows])
+    table = _Table.of(held.cell[rows], exclusion.group[rows], held.market[rows], exclusion.bought_at[rows])
     bought: Floats = np.bincount(table.place, held.shares[rows], table.size).astype(np.float64)
     settled_at, payout = np.full(table.runs, np.inf), np.zeros(table.runs)
     settled_at[table.run_of_row], payout[table.run_of_row] = exclusion.settled_at[rows], exclusion.payout_yes[rows]

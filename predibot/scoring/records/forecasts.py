@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from predibot.scoring.arguments import Floats, Ints, column, instance_of, outcomes_of, refuse, same_length, shares
 from predibot.scoring.records.track_record import TrackRecord
 
-_OPTIONAL = ("days_ahead", "confidence", "category", "market", "slot", "exclusive")
+_OPTIONAL = ("days_ahead", "confidence", "category", "market", "made_at", "exclusive")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +44,8 @@ class Forecasts:
     categories: tuple[str, ...] = ()
     market: Ints | None = None
     """What pays, (n,): forecasts on one market come out together. Left out, each question is a market of its own."""
-    slot: Floats | None = None
-    """When it was asked, (n,), in seconds: left out, all were asked at once."""
+    made_at: Floats | None = None
+    """When it was made, (n,), in seconds: left out, all were made at once."""
     exclusive: Ints | None = None
     """The group of markets of which at most one pays YES, (n,), -1 for none. Left out, none excludes another."""
 
@@ -110,6 +110,6 @@ def settled_forecasts(record: TrackRecord) -> Forecasts:
         category=None if record.decision_category is None else record.decision_category[decision],
         categories=record.categories,
         market=market,
-        slot=record.slots()[decision],
+        made_at=record.decided_at[decision],
         exclusive=None if record.market_exclusive is None else record.market_exclusive[market],
     )

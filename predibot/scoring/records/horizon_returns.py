@@ -219,9 +219,8 @@ def _returns_of(
 def _at_quote(record: TrackRecord, later: _Later) -> Floats:
     """Return what each decision returned against the book, (n_d,), NaN where a bet had none.
 
-    A market without money on it needs none. Of a decision without any money at
-    least one market must have one, or a bot would be judged on the few
-    decisions it had no money on.
+    A market without money on it needs none, so a decision without any money
+    returned 0. Without books at all, nothing is said of any.
     """
     if record.bet_bid_yes is None or record.bet_ask_yes is None:
         return np.full(record.decided_at.shape, np.nan)
@@ -238,8 +237,7 @@ def _at_quote(record: TrackRecord, later: _Later) -> Floats:
     booked = ~np.isnan(record.bet_bid_yes + record.bet_ask_yes)
     # One side is not enough for a bet: until it is settled it is worth what the other side says.
     gains = np.where(booked | (record.bet_usd == 0.0), gains, np.nan)
-    told = np.bincount(record.bet_decision, booked, record.decided_at.size) > 0
-    return np.where(told, _sum_by_decision(record, gains), np.nan)
+    return _sum_by_decision(record, gains)
 
 
 def market_bets_usd(record: TrackRecord) -> Floats:

@@ -9,7 +9,7 @@ import pytest
 
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import Price
-from predibot.agents.budget.worst_case import MOST_COUNTED_TOKENS
+from predibot.agents.budget.worst_case import MOST_READ_TOKENS, MOST_WRITTEN_TOKENS
 from predibot.agents.models.chat_wire import MAX_CALL_USD, MAX_TOKENS, shallow
 from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
@@ -289,12 +289,15 @@ PERHAPS_CHARGED: Mapping[str, Said] = {
     ("usage", "counted_usd"),
     [
         ({"prompt_tokens": MAX_TOKENS, "completion_tokens": 5}, 0.0),
-        ({"prompt_tokens": MOST_COUNTED_TOKENS + 1, "completion_tokens": 5}, 0.0),
-        ({"prompt_tokens": MOST_COUNTED_TOKENS, "completion_tokens": 5}, 100.0005),
+        ({"prompt_tokens": 9_999_999, "completion_tokens": 5}, 0.0),
+        ({"prompt_tokens": MOST_READ_TOKENS + 1, "completion_tokens": 5}, 0.0),
+        ({"prompt_tokens": MOST_READ_TOKENS, "completion_tokens": 5}, 20.0005),
         ({"prompt_tokens": 400_000, "completion_tokens": 5}, 4.0005),
         ({"prompt_tokens": 400_000}, 4.0),
         ({"prompt_tokens": 1_000, "completion_tokens": 5}, 0.0105),
         ({"prompt_tokens": 20, "completion_tokens": MAX_TOKENS}, 0.0),
+        ({"prompt_tokens": 20, "completion_tokens": 999_999}, 0.0),
+        ({"prompt_tokens": 20, "completion_tokens": MOST_WRITTEN_TOKENS}, 25.6002),
         ({"prompt_tokens": 20, "completion_tokens": 20_000}, 2.0002),
     ],
 )
@@ -304,8 +307,8 @@ def test_a_usage_that_the_request_cannot_have_is_unknown_and_booked_at_the_worst
 ) -> None:
     with chat_server(completion(usage=usage)) as server:
         budget, steps = booked(CLIENTS[client](server, retry_of(Clock()), price=PRICE))
-    worst, most = steps[-1]["worst"], MOST_COUNTED_TOKENS
-    counted_tokens = sum(tokens for tokens in usage.values() if tokens <= most)
+    worst, most = steps[-1]["worst"], {"prompt_tokens": MOST_READ_TOKENS, "completion_tokens": MOST_WRITTEN_TOKENS}
+    counted_tokens = sum(tokens for name, tokens in usage.items() if tokens <= most[name])
     assert budget.spent().usd == pytest.approx(max(worst["usd"], counted_usd))
     assert budget.spent().tokens == max(worst["tokens"], counted_tokens)
     assert cost_of_steps(steps) == (None, 0.0)

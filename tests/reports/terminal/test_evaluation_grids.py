@@ -122,7 +122,8 @@ def test_a_table_that_there_is_not_is_refused() -> None:
 
 def test_every_table_says_below_what_its_headers_mean() -> None:
     words = {"E", "skill", "ECE", "friction", "drift", "sees", "p", "error", "void", "at the mid", "net of cost"}
-    below = " ".join(line for name in TABLES for grid in table_grids(everything(), name) for line in grid.below)
+    grids = [grid for name in TABLES for grid in table_grids(everything(), name)]
+    below = " ".join(line for grid in grids for line in grid.legend_lines())
     assert {word for word in words if f"{word}: " not in below} == set()
 
 
@@ -225,7 +226,9 @@ def test_pairs_on_a_narrow_screen_say_who_is_better_and_how_far_apart_they_may_b
     for header in text.splitlines():
         if header.startswith("first "):
             assert header.split() == ["first", "second", "95%", "interval", "better"]
-    assert text.count("\nfirst ") == 2 and "corrected for all 3 pairs" in " ".join(text.split())
+    assert text.count("\nfirst ") == 2 and "corrected for all" not in text
+    wide = printed(everything(), 120, Shown(table="pairs"))
+    assert wide.count("corrected for all 3 pairs") == 2
 
 
 def test_a_single_pair_is_corrected_for_no_others() -> None:
@@ -239,10 +242,18 @@ def test_on_a_narrow_screen_the_evidence_stays_that_the_verdict_rests_on() -> No
     assert " ".join(header.split()).startswith("bot edge 95% interval") and "E E worse" in " ".join(header.split())
 
 
+def test_on_a_narrow_screen_the_cost_stays_among_the_decisions() -> None:
+    cards = tuple(replace(card, clean=card.clean - 1, unknown=1, cost_usd=1.25) for card in everything().cards)
+    text = printed(replace(everything(), cards=cards), 60, Shown(table="decisions"))
+    (header,) = (line.split() for line in text.splitlines() if line.startswith("bot "))
+    assert header[-1] == "cost" and "decisions" in header and text.count("$1.25") == len(cards)
+    assert "no room for: clean" in text and "clean: " not in text
+
+
 def test_of_many_rows_fifty_are_shown_and_it_is_said() -> None:
     pairs = tuple(Pair("a", f"b{n}", "brier", 50, 40, 0.1, 0.0, 0.2, 0.001 * n, 0.001 * n, 0.1) for n in range(60))
     found = replace(everything(), pairs=pairs[::-1])
-    text, whole = printed(found), printed(found, how=Shown(full=True, every_row=True))
+    text, whole = printed(found, how=Shown(table="pairs")), printed(found, how=Shown(full=True))
     assert " b49 " in text and " b50 " not in text and " b59 " in whole
     assert "10 more rows; all of them: --all, --json or --csv --table pairs" in text
     assert "more rows" not in whole

@@ -57,6 +57,37 @@ def test_a_place_that_may_surprise_is_explained() -> None:
     assert not any("equals price" in line or "no place" in line for line in board(SHARP, LAZY))
 
 
+def test_only_columns_that_are_shown_are_explained() -> None:
+    # The sentences that wrap have their words in any line.
+    for width, explained in ((80, True), (60, False)):
+        text = " ".join(board(width=width))
+        assert ("said: share of markets answered." in text) is explained
+        assert "edge: closer to the outcome than the price" in text
+
+
+def test_a_verdict_beside_an_interval_without_0_says_what_it_rests_on() -> None:
+    assert LAZY.edge.interval is not None
+    above = replace(LAZY, edge=replace(LAZY.edge, interval=replace(LAZY.edge.interval, low=0.01, high=0.2)))
+    lines = board(above, PRICE)
+    assert " E below 20 " in next(line for line in lines if "lazy" in line)
+    assert "The interval of lazy leaves out 0 today, but a claim on any day takes E = 20." in " ".join(lines)
+    lines = board(LAZY, PRICE)
+    assert " can't tell " in next(line for line in lines if "lazy" in line)
+    assert "leaves out 0" not in " ".join(lines)
+
+
+def test_full_has_every_row() -> None:
+    cards = tuple(replace(LAZY, bot=f"bot_{number}") for number in range(60))
+    assert sum("bot_" in line and "can't tell" in line for line in board(*cards)) == 50
+    found = evaluated(*cards)
+    console = screen(100)
+    print_evaluation(console, found, Shown(full=True))
+    text = shown(console)
+    assert "more row" not in text
+    returns = text[text.index("Returns: mean of a decision") :]
+    assert all(f"bot_{number} " in returns for number in range(60))
+
+
 def test_curves_are_shown_where_there_is_room() -> None:
     curves = (EdgeCurve("sharp", (0.0, 1.0, 2.0), (0.0, 0.5, 1.0)),)
     assert "▁▅█" in " ".join(board(width=100, curves=curves))
@@ -71,12 +102,15 @@ def test_no_line_is_wider_than_the_screen_and_the_best_bot_is_named(width: int) 
     assert sum("no room for" in line for line in lines) == (width < 80)
 
 
-def test_what_is_missing_is_one_line_as_far_as_there_is_room() -> None:
+@pytest.mark.parametrize("width", [160, 80, 60])
+def test_all_that_is_missing_is_said_the_gravest_first(width: int) -> None:
     card = replace(SHARP, failed=1, refused=2, abstained=3, contaminated=4, void=5, cost_usd=None)
-    (line,) = (line for line in board(card) if line.startswith("Missing: "))
-    assert line == "Missing: 1 decision failed, 2 answers refused, 3 abstained, and 3 more."
-    (whole,) = (line for line in board(card, width=160) if line.startswith("Missing: "))
-    assert whole.endswith("4 not clean, 5 void forecasts, cost of sharp.")
+    now = replace(card.horizons["now"], n_quote=card.horizons["now"].n - 6)
+    lines = board(replace(card, horizons={**card.horizons, "now": now}), width=width)
+    assert (
+        "Missing: 1 decision failed, 2 answers refused, 6 returns without a quote, 4 not clean, cost of sharp, "
+        "3 abstained, 5 void forecasts."
+    ) in " ".join(lines)
     assert "Missing: nothing." in board(SHARP)
 
 

@@ -69,6 +69,14 @@ def test_names_are_shortened_in_their_middle_before_a_column_goes() -> None:
     assert printed(grid, 18)[1] == "bot"
 
 
+def test_what_is_not_shown_is_not_explained() -> None:
+    columns = (Column("name", "name"), *(Column(header) for header in ("one", "two")))
+    grid = Grid("t", columns, (("somebody", "1", "2"),), dropped_first=("two",), legend=(("one", "A"), ("two", "B")))
+    assert printed(grid, 80)[-1] == "one: A. two: B."
+    narrow = printed(grid, 13)
+    assert "one: A." in narrow and not any("B." in line for line in narrow)
+
+
 def test_what_explains_a_table_stands_below_it() -> None:
     grid = Grid("t", (Column("a"),), (("1",),), below=("a: the first letter.",))
     assert printed(grid, 40) == ["t", "a", "1", "a: the first letter."]

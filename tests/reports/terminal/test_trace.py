@@ -42,6 +42,10 @@ def test_control_characters_and_reordering_never_reach_the_screen() -> None:
         assert "[red]markup[/red]" in shown
 
 
+def test_a_single_retry_is_one() -> None:
+    assert "1 retry," in _shown({**MODEL, "retries": 1}, full=False)
+
+
 def test_retries_missing_tokens_and_unknown_cost_are_said() -> None:
     assert "– tokens in, 5 out, cost unknown, 2 retries, length, 1.50 s" in _shown(MODEL, full=False)
 

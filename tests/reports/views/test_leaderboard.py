@@ -142,7 +142,9 @@ def test_where_nobody_does_the_closest_is_named() -> None:
 
 
 def test_where_no_edge_is_above_zero_nobody_is_close() -> None:
-    assert said(RANDOM, PRICE) == "Nobody beats the price."
+    assert said(RANDOM, PRICE) == (
+        "Nobody beats the price. The interval of random_bet leaves out 0 today, but a claim on any day takes E = 20."
+    )
 
 
 def test_of_bots_with_few_events_nothing_is_claimed_and_at_least_what_lacks_is_needed() -> None:
@@ -203,7 +205,7 @@ def test_what_is_missing_is_counted_over_all_bots_the_gravest_first() -> None:
     first = replace(SHARP, failed=2, void=3, cost_usd=None)
     second = replace(LAZY, failed=1, abstained=5, contaminated=4)
     assert missing(evaluated(first, second)) == (
-        "3 decisions failed", "5 abstained", "4 not clean", "3 void forecasts", "cost of sharp",
+        "3 decisions failed", "4 not clean", "cost of sharp", "5 abstained", "3 void forecasts",
     )  # fmt: skip
     assert missing(evaluated(SHARP)) == ()
 

@@ -1,10 +1,12 @@
 """Series: the values each average over a horizon is made of, by bot and by cluster."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from predibot.scoring import TrackRecord
+from predibot.scoring import TrackRecord, scorecards
 from predibot.scoring.evaluation.horizon_series import Series, horizon_series
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.evaluation.test_scorecard import RECORDS
@@ -67,10 +69,26 @@ def test_a_market_without_money_on_it_needs_no_book() -> None:
     assert series_of(record)["quote_mean_return"].values.tolist() == pytest.approx([0.58 / 0.52 - 1.0])
 
 
-def test_without_money_the_return_at_the_quote_is_zero_where_there_is_any_book() -> None:
-    with_book = (Bet(0, 0.0, 0.5, bid=0.48, ask=0.52), Bet(1, 0.0, 0.5))
-    record = record_of([Made(bets=with_book), Made(bets=(Bet(1, 0.0, 0.5),))], seen=[Seen(0, 1, 0.6)], as_of=2)
-    assert series_of(record)["quote_mean_return"].values.tolist() == [0.0]
+def test_without_money_the_return_at_the_quote_is_zero_and_needs_no_book() -> None:
+    booked, unbooked = Bet(0, 1.0, 0.5, bid=0.48, ask=0.52), Bet(0, 1.0, 0.5)
+    nothing = Bet(1, 0.0, 0.5)
+    made = [
+        Made(bets=(booked,)),
+        Made(bets=(unbooked,)),
+        Made(bets=(nothing,)),
+        Made(bets=(replace(nothing, bid=0.4, ask=0.6),)),
+        Made(status="abstained"),
+        Made(status="abstained", bets=(nothing,)),
+        Made(status="failed"),
+        Made(bets=(booked,), at=1),
+    ]
+    record = record_of(made, seen=[Seen(0, 1, 0.6)], as_of=1.5)
+    # By scoring.md: with money by its book, without any 0, with money and without a book missing.
+    by_hand = [0.58 / 0.52 - 1.0, 0.0, 0.0, 0.0, 0.0]
+    assert series_of(record)["quote_mean_return"].values.tolist() == pytest.approx(by_hand)
+    (card,) = scorecards(record, horizons_days=(1,))
+    assert card.horizons["1"].quote_mean_return == pytest.approx(sum(by_hand) / 5)
+    assert (card.horizons["1"].n_quote, card.horizons["1"].n, card.horizons["1"].n_passed) == (5, 6, 7)
 
 
 def test_the_market_is_counted_on_the_same_decisions_only() -> None:

@@ -16,6 +16,7 @@ from predibot.scoring import (
     Uncertainty,
     benjamini_hochberg,
     brier_pairs,
+    edge_pairs,
     paired_difference,
     ranked,
     return_pairs,
@@ -162,6 +163,98 @@ def test_returns_are_compared_on_the_same_event_at_the_same_slot() -> None:
     # On event 3 at slot 0 alone: 0.6 / 0.5 - 1 of one, 0.4 / 0.5 - 1 of the other.
     assert (found.metric, found.n, found.clusters) == ("return_1", 1, 1)
     assert found.difference == pytest.approx(0.2 - -0.2)
+
+
+def by_hand(made: list[tuple[str, int, float, float]], first: str, second: str) -> tuple[list[float], int]:
+    """Return the differences of two bots at each moment, and how many events have none, all at one slot.
+
+    Args:
+        made: Bot, event, hour and value.
+        first: The one.
+        second: The other.
+    """
+    differences, apart = [], 0
+    for event in sorted({event for _, event, _, _ in made}):
+        moments: list[list[tuple[str, float, float]]] = []
+        for hour, bot, value in sorted((hour, bot, value) for bot, of, hour, value in made if of == event):
+            if not moments or hour - moments[-1][-1][1] > 6:
+                moments.append([])
+            moments[-1].append((bot, hour, value))
+        found = []
+        for moment in moments:
+            ours, theirs = ([one for one in moment if one[0] == bot] for bot in (first, second))
+            hours = [hour for _, hour, _ in ours + theirs]
+            if ours and theirs and max(hours) - min(hours) <= 6:
+                mean, other = (sum(value for *_, value in one) / len(one) for one in (ours, theirs))
+                found.append(mean - other)
+        differences += found
+        both = {bot for bot, of, *_ in made if of == event} >= {first, second}
+        apart += both and not found
+    return differences, apart
+
+
+def test_recipes_of_one_slot_are_compared_on_what_they_did_within_six_hours() -> None:
+    # Of two recipes with one slot a week the second ran twelve hours after the first, three days late, or at once.
+    rng, hours = np.random.default_rng(3), [(1, 13), (1, 73), (1, 2), (1, 7), (1, 7.1)]
+    made, of_returns_, of_errors = [], [], []
+    for event in range(30):
+        one, other = hours[event % 5]
+        between = [("c", 4)] if event % 5 == 4 else []
+        for bot, hour in (("a", one), ("baseline", one), ("b", other), ("baseline", other), *between):
+            usd, said = float(rng.choice([-1.0, 1.0])), float(rng.uniform(0.1, 0.9))
+            made.append(Made(bot, at=hour / 24, slot=0.0, event=event, bets=(Bet(event, usd, 0.5, said),)))
+            pays = float(event % 2)
+            of_returns_.append((bot, event, hour, 1.0 if (usd > 0) == (pays == 1.0) else -1.0))
+            of_errors.append((bot, event, hour, (said - pays) ** 2))
+    record = record_of(made, paid={event: Paid(6, float(event % 2)) for event in range(30)}, as_of=9)
+    of_edges = [(bot, event, hour, 0.25 - error) for bot, event, hour, error in of_errors]
+    settled = horizon_returns(record, ())[-1]
+    for pairs, values in (
+        (return_pairs(record, settled, FEW), of_returns_),
+        (edge_pairs(record, FEW), of_edges),
+        (brier_pairs(settled_forecasts(record), FEW), of_errors),
+    ):
+        assert len(pairs) == 6
+        for each in pairs:
+            differences, apart = by_hand(values, each.first, each.second)
+            assert (each.n, each.apart) == (len(differences), apart)
+            assert each.difference == (pytest.approx(np.mean(differences)) if differences else None)
+    # An hour apart and exactly six hours apart are compared; what somebody else did between both makes one moment.
+    found = {(each.first, each.second): (each.n, each.apart) for each in pairs}
+    assert (found["a", "b"], found["a", "baseline"], found["a", "c"]) == ((12, 18), (24, 6), (6, 0))
+
+
+def test_what_was_decided_at_once_is_compared_in_slots_of_any_length() -> None:
+    # A recipe a day and one every three days, which ran on the third day of its slot, as the demo has them.
+    bet, other = Bet(0, 1.0, 0.5, 0.7), Bet(0, -1.0, 0.5, 0.4)
+    made = [Made("daily", at=day + 0.5, slot=float(day), bets=(bet,)) for day in range(3)]
+    made.append(Made("seldom", at=2.5, slot=0.0, bets=(other,)))
+    record = record_of(made, paid={0: Paid(6, 1.0)}, as_of=9)
+    (edge,), (brier,) = edge_pairs(record, FEW), brier_pairs(settled_forecasts(record), FEW)
+    for found in (*return_pairs(record, horizon_returns(record, ())[-1], FEW), edge, brier):
+        assert (found.n, found.apart) == (1, 0)
+    assert brier.difference == pytest.approx(0.3**2 - 0.6**2)
+
+
+def test_runs_every_hour_are_compared_slot_by_slot() -> None:
+    made = [
+        Made(bot, at=(hour + late) / 24, slot=hour / 24, bets=(Bet(0, 1.0, 0.5, 0.7),))
+        for hour in range(12)
+        for bot, late in (("a", 0.1), ("b", 0.3))
+    ]
+    record = record_of(made, paid={0: Paid(6, 1.0)}, as_of=9)
+    (edge,), (brier,) = edge_pairs(record, FEW), brier_pairs(settled_forecasts(record), FEW)
+    assert [(found.n, found.apart) for found in (edge, brier)] == [(12, 0), (12, 0)]
+
+
+def test_what_is_too_far_apart_for_a_comparison_is_no_comparison() -> None:
+    bet = Bet(0, 1.0, 0.5, 0.7)
+    made = [Made("a", at=0.1, slot=0.0, bets=(bet,)), Made("b", at=0.9, slot=0.0, bets=(bet,))]
+    record = record_of(made, paid={0: Paid(3, 1.0)}, as_of=9)
+    settled = horizon_returns(record, ())[-1]
+    (edge,), (brier,) = edge_pairs(record, FEW), brier_pairs(settled_forecasts(record), FEW)
+    for found in (*return_pairs(record, settled, FEW), edge, brier):
+        assert (found.n, found.difference, found.apart) == (0, None, 1)
 
 
 def test_repeats_of_an_event_at_other_slots_are_one_cluster() -> None:

@@ -1,0 +1,187 @@
+"""Foreign rows: what stands in a ledger and cannot be predibot's, whatever the file says of its own columns.
+
+No command checks each cell it reads, which would cost every evaluation; where
+one fails, and when a ledger is verified, all are looked at.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Connection,
+    ForeignKeyConstraint,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Select,
+    Table,
+    UniqueConstraint,
+    and_,
+    func,
+    select,
+    text,
+    type_coerce,
+)
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import NullType
+
+from predibot.errors import PredibotError
+from predibot.games import make_game
+from predibot.ledger.restore import FIRST_INSTANT, JSON_COLUMNS, LARGEST_NUMBER, LAST_INSTANT, UNBOUND
+from predibot.ledger.schema.instant import Instant, from_microseconds, to_microseconds
+from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.schema.tables import Row
+from predibot.ledger.store import NOT_OURS
+from predibot.ledger.write.events import event_from_json
+from predibot.recipe.recipe import Recipe
+
+_CACHES = ("artefacts", "memos", "run_packs")
+"""Read as untrusted wherever they are read, and looked at by checks of their own."""
+_EARLIEST, _LATEST = to_microseconds(FIRST_INSTANT), to_microseconds(LAST_INSTANT)
+_ROWS_AT_ONCE = 500
+_SHOWN = 60
+
+
+class ForeignRow(NamedTuple):
+    """A row that predibot did not write as it stands."""
+
+    row: str
+    """Its table and its key."""
+    seen: str
+
+
+def foreign_rows(connection: Connection) -> Iterator[ForeignRow]:
+    """Yield what no row of predibot holds: values that are not of their column, and what our constraints forbid."""
+    for table in Row.metadata.sorted_tables:
+        if table.name in _CACHES:
+            continue
+        try:
+            yield from _values(connection, table)
+            yield from _constraints(connection, table)
+        except DBAPIError as error:
+            # Such as a text that is no UTF-8.
+            yield ForeignRow(table.name, f"it cannot be read: {str(error.orig).splitlines()[0]}")
+
+
+def _values(connection: Connection, table: Table) -> Iterator[ForeignRow]:
+    columns = list(table.columns)
+    # As the database has them: what our types make of a value may fail.
+    raw = select(*(type_coerce(column, NullType()).label(column.name) for column in columns))
+    keys = [columns.index(column) for column in table.primary_key]
+    readers = [_reader(column) for column in columns]
+    for row in connection.execute(raw.execution_options(yield_per=_ROWS_AT_ONCE)):
+        for column, read, value in zip(columns, readers, row, strict=True):
+            if value is None and column.nullable:
+                continue
+            try:
+                read(value)
+            except (*NOT_OURS, PredibotError) as error:
+                said = str(error).splitlines()[0] if str(error) else type(error).__name__
+                named = "/".join(repr(row[key])[:_SHOWN] for key in keys)
+                shown = repr(value[:_SHOWN] if isinstance(value, str | bytes) else value)[:_SHOWN]
+                yield ForeignRow(f"{table.name} {named}", f"{column.name} is {shown}: {said[:200]}")
+
+
+def _constraints(connection: Connection, table: Table) -> Iterator[ForeignRow]:
+    """Yield the rows that our constraints forbid, whether or not the file has them."""
+    for constraint in table.constraints:
+        if isinstance(constraint, CheckConstraint):
+            statement = select(*table.primary_key).where(text(f"NOT ({constraint.sqltext})"))
+            said = f"{constraint.sqltext} does not hold"
+        elif isinstance(constraint, PrimaryKeyConstraint | UniqueConstraint):
+            statement, said = _repeated(list(constraint.columns)), "these stand in several rows"
+        elif isinstance(constraint, ForeignKeyConstraint):
+            keys = constraint.elements
+            other = constraint.referred_table.alias("other")
+            there = select(1).where(*(other.c[key.column.name] == key.parent for key in keys)).exists()
+            known = (key.parent.is_not(None) for key in keys)
+            statement = select(*table.primary_key).where(*known, ~there)
+            names = " and ".join(key.parent.name for key in keys)
+            said = f"{names} names a row of {constraint.referred_table.name} that is not there"
+        else:
+            continue
+        yield from _found(connection, table, statement, said)
+    for index in table.indexes:
+        if index.unique:
+            alive = index.dialect_options["sqlite"]["where"]
+            yield from _found(
+                connection, table, _repeated(list(index.columns)).where(alive), "this stands in several rows"
+            )
+
+
+def _repeated(columns: list[Column[Any]]) -> Select[Any]:
+    known = and_(*(column.is_not(None) for column in columns))
+    return select(*columns).where(known).group_by(*columns).having(func.count() > 1)
+
+
+def _found(connection: Connection, table: Table, statement: Select[Any], said: str) -> Iterator[ForeignRow]:
+    raw = statement.with_only_columns(*(type_coerce(each, NullType()) for each in statement.selected_columns))
+    for row in connection.execute(raw):
+        yield ForeignRow(f"{table.name} {'/'.join(repr(value)[:_SHOWN] for value in row)}", said)
+
+
+def _reader(column: Column[Any]) -> Callable[[Any], object]:
+    """Return what fails at a value that is not of a column."""
+    if column.name in _OF_TEXTS:
+        return _OF_TEXTS[column.name]
+    if isinstance(column.type, Instant):
+        # A page may be older than computers.
+        return from_microseconds if column.name == "published_at" else _instant
+    if isinstance(column.type, LargeBinary):
+        return lambda blob: unpacked_points([blob])
+    kind = column.type.python_type
+    if kind is float:
+        return _any_number if column.name in UNBOUND else _number
+    return _whole if kind in (int, bool) else _text
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("it must be a text")
+    return value
+
+
+def _whole(value: Any) -> None:
+    if not isinstance(value, int):
+        raise ValueError("it must be a whole number")
+
+
+def _instant(value: Any) -> None:
+    _whole(value)
+    if not _EARLIEST <= value < _LATEST:
+        raise ValueError("it must be in the years 1970 to 2999")
+
+
+def _any_number(value: Any) -> None:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("it must be a finite number")
+
+
+def _number(value: Any) -> None:
+    _any_number(value)
+    if abs(value) > LARGEST_NUMBER:
+        raise ValueError(f"it must be at most {LARGEST_NUMBER:,.0f}")
+
+
+def _json(name: str) -> Callable[[Any], object]:
+    """Return what reads a column of JSON, as it is written and as those who read it do."""
+
+    def read(value: Any) -> None:
+        JSON_COLUMNS[name].validate_json(_text(value))
+        json.loads(value)
+
+    return read
+
+
+_OF_TEXTS: Mapping[str, Callable[[Any], object]] = {
+    **{name: _json(name) for name in JSON_COLUMNS},
+    "event_json": lambda value: event_from_json(_text(value), ""),
+    "recipe_json": lambda value: Recipe.from_json(_text(value)),
+    "game": lambda value: make_game(_text(value)),
+    "knowledge_cutoff": lambda value: date.fromisoformat(_text(value)),
+}
+"""By the name of the column."""
