@@ -494,7 +494,7 @@ class Restorer:
             for some in _batches(of_one, _POINTS_AT_ONCE):
                 first = some[0]
                 at = self._instrument(first.place, instrument, first.values["market_id"], first.values["side"])
-                seen = [_point(row) for row in some]
+                seen = [_point(row, instrument) for row in some]
                 for source in _SOURCES:
                     points = [point for of, point in seen if of == source]
                     new += add_observations(self.connection, {at: points}, source)
@@ -615,11 +615,12 @@ def _ref(values: Values) -> MarketRef:
     return MarketRef(values["market_id"], values["condition_id"], tuple(json.loads(values["token_ids_json"])))
 
 
-def _point(row: Checked) -> tuple[str, PricePoint]:
+def _point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:
     """Return where a price was seen, and what and when."""
     price, source = row.values["price"], row.values["source"]
-    if not 0.0 <= price <= 1.0:
-        raise RowRefused(row.place, f"price is {price:g}; a price of an outcome is in [0, 1]")
+    lowest, highest = instrument.price_bound
+    if not lowest <= price <= highest:
+        raise RowRefused(row.place, f"price is {price:g}; one of this kind is in [{lowest:g}, {highest:g}]")
     if source not in _SOURCES:
         raise RowRefused(row.place, f"source is {source[:40]!r}; it is 'history' or 'quote'")
     return source, PricePoint(row.values["at"], price)

@@ -197,7 +197,7 @@ def test_a_decision_whose_commit_was_not_answered_is_stored_once_and_is_ours(far
     wire.loses = True
     far.run_write(store_it)
     assert wire.lost == 1
-    assert [count(far, table) for table in ("decisions", "bets", "attempts")] == [1, 1, 1]
+    assert [count(far, table) for table in ("decisions", "orders", "attempts")] == [1, 1, 1]
 
 
 def test_a_claim_whose_commit_was_not_answered_is_held(far: Store, wire: Wire) -> None:

@@ -23,6 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 from predibot.domain.clock import format_instant
+from predibot.domain.price import Instrument
 from predibot.ledger.read.packed_runs import collation_of
 from predibot.ledger.schema.instant import Instant, from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
@@ -385,7 +386,8 @@ def _price_paths() -> Select[Any]:
 def _observations(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[tuple[Any, ...]]:
     """Yield a row for each point of each instrument."""
     for *named, blob in paths:
-        points, _ = unpacked_points([blob])
+        venue, kind, instrument_id, *_ = named
+        points, _ = unpacked_points([blob], highest=Instrument(venue, kind, instrument_id).price_bound[1])
         if canonical:
             points = points[np.lexsort((points["source"], *reversed(_by_text_of(points["at"]))))]
         for at, source, price in points.tolist():

@@ -132,7 +132,7 @@ def _reader(column: Column[Any]) -> Callable[[Any], object]:
         # A page may be older than computers.
         return from_microseconds if column.name == "published_at" else _instant
     if isinstance(column.type, LargeBinary):
-        return lambda blob: unpacked_points([blob])
+        return lambda blob: unpacked_points([blob], highest=math.inf)
     kind = column.type.python_type
     if kind is float:
         return _any_number if column.name in UNBOUND else _number

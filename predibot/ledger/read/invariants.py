@@ -18,6 +18,7 @@ from predibot.ledger.read.packed_runs import packs_unlike_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bots, decisions, question_sha256
+from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import frozen_events, runs
 from predibot.ledger.write.spending import reservations, spending
@@ -218,9 +219,14 @@ def _spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
 def _prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
     """Yield the instruments whose prices are no prices, or in no order."""
     check = "prices in order"
-    for row, blob in connection.execute(select(price_paths).order_by(price_paths.c.instrument_row)):
+    statement = (
+        select(price_paths, instruments.c.highest_price)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .order_by(price_paths.c.instrument_row)
+    )
+    for row, blob, highest in connection.execute(statement):
         try:
-            points, _ = unpacked_points([blob])
+            points, _ = unpacked_points([blob], highest=math.inf if highest is None else highest)
         except LedgerUnusable as error:
             checked.count(check)
             yield Broken(check, f"instrument {row}", str(error))
