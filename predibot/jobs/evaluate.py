@@ -18,7 +18,8 @@ from predibot.jobs.requested_recipe import asked_about
 from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_memo
 from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.read.scoring_arrays import track_record
-from predibot.ledger.store import NOT_OURS, Store
+from predibot.ledger.schema.values import ROW_ERRORS
+from predibot.ledger.store import Store
 from predibot.ledger.write.runs import RunSummary, StoredRun, imported_decisions, list_runs, stored_runs
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 
@@ -48,7 +49,7 @@ def evaluate(
         try:
             with store.rows_blamed():
                 record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
-        except NOT_OURS as error:
+        except ROW_ERRORS as error:
             # Each row may be well, and not fit to the others.
             raise _not_ours(store, error) from error
         imported = imported_decisions(connection, venue_name, as_of)

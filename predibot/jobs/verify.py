@@ -14,10 +14,11 @@ from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
 from predibot.ledger.read.decision_traces import decisions_with_traces
 from predibot.ledger.read.export import export_rows
-from predibot.ledger.read.foreign_rows import foreign_rows
 from predibot.ledger.read.invariants import Broken, Checked, checks_of_rows
 from predibot.ledger.read.kept_evaluations import memos, stored_memo
-from predibot.ledger.store import NOT_OURS, Store
+from predibot.ledger.schema.foreign_rows import foreign_rows
+from predibot.ledger.schema.values import ROW_ERRORS
+from predibot.ledger.store import Store
 
 _ROWS = "rows as declared"
 
@@ -49,7 +50,7 @@ def verify(store: Store) -> Verification:
     with store.read() as connection:
         broken = [*_database(connection, checked), *_rows(connection, checked)]
         # What is computed of rows that are none of ours fails too; of our own it is a mistake, which is not hidden.
-        foreign = (*NOT_OURS, SQLAlchemyError, UsageError) if broken else ()
+        foreign = (*ROW_ERRORS, SQLAlchemyError, UsageError) if broken else ()
         checks = [*checks_of_rows(connection, checked), broken_orders(connection, checked)]
         checks += [*checks_of_accounts(connection, checked), _memos(connection, checked)]
         for check in checks:

@@ -10,17 +10,17 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from functools import cache
 from itertools import groupby
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from pydantic import FailFast, Field, TypeAdapter, ValidationError
+from pydantic import ValidationError
 from sqlalchemy import BigInteger, Connection, Float, Integer, insert, select, update
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlmodel import SQLModel
 
-from predibot.domain.clock import EPOCH, parse_instant
+from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Subject
 from predibot.domain.event import MarketRef
 from predibot.domain.price import Instrument, PricePoint, Quote
@@ -47,18 +47,19 @@ from predibot.ledger.schema.tables import (
     TaskRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.schema.values import (
+    FIRST_INSTANT,
+    LARGEST_NUMBER,
+    LAST_INSTANT,
+    UNBOUND,
+    event_from_json,
+    json_columns,
+)
 from predibot.ledger.write.claims import attempts, subject_row, subjects, tasks
 from predibot.ledger.write.decisions import decisions, orders
-from predibot.ledger.write.events import (
-    event_from_json,
-    events,
-    instrument_values,
-    instruments,
-    markets,
-    remember_instruments,
-)
+from predibot.ledger.write.events import events, instrument_values, instruments, markets, remember_instruments
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
-from predibot.ledger.write.runs import PASSED_OVER, PassedOver, bots, runs
+from predibot.ledger.write.runs import bots, runs
 
 _ROWS_AT_ONCE = 500
 _POINTS_AT_ONCE = 5_000
@@ -68,29 +69,8 @@ MAX_ROW_VALUES = 1_000_000
 """Of JSON in a row, or cells of CSV; the payload of an event has two for each field of each of its markets."""
 MAX_EVENT_VALUES = 250_000
 """Of a frozen event, which has some fifty a market; of each that is wrong a complaint is made."""
-LARGEST_NUMBER = 1e9
-"""Of dollars, shares and seconds."""
-UNBOUND = ("asked", "asked_usd", "stated_unallocated_usd")
-"""What a bot said: it is kept, and books no more than the dollar."""
-FIRST_INSTANT, LAST_INSTANT = EPOCH, datetime(3000, 1, 1, tzinfo=UTC)
 _SOURCES: tuple[ObservationSource, ...] = ("history", "quote")
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
-# A list ends at its first mistake: of a million, each would take more than what it is about.
-_TEXTS, _OBJECT = TypeAdapter(Annotated[list[str], FailFast()]), TypeAdapter(dict[str, Any])
-JSON_COLUMNS: Mapping[str, TypeAdapter[Any]] = {
-    "arguments_json": _OBJECT,
-    "members_json": _TEXTS,
-    "models_json": _TEXTS,
-    "notes_json": _TEXTS,
-    "overrides_json": _OBJECT,
-    "probabilities_json": TypeAdapter(dict[str, float]),
-    "passed_over_json": TypeAdapter(
-        Annotated[list[Annotated[dict[PassedOver, str], Field(min_length=len(PASSED_OVER))]], FailFast()]
-    ),
-    "recipe_json": _OBJECT,
-    "token_ids_json": _TEXTS,
-}
-"""What the columns of JSON hold, by their names."""
 _MODELS: Mapping[str, type[SQLModel]] = {
     "runs": RunRow,
     "events": EventRow,
@@ -704,8 +684,8 @@ def _value(column: _Column, cell: Any) -> Any:
     most = MAX_EVENT_VALUES if column.name == "event_json" else MAX_ROW_VALUES
     if column.name.endswith("_json") and has_too_many_values(cell, most):
         raise ValueError(f"it holds more than {most:,} values")
-    if column.name in JSON_COLUMNS:
-        JSON_COLUMNS[column.name].validate_json(cell)
+    if column.name in json_columns():
+        json_columns()[column.name].validate_json(cell)
     if column.name == "knowledge_cutoff":
         date.fromisoformat(cell)
     return cell

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalErr
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
+from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, stored_version
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
 
@@ -21,8 +22,6 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-NOT_OURS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, MemoryError)
-"""What a row that predibot did not write may end its reader with, and a mistake of ours too."""
 RECONNECT_SECONDS = 30.0
 """For how long a server that went away is asked again before work that needs it is given up."""
 MAX_CONNECTIONS = 5
@@ -193,7 +192,7 @@ class Store:
                 or in place of an error over rows that predibot did not write.
         """
         try:
-            if isinstance(error, (*NOT_OURS, SQLAlchemyError)):
+            if isinstance(error, (*ROW_ERRORS, SQLAlchemyError)):
                 self._blame_rows(error)
             if kind is None:
                 # Closing writes what is still ahead into the file, which hides that it was cut.
@@ -212,7 +211,7 @@ class Store:
         """
         try:
             yield
-        except (*NOT_OURS, SQLAlchemyError) as error:
+        except (*ROW_ERRORS, SQLAlchemyError) as error:
             self._blame_rows(error)
             raise
 
@@ -226,7 +225,7 @@ class Store:
             # It is the database that fails, not what stands in it.
             return
         # Nobody needs it as long as all is well.
-        from predibot.ledger.read.foreign_rows import foreign_rows
+        from predibot.ledger.schema.foreign_rows import foreign_rows
 
         try:
             with self._engine.connect() as connection, _reading(connection) as transaction:

@@ -10,7 +10,7 @@ from predibot.agents.budget.worst_case import SEARCHING_CONTEXT_TOKENS
 from predibot.contracts import ModelNeed
 from predibot.domain.budget import Limits
 from predibot.domain.event import Event
-from predibot.ledger.write.events import event_to_json
+from predibot.ledger.schema.values import event_to_json
 from predibot.recipe.recipe import BotSpec, Recipe
 
 if TYPE_CHECKING:

@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from pydantic import TypeAdapter
 from sqlalchemy import Connection, select, update
 
 from predibot.domain.event import Event, MarketRef
@@ -31,22 +29,6 @@ class Catalogue:
     """The market row of each instrument row that is an outcome."""
     outcome_rows: Mapping[tuple[int, Side], int]
     """The instrument row of each side of a market, the oldest where it was listed before it had tokens."""
-
-
-@cache
-def _adapter() -> TypeAdapter[Event]:
-    """Return what writes and reads events; made when it is needed, as that takes a tenth of the program's start."""
-    return TypeAdapter(Event)
-
-
-def event_to_json(event: Event) -> str:
-    """Return an event as text, without the venue's payload, which is stored beside it."""
-    return _adapter().dump_json(replace(event, payload="")).decode()
-
-
-def event_from_json(text: str, payload: str) -> Event:
-    """Return the event that `event_to_json` wrote."""
-    return replace(_adapter().validate_json(text), payload=payload)
 
 
 def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> None:

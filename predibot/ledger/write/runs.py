@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal, get_args
+from typing import Any
 
 from sqlalchemy import Connection, func, select, text, update
 
@@ -12,14 +12,12 @@ from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
 from predibot.ledger.schema.tables import BotRow, DecisionRow, RunEventRow, RunRow
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
-from predibot.ledger.write.events import event_from_json, event_to_json, events, remember, run_events
+from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
+from predibot.ledger.write.events import events, remember, run_events
 
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions = table_of(DecisionRow)
 _FREEZING = 7_305_991_202
-PassedOver = Literal["event_id", "title", "rule", "reason"]
-PASSED_OVER: tuple[PassedOver, ...] = get_args(PassedOver)
-"""What is said of an event that is not played."""
 IMPORTED = "import:"
 """With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
 

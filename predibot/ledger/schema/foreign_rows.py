@@ -31,12 +31,18 @@ from sqlalchemy.types import NullType
 
 from predibot.errors import PredibotError
 from predibot.games import make_game
-from predibot.ledger.restore import FIRST_INSTANT, JSON_COLUMNS, LARGEST_NUMBER, LAST_INSTANT, UNBOUND
 from predibot.ledger.schema.instant import Instant, from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.schema.tables import Row
-from predibot.ledger.store import NOT_OURS
-from predibot.ledger.write.events import event_from_json
+from predibot.ledger.schema.values import (
+    FIRST_INSTANT,
+    LARGEST_NUMBER,
+    LAST_INSTANT,
+    ROW_ERRORS,
+    UNBOUND,
+    event_from_json,
+    json_columns,
+)
 from predibot.recipe.recipe import Recipe
 
 _CACHES = ("artefacts", "memos", "run_packs")
@@ -79,7 +85,7 @@ def _values(connection: Connection, table: Table) -> Iterator[ForeignRow]:
                 continue
             try:
                 read(value)
-            except (*NOT_OURS, PredibotError) as error:
+            except (*ROW_ERRORS, PredibotError) as error:
                 said = str(error).splitlines()[0] if str(error) else type(error).__name__
                 named = "/".join(repr(row[key])[:_SHOWN] for key in keys)
                 shown = repr(value[:_SHOWN] if isinstance(value, str | bytes) else value)[:_SHOWN]
@@ -171,14 +177,14 @@ def _json(name: str) -> Callable[[Any], object]:
     """Return what reads a column of JSON, as it is written and as those who read it do."""
 
     def read(value: Any) -> None:
-        JSON_COLUMNS[name].validate_json(_text(value))
+        json_columns()[name].validate_json(_text(value))
         json.loads(value)
 
     return read
 
 
 _OF_TEXTS: Mapping[str, Callable[[Any], object]] = {
-    **{name: _json(name) for name in JSON_COLUMNS},
+    **{name: _json(name) for name in json_columns()},
     "event_json": lambda value: event_from_json(_text(value), ""),
     "recipe_json": lambda value: Recipe.from_json(_text(value)),
     "game": lambda value: make_game(_text(value)),
