@@ -298,12 +298,8 @@ class Store:
         if file is not None:
             with self._in_use():
                 _write_ahead(file)
-        try:
-            with self._in_use(), self._patiently(self._engine.connect) as connection:
-                self._upgrade(connection)
-        finally:
-            # SQLite keeps for a connection whether it heeds references, so each is made anew.
-            self._engine.dispose()
+        with self._in_use(), self._patiently(self._engine.connect) as connection:
+            self._upgrade(connection)
 
     def _upgrade(self, connection: Connection) -> None:
         # A migration makes tables anew that others refer to; the new ones have the same rows.
@@ -311,6 +307,9 @@ class Store:
         try:
             with _writing(unbound, durable=False) as transaction:
                 self.upgraded = make_current(transaction)
+            # SQLite remembers that for as long as the connection lives.
+            with connection.execution_options(predibot_foreign_keys="ON", predibot_begin="BEGIN").begin():
+                pass
         except IntegrityError as error:
             raise LedgerUnusable(
                 f"the ledger {self.address} was not upgraded, because it holds rows that predibot does not write: "

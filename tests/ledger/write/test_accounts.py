@@ -31,7 +31,6 @@ from predibot.ledger.write.claims import Claim, Claimant, Taken, claim
 from predibot.ledger.write.decisions import Finished, store_decision, stored_decisions
 from predibot.ledger.write.runs import StoredRun
 from tests.games.toy import SHARE, BuyOrHold, Holding
-from tests.jobs.tiny import recipe_of
 from tests.ledger.by_hand import DAY, NOW, a_run, claimant, decide, event_of, finished_with, rows_of
 
 GAME = BuyOrHold()
@@ -45,7 +44,7 @@ def opened(store: Store, number: int = 0) -> tuple[StoredRun, int]:
     """Store the run of a day and return it with the account of its bot."""
     at = NOW + number * DAY
     # Under the name of a game that is installed, as the toy is none.
-    run = a_run(store, EVENT, key=f"daily@{number}", slot_at=at, as_of=at, recipe_json=recipe_of().as_json())
+    run = a_run(store, EVENT, key=f"daily@{number}", slot_at=at, as_of=at)
     with store.write() as connection:
         account = open_account(
             connection, run, "a", PORTFOLIO, mode="replay", deposit_usd=GAME.stake_usd, at=NOW - timedelta(hours=1)
@@ -110,7 +109,7 @@ def test_an_order_that_nobody_takes_is_pending_and_books_nothing(store: Store) -
 
 def test_what_an_account_orders_is_no_bet_on_an_event(store: Store) -> None:
     play(store, 0, AT_40, BUY)
-    run = a_run(store, EVENT, key="events", recipe_json=recipe_of().as_json())
+    run = a_run(store, EVENT, key="events")
     decide(store, run, "a", finished_with(EVENT, {"m1a": (0.5, 0.6)}))
     with store.read() as connection:
         assert [row["subject_kind"] for row in export_rows(connection, "bets")] == ["event"]
