@@ -32,6 +32,16 @@ A_RUN = (
     " VALUES ('k', 'r', 0, 0, 'v', 'v', 'g', 0, '', '{}', '{}', '[]', '[]', '', 0)"
 )
 A_BOT = "INSERT INTO bots (run_id, name, strategy, arguments_json, source_sha256) VALUES (1, 'a', 's', '{}', '')"
+A_BET_OF_NO_INSTRUMENT = (
+    "INSERT INTO markets (venue, market_id, event_row, token_ids_json, question) VALUES ('v', 'm', 1, '[]', 'q')",
+    "INSERT INTO tasks (run_id, bot_id, subject_kind, subject_id, status, failures)"
+    " VALUES (1, 1, 'event', 'old', 'recorded', 0)",
+    "INSERT INTO decisions (task_id, run_id, bot_id, subject_kind, subject_id, event_row, status, decided_at, message,"
+    " rationale, notes_json, unallocated_usd, scale, cost_known_usd, seconds)"
+    " VALUES (1, 1, 1, 'event', 'old', 1, 'recorded', 0, '', '', '[]', 0.5, 1, 0, 0)",
+    "INSERT INTO bets (decision_id, market_row, asked_usd, booked_usd, price_yes, price_source)"
+    " VALUES (1, 1, 0.5, 0.5, 0.5, 'mid')",
+)
 RUBBISH = (
     "INSERT INTO events (venue, event_id, title) VALUES ('polymarket', 'e1', 'twice')",
     "INSERT INTO markets (venue, market_id, event_row, token_ids_json, question) VALUES ('v', 'm', 999, '[]', 'q')",
@@ -189,6 +199,18 @@ def test_of_decisions_of_an_older_file_the_bot_says_whether_a_model_was_opened(t
         codes = track_record(opened, "polymarket", datetime(2026, 1, 1, tzinfo=UTC)).decision_knowledge
     assert codes is not None
     assert [KNOWLEDGE[code] for code in codes] == ["clean", "unknown"]
+
+
+def test_an_older_file_with_rows_that_have_no_place_stays_as_it_is_and_says_so(tmp_path: Path) -> None:
+    upgrade(f"sqlite:///{tmp_path}/ledger.db", "0008")
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection, connection:
+        for statement in (A_RUN, A_BOT, *A_BET_OF_NO_INSTRUMENT):
+            connection.execute(statement)
+    with pytest.raises(LedgerUnusable, match="was not upgraded, because it holds rows that predibot does not write"):
+        Store.open(f"sqlite:///{tmp_path}/ledger.db")
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0008",)]
+        assert connection.execute("SELECT asked_usd FROM bets").fetchall() == [(0.5,)]
 
 
 def test_a_second_copy_does_not_replace_the_first(tmp_path: Path) -> None:
