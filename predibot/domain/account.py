@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from predibot.domain.price import Instrument
 
-JournalKind = Literal["deposit", "fill", "fee", "settlement", "refund", "split", "dividend"]
+JournalKind = Literal["deposit", "fill", "fee", "settlement", "reversal", "refund", "split", "dividend", "delisting"]
+JOURNAL_KINDS: tuple[JournalKind, ...] = get_args(JournalKind)
+Mode = Literal["live", "replay"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+"""Of the runs that an account plays in; scores never mix them."""
 
 
 @dataclass(frozen=True, slots=True)

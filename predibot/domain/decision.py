@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from predibot.domain.account import JournalRow
 from predibot.domain.price import EntryPrice, Instrument
@@ -20,6 +20,9 @@ REASON_KINDS: tuple[ReasonKind, ...] = ("bot", "budget", "members")
 OrderSide = Literal["buy", "sell"]
 OrderUnit = Literal["usd", "shares", "weight"]
 OrderStatus = Literal["pending", "filled", "expired", "replaced"]
+ORDER_SIDES: tuple[OrderSide, ...] = get_args(OrderSide)
+ORDER_UNITS: tuple[OrderUnit, ...] = get_args(OrderUnit)
+ORDER_STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
 
 
 @dataclass(frozen=True, slots=True, order=True)

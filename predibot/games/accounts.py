@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import reduce
 
 from predibot.domain.account import Account, JournalRow, Position
 from predibot.domain.price import Instrument, Price
@@ -15,7 +14,15 @@ def account_of(journal: Iterable[JournalRow]) -> Account:
     Raises:
         ValueError: If a row takes more shares than are held, or says something that its kind does not have.
     """
-    return reduce(_after, journal, Account())
+    account, settled = Account(), dict[Instrument, tuple[JournalRow, Account]]()
+    for row in journal:
+        if row.kind == "reversal":
+            account = _reversed(account, row, settled)
+            continue
+        if row.kind == "settlement" and row.instrument is not None:
+            settled[row.instrument] = (row, account)
+        account = _after(account, row)
+    return account
 
 
 def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:
@@ -53,6 +60,28 @@ def _after(account: Account, row: JournalRow) -> Account:
         # Nothing under any size disappears but nothing itself.
         del positions[row.instrument]
     return replace(account, cash_usd=cash_usd, positions=positions, realised_usd=account.realised_usd + realised_usd)
+
+
+def _reversed(account: Account, row: JournalRow, settled: dict[Instrument, tuple[JournalRow, Account]]) -> Account:
+    """Return an account in which a settlement did not happen: the shares are back at what they cost."""
+    instrument = row.instrument
+    if instrument is None or instrument not in settled:
+        raise ValueError(f"a reversal of nothing: {instrument} was not settled")
+    undone, before = settled.pop(instrument)
+    if (row.shares, row.cash_usd) != (-undone.shares, -undone.cash_usd):
+        raise ValueError(
+            f"a reversal of {row.shares:g} shares for ${row.cash_usd:g}, and the settlement of {instrument} was of "
+            f"{undone.shares:g} for ${undone.cash_usd:g}"
+        )
+    held, back = account.held(instrument), before.held(instrument)
+    # What was settled is all that was held of it; what was bought of it since stays beside it.
+    cost_usd = back.cost_usd if undone.shares == -back.shares else back.cost_usd * (-undone.shares / back.shares)
+    return replace(
+        account,
+        cash_usd=account.cash_usd + row.cash_usd,
+        positions={**account.positions, instrument: Position(held.shares + row.shares, held.cost_usd + cost_usd)},
+        realised_usd=account.realised_usd - (undone.cash_usd - cost_usd),
+    )
 
 
 def _without(held: Position, shares: float, row: JournalRow) -> tuple[Position, float]:

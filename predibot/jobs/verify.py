@@ -11,6 +11,7 @@ from predibot.errors import UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text
 from predibot.ledger.files.pages import Pages
 from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
 from predibot.ledger.read.decision_traces import decisions_with_traces
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.invariants import Broken, Checked, checks_of_rows
@@ -50,7 +51,9 @@ def verify(store: Store) -> Verification:
         broken = [*_database(connection, checked), *_rows(connection, checked)]
         # What is computed of rows that are none of ours fails too; of our own it is a mistake, which is not hidden.
         foreign = (*ROW_ERRORS, SQLAlchemyError, UsageError) if broken else ()
-        for check in (*checks_of_rows(connection, checked), _memos(connection, checked)):
+        checks = [*checks_of_rows(connection, checked), broken_orders(connection, checked)]
+        checks += [*checks_of_accounts(connection, checked), _memos(connection, checked)]
+        for check in checks:
             broken += _as_far_as_possible(check, foreign)
         kept: list[tuple[str, str, str]] = []
         broken += _as_far_as_possible(_keep(connection, kept), foreign)

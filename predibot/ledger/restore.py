@@ -16,11 +16,12 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
-from sqlalchemy import BigInteger, Connection, Float, Integer, insert, select
+from sqlalchemy import BigInteger, Connection, Float, Integer, insert, select, update
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlmodel import SQLModel
 
 from predibot.domain.clock import parse_instant
+from predibot.domain.decision import Subject
 from predibot.domain.event import MarketRef
 from predibot.domain.price import Instrument, PricePoint, Quote
 from predibot.domain.resolution import Resolution
@@ -30,7 +31,6 @@ from predibot.ledger.read.export import export_types
 from predibot.ledger.schema.instant import Instant
 from predibot.ledger.schema.prose import UNSTORABLE, Prose
 from predibot.ledger.schema.tables import (
-    BetRow,
     BotRow,
     DecisionRow,
     EventRow,
@@ -38,6 +38,7 @@ from predibot.ledger.schema.tables import (
     ForecastRow,
     InstrumentRow,
     MarketRow,
+    OrderRow,
     QuoteRow,
     ResolutionRow,
     RunEventRow,
@@ -54,9 +55,9 @@ from predibot.ledger.schema.values import (
     event_from_json,
     json_columns,
 )
-from predibot.ledger.write.claims import attempts, tasks
-from predibot.ledger.write.decisions import decisions
-from predibot.ledger.write.events import events, instruments, markets, remember_instruments
+from predibot.ledger.write.claims import attempts, subject_row, subjects, tasks
+from predibot.ledger.write.decisions import decisions, orders
+from predibot.ledger.write.events import events, instrument_values, instruments, markets, remember_instruments
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
 from predibot.ledger.write.runs import bots, runs
 
@@ -78,7 +79,6 @@ _MODELS: Mapping[str, type[SQLModel]] = {
     "bots": BotRow,
     "decisions": DecisionRow,
     "forecasts": ForecastRow,
-    "bets": BetRow,
     "fills": FillRow,
     "quotes": QuoteRow,
     "sources": SourceRow,
@@ -164,6 +164,13 @@ class Restorer:
     _new: dict[DecisionKey, int] = field(default_factory=dict)
     _known: set[DecisionKey] = field(default_factory=set)
     _money: dict[int, _Money] = field(default_factory=dict)
+    _subjects: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _outcome_of: dict[int, tuple[int | None, str | None]] = field(default_factory=dict)
+    """The market row and the side of each instrument row."""
+    _outcomes: dict[tuple[int | None, str | None], int] = field(default_factory=dict)
+    """The instrument row of each side of a market, the oldest where it was listed before it had tokens."""
+    _orders: dict[int, int] = field(default_factory=dict)
+    """How many orders a new decision has."""
 
     def __post_init__(self) -> None:
         """Read what the ledger knows of venues."""
@@ -326,16 +333,18 @@ class Restorer:
                 continue
             if key in wanted:
                 raise RowRefused(row.place, f"{bot[:80]!r} decided on {subject[:60]!r} before")
-            event_row = self._event(row.place, venue, subject) if kind == "event" else None
-            named = {"run_id": run_id, "bot_id": bot_id, "subject_kind": kind, "subject_id": subject}
-            wanted[key] = Checked(row.place, {**values, **named, "event_row": event_row})
+            if kind == "event":
+                self._event(row.place, venue, subject)
+            subject_row = self._subject(run_id, venue, Subject(kind, subject))
+            named = {"run_id": run_id, "bot_id": bot_id, "subject_row": subject_row}
+            wanted[key] = Checked(row.place, {**values, **named})
         if wanted:
             self._store_decisions(wanted)
         return len(wanted)
 
     def _store_decisions(self, wanted: Mapping[DecisionKey, Checked]) -> None:
         """Store new decisions as work that is done, each with one attempt: the export knows the last only."""
-        named = ("run_id", "bot_id", "subject_kind", "subject_id")
+        named = ("run_id", "bot_id", "subject_row")
         work = [
             Checked(row.place, {name: row.values[name] for name in (*named, "status", "failures", "next_try_at")})
             for row in wanted.values()
@@ -386,7 +395,60 @@ class Restorer:
                 money = self._money[decision_id]
                 (money.add_bet if table == "bets" else money.add_fill)(row.place, values)
             found.append(Checked(row.place, {**values, "decision_id": decision_id}))
+        if table == "bets":
+            return self._insert(OrderRow, [Checked(row.place, self._order(row)) for row in found])
+        if table == "fills":
+            return self._insert(FillRow, self._of_orders(found))
         return self._insert(_MODELS[table], found)
+
+    def _order(self, bet: Checked) -> Values:
+        """Return a bet as an order."""
+        values, price = bet.values, bet.values["price_yes"]
+        if not 0.0 < price < 1.0:
+            raise RowRefused(bet.place, f"price_yes is {price:g}; a bet is booked between 0 and 1")
+        number = self._orders[values["decision_id"]] = self._orders.get(values["decision_id"], 0) + 1
+        asked_usd, booked_usd = values["asked_usd"], values["booked_usd"]
+        side = "NO" if (booked_usd or asked_usd) < 0.0 else "YES"
+        sign = -1.0 if side == "NO" else 1.0
+        return {
+            "decision_id": values["decision_id"],
+            "number": number,
+            "instrument_row": self._outcomes[values["market_row"], side],
+            "side": "buy",
+            "unit": "usd",
+            "asked": None if asked_usd == booked_usd else sign * asked_usd,
+            "amount": sign * booked_usd,
+            "status": "filled",
+            "price": price,
+            "price_source": values["price_source"],
+        }
+
+    def _of_orders(self, fills: Sequence[Checked]) -> list[Checked]:
+        """Return fills with the order each belongs to, which is then on the very instrument that was bought."""
+        placed = self.connection.execute(
+            select(orders.c.decision_id, orders.c.number, orders.c.instrument_row).where(
+                orders.c.decision_id.in_({row.values["decision_id"] for row in fills})
+            )
+        )
+        order_on = {(row.decision_id, *self._outcome_of[row.instrument_row]): row for row in placed}
+        found = []
+        for row in fills:
+            values = dict(row.values)
+            instrument_row, decision_id = values.pop("instrument_row"), values["decision_id"]
+            order = order_on.get((decision_id, *self._outcome_of[instrument_row]))
+            if order is None:
+                raise RowRefused(row.place, "its decision has no bet on this side of its market")
+            if order.instrument_row != instrument_row:
+                same = (orders.c.decision_id == decision_id, orders.c.number == order.number)
+                self.connection.execute(update(orders).where(*same).values(instrument_row=instrument_row))
+            found.append(Checked(row.place, {**values, "order_number": order.number, "model": "mid"}))
+        return found
+
+    def _subject(self, run_id: int, venue: str, subject: Subject) -> int:
+        named = (venue, subject.kind, subject.id)
+        if named not in self._subjects:
+            self._subjects[named] = subject_row(self.connection, run_id, subject)
+        return self._subjects[named]
 
     def _put_quotes(self, rows: Sequence[Checked]) -> int:
         found = []
@@ -412,7 +474,7 @@ class Restorer:
             for some in _batches(of_one, _POINTS_AT_ONCE):
                 first = some[0]
                 at = self._instrument(first.place, instrument, first.values["market_id"], first.values["side"])
-                seen = [_point(row) for row in some]
+                seen = [_point(row, instrument) for row in some]
                 for source in _SOURCES:
                     points = [point for of, point in seen if of == source]
                     new += add_observations(self.connection, {at: points}, source)
@@ -463,20 +525,24 @@ class Restorer:
         """Return the row of an instrument; one that its market is not known by any more is stored."""
         if instrument not in self._instruments:
             market_row = None if market_id is None else self._market(place, instrument.venue, market_id)
-            named = {"venue": instrument.venue, "kind": instrument.kind, "instrument_id": instrument.id}
-            row = Checked(place, {**named, "market_row": market_row, "side": side})
-            self._instruments[instrument] = self._returned(InstrumentRow, [row], instruments.c.id)[0].id
+            row = Checked(place, instrument_values(instrument, market_row=market_row, side=side))
+            self._know(instrument, self._returned(InstrumentRow, [row], instruments.c.id)[0].id, market_row, side)
         return self._instruments[instrument]
 
+    def _know(self, instrument: Instrument, row: int, market_row: int | None, side: str | None) -> None:
+        self._instruments[instrument] = row
+        self._outcome_of[row] = (market_row, side)
+        self._outcomes.setdefault((market_row, side), row)
+
     def _read_instruments(self) -> None:
-        columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.id)
-        for venue, kind, name, row in self.connection.execute(select(*columns)):
-            self._instruments[Instrument(venue, kind, name)] = row
+        for row in self.connection.execute(select(instruments).order_by(instruments.c.id)):
+            self._know(Instrument(row.venue, row.kind, row.instrument_id), row.id, row.market_row, row.side)
 
     def _tasks_of(self, run_id: int) -> Mapping[tuple[int, str, str], str]:
         if run_id not in self._tasks:
-            columns = (tasks.c.bot_id, tasks.c.subject_kind, tasks.c.subject_id, tasks.c.status)
-            rows = self.connection.execute(select(*columns).where(tasks.c.run_id == run_id))
+            columns = (tasks.c.bot_id, subjects.c.kind, subjects.c.subject_id, tasks.c.status)
+            named = select(*columns).join(subjects, subjects.c.id == tasks.c.subject_row)
+            rows = self.connection.execute(named.where(tasks.c.run_id == run_id))
             self._tasks[run_id] = {(bot_id, kind, subject): status for bot_id, kind, subject, status in rows}
         return self._tasks[run_id]
 
@@ -529,11 +595,12 @@ def _ref(values: Values) -> MarketRef:
     return MarketRef(values["market_id"], values["condition_id"], tuple(json.loads(values["token_ids_json"])))
 
 
-def _point(row: Checked) -> tuple[str, PricePoint]:
+def _point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:
     """Return where a price was seen, and what and when."""
     price, source = row.values["price"], row.values["source"]
-    if not 0.0 <= price <= 1.0:
-        raise RowRefused(row.place, f"price is {price:g}; a price of an outcome is in [0, 1]")
+    lowest, highest = instrument.price_bound
+    if not lowest <= price <= highest:
+        raise RowRefused(row.place, f"price is {price:g}; one of this kind is in [{lowest:g}, {highest:g}]")
     if source not in _SOURCES:
         raise RowRefused(row.place, f"source is {source[:40]!r}; it is 'history' or 'quote'")
     return source, PricePoint(row.values["at"], price)

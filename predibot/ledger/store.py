@@ -298,8 +298,23 @@ class Store:
         if file is not None:
             with self._in_use():
                 _write_ahead(file)
-        with self.write() as connection:
-            self.upgraded = make_current(connection)
+        with self._in_use(), self._patiently(self._engine.connect) as connection:
+            self._upgrade(connection)
+
+    def _upgrade(self, connection: Connection) -> None:
+        # A migration makes tables anew that others refer to; the new ones have the same rows.
+        unbound = connection.execution_options(predibot_foreign_keys="OFF")
+        try:
+            with _writing(unbound, durable=False) as transaction:
+                self.upgraded = make_current(transaction)
+            # SQLite remembers that for as long as the connection lives.
+            with connection.execution_options(predibot_foreign_keys="ON", predibot_begin="BEGIN").begin():
+                pass
+        except IntegrityError as error:
+            raise LedgerUnusable(
+                f"the ledger {self.address} was not upgraded, because it holds rows that predibot does not write: "
+                f"{_first_line(error)}. `predibot ledger verify` of the predibot that made it lists them"
+            ) from error
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
         """Return what an attempt returns, made again for a while where the server is away."""
@@ -421,6 +436,9 @@ def _configure(connection: Any, _record: object, *, read_only: bool) -> None:
 
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
+    if foreign_keys := options.get("predibot_foreign_keys"):
+        # Of this too it hears between transactions only.
+        connection.exec_driver_sql(f"PRAGMA foreign_keys={foreign_keys}")
     if synchronous := options.get("predibot_synchronous"):
         # SQLite takes this between transactions only.
         connection.exec_driver_sql(f"PRAGMA synchronous={synchronous}")

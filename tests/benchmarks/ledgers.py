@@ -69,9 +69,9 @@ def _fill_catalogue(connection: Connection, size: Size) -> None:
     _put(
         connection,
         "instruments",
-        ("id", "venue", "kind", "instrument_id", "market_row", "side"),
+        ("id", "venue", "kind", "instrument_id", "market_row", "side", "currency", "lowest_price", "highest_price"),
         (
-            (2 * m + index + 1, "polymarket", "binary_outcome", f"{m}:{side}", m + 1, side)
+            (2 * m + index + 1, "polymarket", "binary_outcome", f"{m}:{side}", m + 1, side, "USD", 0.0, 1.0)
             for m in range(size.markets)
             for index, side in enumerate(("YES", "NO"))
         ),
@@ -134,21 +134,27 @@ def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64
     numbered = list(enumerate(decisions, 1))
     _put(
         connection,
+        "subjects",
+        ("id", "venue", "kind", "subject_id", "event_row"),
+        ((e + 1, "polymarket", "event", str(e), e + 1) for e in range(size.events)),
+    )
+    _put(
+        connection,
         "tasks",
-        ("id", "run_id", "bot_id", "subject_kind", "subject_id", "status", "failures"),
-        ((n, run + 1, bot, "event", str(e), "recorded", 0) for n, (run, bot, e) in numbered),
+        ("id", "run_id", "bot_id", "subject_row", "status", "failures"),
+        ((n, run + 1, bot, e + 1, "recorded", 0) for n, (run, bot, e) in numbered),
     )
     _put(
         connection,
         "decisions",
         (
-            *("id", "task_id", "run_id", "bot_id", "subject_kind", "subject_id", "event_row", "status", "decided_at"),
+            *("id", "task_id", "run_id", "bot_id", "subject_row", "status", "decided_at"),
             *("message", "rationale", "notes_json", "unallocated_usd", "scale", "cost_usd", "cost_known_usd"),
             "seconds",
         ),
         (
             (
-                *(n, n, run + 1, bot, "event", str(e), e + 1, "recorded", _slot(size, run)),
+                *(n, n, run + 1, bot, e + 1, "recorded", _slot(size, run)),
                 *("", "because " * 20, "[]", 0.0, 1.0, 0.001, 0.001, 0.1),
             )
             for n, (run, bot, e) in numbered
@@ -165,12 +171,16 @@ def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64
         {"decision_id": decision, "market_row": market, "probability": said, "confidence": np.floor(said * 10.0)},
         {"rationale": "because", "question_sha256": "0" * 64},
     )
-    _put_each(
-        connection,
-        "bets",
-        {"decision_id": decision, "market_row": market, "booked_usd": dollars, "price_yes": price},
-        {"asked_usd": 0.2, "price_source": "mid"},
-    )
+    bet = {
+        "decision_id": decision,
+        "number": np.tile(np.arange(1, each + 1), len(decisions)),
+        # Of the two instruments of a market, YES is the first.
+        "instrument_row": 2 * market - (dollars >= 0.0),
+        "amount": np.abs(dollars),
+        "price": price,
+    }
+    same = {"asked": 0.2, "side": "buy", "unit": "usd", "status": "filled", "price_source": "mid"}
+    _put_each(connection, "orders", bet, same)
     _put_each(
         connection,
         "quotes",

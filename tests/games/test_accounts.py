@@ -17,7 +17,6 @@ from predibot.domain.price import Instrument, Price, PricePath, PricePoint
 from predibot.errors import AnswerError, PluginError, UsageError
 from predibot.games.accounts import account_of, value_usd
 from predibot.games.fills import MidFills, QuoteFills
-from predibot.ledger.write.decisions import require_storable
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import NOW, ScriptedModel, rain, toolbox
 from tests.games.toy import SHARE, BuyOrHold, Holding
@@ -95,16 +94,6 @@ def test_who_fills_at_quotes_pays_the_ask_gets_the_bid_and_waits_where_there_is_
     assert (waiting.orders[0].status, waiting.journal) == ("pending", ())
 
 
-def test_what_the_ledger_has_no_place_for_is_refused_and_not_dropped() -> None:
-    holding = Holding(opened(), AT_40, NOW)
-    order = Decision(orders=(Order(SHARE, 40.0),))
-    booking = GAME.book(order, holding, holding.account, {SHARE: AT_40}, MidFills())
-    with pytest.raises(AnswerError, match="the ledger cannot keep a decision on a portfolio yet"):
-        require_storable(PORTFOLIO, order, booking)
-    with pytest.raises(AnswerError, match="the ledger cannot keep the journal of an account yet"):
-        require_storable(Subject("event", "e1"), order, booking)
-
-
 def test_a_price_may_be_above_one_where_its_kind_of_instrument_can_cost_that() -> None:
     points = (PricePoint(NOW, 99_000.0),)
     assert PricePath(SHARE, points).points == points
@@ -149,6 +138,27 @@ def test_buying_again_averages_cost_and_a_payout_ends_the_position() -> None:
         opened(*rows, JournalRow("settlement", NOW, 16.0, yes, -16.0))
     with pytest.raises(ValueError, match="no price of m1:YES"):
         value_usd(reduced, {})
+
+
+def test_a_reversed_settlement_leaves_the_account_as_if_it_had_not_been() -> None:
+    yes = Instrument("toy", "binary_outcome", "m1:YES")
+    bought = [JournalRow("fill", NOW, -4.0, yes, 10.0)]
+    won, undone = JournalRow("settlement", NOW, 10.0, yes, -10.0), JournalRow("reversal", NOW, -10.0, yes, 10.0)
+    assert opened(*bought, won, undone) == opened(*bought)
+    # Settled again, at the other payout.
+    lost = opened(*bought, won, undone, JournalRow("settlement", NOW, 0.0, yes, -10.0))
+    assert (lost.cash_usd, lost.realised_usd, dict(lost.positions)) == (96.0, -4.0, {})
+    # What was won is spent by then: the account owes it.
+    spent = [*bought, won, JournalRow("fill", NOW, -105.0, SHARE, 2.0), undone]
+    assert (opened(*spent).cash_usd, opened(*spent).held(yes)) == (-9.0, Position(10.0, 4.0))
+    for rows, said in ((bought, "was not settled"), ([*bought, won], "a reversal of 9 shares")):
+        with pytest.raises(ValueError, match=said):
+            opened(*rows, JournalRow("reversal", NOW, -9.0, yes, 9.0))
+
+
+def test_a_delisted_share_leaves_for_its_stated_payout() -> None:
+    gone = opened(JournalRow("fill", NOW, -80.0, SHARE, 2.0), JournalRow("delisting", NOW, 30.0, SHARE, -2.0))
+    assert (gone.cash_usd, gone.realised_usd, dict(gone.positions)) == (50.0, -50.0, {})
 
 
 def test_a_forecast_where_only_orders_are_wanted_is_complained_about() -> None:

@@ -22,7 +22,7 @@ def test_every_bot_decides_on_every_event(store: Store, archive: Path) -> None:
     assert statuses(report) == {"market_price": RECORDED, "random_bet": RECORDED}
     assert [event.id for event in report.events] == ["1", "2", "3"]
     with store.read() as connection:
-        count = "SELECT (SELECT count(*) FROM bets), (SELECT count(*) FROM fills), (SELECT count(*) FROM quotes)"
+        count = "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM fills), (SELECT count(*) FROM quotes)"
         assert tuple(connection.execute(text(count)).one()) == (8, 8, 16)
 
 

@@ -64,7 +64,7 @@ def test_a_run_is_packed_when_it_ends_and_read_row_by_row_once_it_is_altered(sto
     with store.write() as connection:
         assert runs_to_pack(connection, "polymarket") == ()
         packed = connection.execute(text("SELECT content FROM run_packs")).scalar_one()
-        connection.execute(text("UPDATE bets SET booked_usd = booked_usd / 2"))
+        connection.execute(text("UPDATE orders SET amount = amount / 2"))
     with store.read() as connection:
         assert len(runs_to_pack(connection, "polymarket")) == 1
     track_on(store, archive)

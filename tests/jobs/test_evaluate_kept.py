@@ -35,12 +35,14 @@ ONE, TWO = replace(event_of(1, 2), tags=(Tag("Sports", "sports"),)), event_of(2)
 KEPT = ("run_packs", "memos")
 CHANGES = {
     "forecasts": ("UPDATE forecasts SET probability = 0.9", "DELETE FROM forecasts"),
-    "bets": (
-        "UPDATE bets SET booked_usd = booked_usd / 2",
-        "DELETE FROM bets",
-        "INSERT INTO bets (decision_id, market_row, asked_usd, booked_usd, price_yes, price_source)"
-        " SELECT f.decision_id, f.market_row, 0, 0, 0.4, 'mid' FROM forecasts f WHERE NOT EXISTS"
-        " (SELECT 1 FROM bets WHERE bets.decision_id = f.decision_id AND bets.market_row = f.market_row)",
+    "orders": (
+        "UPDATE orders SET amount = amount / 2",
+        "DELETE FROM orders",
+        "INSERT INTO orders (decision_id, number, instrument_row, side, unit, amount, status, price, price_source)"
+        " SELECT f.decision_id, 9, min(i.id), 'buy', 'usd', 0, 'filled', 0.4, 'mid' FROM forecasts f"
+        " JOIN instruments i ON i.market_row = f.market_row WHERE NOT EXISTS (SELECT 1 FROM orders"
+        " WHERE orders.decision_id = f.decision_id AND orders.instrument_row IN (i.id, i.id - 1, i.id + 1))"
+        " GROUP BY f.decision_id, f.market_row",
     ),
     "quotes": ("UPDATE quotes SET bid = 0.4, ask = 0.45 WHERE role = 'booked'", "DELETE FROM quotes"),
     "decisions": ("UPDATE decisions SET cost_known_usd = 7, cost_usd = 7",),
@@ -55,10 +57,12 @@ CHANGES = {
     "price_paths": ("DELETE FROM price_paths",),
     "run_events": ("UPDATE run_events SET event_json = replace(event_json, 'ports', 'tars')",),
     "markets": ("UPDATE markets SET event_row = 1",),
-    "instruments": ("UPDATE instruments SET side = NULL",),
+    "instruments": ("UPDATE instruments SET side = NULL", "UPDATE instruments SET side = 'NO'"),
+    "subjects": ("UPDATE subjects SET event_row = NULL WHERE subject_id = 'e2'",),
 }
 BEFORE = {
-    "INSERT INTO bets": "DELETE FROM bets WHERE booked_usd < 0",
+    "INSERT INTO orders": "DELETE FROM fills; DELETE FROM orders WHERE amount < 0.5",
+    "DELETE FROM orders": "DELETE FROM fills",
     "DELETE FROM quotes": "UPDATE quotes SET bid = 0.4, ask = 0.45 WHERE role = 'booked'",
 }
 
@@ -112,7 +116,8 @@ def count(store: Store, table: str) -> int:
     [pytest.param(each, id=f"{table}-{each.split()[0]}") for table, every in CHANGES.items() for each in every],
 )
 def test_rows_that_are_altered_past_predibot_change_the_evaluation(ledger: Store, address: str, statement: str) -> None:
-    run_sql(address, *(each for begin, each in BEFORE.items() if statement.startswith(begin)), "SELECT 1")
+    first = [each for begin, those in BEFORE.items() if statement.startswith(begin) for each in those.split("; ")]
+    run_sql(address, *first, "SELECT 1")
     before = document(ledger)
     assert document(ledger) == before
     assert count(ledger, "run_packs") == count(ledger, "memos") == 1
@@ -133,9 +138,9 @@ def test_a_title_that_is_altered_shows_nowhere_but_makes_a_new_evaluation(ledger
 def test_a_replacing_insert_is_counted_too(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
         before = document(filled(store))
-        columns = "decision_id, market_row, asked_usd, booked_usd, price_yes, price_source"
-        chosen = f"SELECT {columns.replace('booked_usd', '0')} FROM bets"
-        run_sql(f"sqlite:///{tmp_path}/ledger.db", f"INSERT OR REPLACE INTO bets ({columns}) {chosen}")
+        columns = "decision_id, number, instrument_row, side, unit, amount, status, price, price_source"
+        chosen = f"SELECT {columns.replace('amount', '0')} FROM orders"
+        run_sql(f"sqlite:///{tmp_path}/ledger.db", f"INSERT OR REPLACE INTO orders ({columns}) {chosen}")
         assert document(store) != before
 
 
@@ -325,9 +330,9 @@ UNCHECKED = {
     "members": ("UPDATE bots SET members_json = '['", "JSONDecodeError"),
     "a status": ("UPDATE decisions SET status = 'x', unallocated_usd = NULL", "a number of a row is none"),
     "an instant": ("UPDATE decisions SET decided_at = -9223372036854775808", "the instant of a decision is not from"),
-    "a word": ("UPDATE bets SET booked_usd = 'much'", "could not convert string to float"),
-    "a bet": ("UPDATE bets SET booked_usd = 1e300", "a bet in dollars is not from"),
-    "a market": ("UPDATE bets SET market_row = market_row + 1000", "a bet is on a market that is not there"),
+    "a word": ("UPDATE orders SET amount = 'much'", "could not convert string to float"),
+    "a bet": ("UPDATE orders SET amount = 1e300", "a bet in dollars is not from"),
+    "a market": ("UPDATE orders SET instrument_row = instrument_row + 1000", "a bet is on a market that is not there"),
     "a payout": ("UPDATE resolutions SET payout_yes = 7", "a payout is not from 0 to 1"),
     "a probability": ("UPDATE forecasts SET probability = 7", "a probability is not from -1 to 1"),
     "an event": ("UPDATE run_events SET event_json = '[]'", "holds what predibot does not write"),

@@ -117,17 +117,19 @@ def test_a_ledger_of_every_version_is_upgraded_and_evaluated_to_the_same_documen
     assert canonical_at(empty) == canonical_at(current) or version < "0005"
 
 
-def upgrading(program: Program, address: str) -> "subprocess.Popen[str]":
-    """Return a process that upgrades a ledger of version 0006, and is about to change its tables."""
+def upgrading(program: Program, address: str, version: str) -> "subprocess.Popen[str]":
+    """Return a process that upgrades a ledger of a version, and is about to change its tables."""
     process = program.start("ledger", "upgrade", "--ledger", address, "--json")
     assert process.stderr is not None
-    assert "upgrading the ledger from version 0006" in process.stderr.readline()
+    assert f"upgrading the ledger from version {version}" in process.stderr.readline()
     return process
 
 
-def with_many_points(current: str, address: str) -> str:
-    """Write a ledger of version 0006 that takes a while to be upgraded, and return its address."""
-    write_older(current, address, "0006")
+def with_many_rows(current: str, address: str, version: str) -> str:
+    """Write a ledger of a version that takes a while to be upgraded, and return its address."""
+    write_older(current, address, version)
+    if version > "0006":
+        return address
     engine = engine_of(address)
     with engine.begin() as connection:
         put = text("INSERT INTO observations (instrument_row, at, source, price) VALUES (1, :at, 'history', 0.5)")
@@ -144,32 +146,34 @@ def tables_of(address: str) -> set[str]:
     return found
 
 
+@pytest.mark.parametrize("version", ["0006", "0008"])
 def test_an_upgrade_that_is_killed_at_any_moment_leaves_the_old_ledger_or_the_new_one(
-    current: str, program: Program, request: pytest.FixtureRequest, empty: str
+    current: str, program: Program, request: pytest.FixtureRequest, empty: str, version: str
 ) -> None:
     def older(number: int) -> str:
         if empty.startswith("sqlite"):
-            return with_many_points(current, f"sqlite:///{program.folder}/{number}.db")
-        return with_many_points(current, request.getfixturevalue("postgres").empty())
+            return with_many_rows(current, f"sqlite:///{program.folder}/{number}.db", version)
+        return with_many_rows(current, request.getfixturevalue("postgres").empty(), version)
 
     undisturbed = older(MOMENTS)
-    process = upgrading(program, undisturbed)
+    process = upgrading(program, undisturbed, version)
     began = time.monotonic()
     out, _ = process.communicate()
     whole = time.monotonic() - began
     assert json.loads(out)["version"] == HEAD
     expected = canonical_at(undisturbed)
-    tables = {"0006": {"observations"}, HEAD: {"price_paths"}}
+    tables = {"0006": {"observations", "bets"}, "0008": {"price_paths", "bets"}, HEAD: {"price_paths", "orders"}}
     for number in range(MOMENTS):
         address = older(number)
-        process = upgrading(program, address)
+        process = upgrading(program, address, version)
         time.sleep(whole * number / MOMENTS)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         found = version_of(address)
-        assert tables_of(address) & {"observations", "price_paths"} == tables[found]
+        assert tables_of(address) & set().union(*tables.values()) == tables[found]
         assert said_here("ledger", "upgrade", "--ledger", address, "--json").document["before"] == found
         assert canonical_at(address) == expected
     for copy in program.folder.glob("*.backup"):
         with closing(sqlite3.connect(copy)) as connection:
-            assert connection.execute("SELECT count(*) FROM observations").fetchone()[0] > POINTS
+            counted = "observations" if version == "0006" else "bets"
+            assert connection.execute(f"SELECT count(*) FROM {counted}").fetchone()[0] > (POINTS, 0)[version > "0006"]

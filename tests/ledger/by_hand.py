@@ -23,6 +23,7 @@ from predibot.ledger.write.claims import Claim, Claimant, claim
 from predibot.ledger.write.decisions import Finished, store_decision
 from predibot.ledger.write.events import Catalogue, catalogue
 from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots, freeze_run
+from tests.jobs.tiny import recipe_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -62,7 +63,7 @@ def plan(*events: Event, key: str = "daily@2026-03-01T00:00Z", as_of: datetime =
         game="dollar_per_event",
         seed=2**62,
         digest="d",
-        recipe_json="{}",
+        recipe_json=recipe_of().as_json(),
         overrides={},
         code_version="1",
         created_at=NOW,
@@ -142,7 +143,6 @@ def put(store: Store, run: StoredRun, bot_name: str | BotPlan, held: Claim, fini
             finished,
             run_id=run.id,
             bot_id=bot_id,
-            subject=Subject("event", finished.event.id),
             catalogue=known,
             now=finished.decided_at,
         )

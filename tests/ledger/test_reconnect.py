@@ -190,17 +190,14 @@ def test_a_decision_whose_commit_was_not_answered_is_stored_once_and_is_ours(far
     held = take(far, run, "a", EVENT, claimant())
     assert isinstance(held, Claim)
     bot_id, catalogue = rows_of(far, run, "a")
-    subject = Subject("event", "e1")
 
     def store_it(connection: Connection) -> None:
-        store_decision(
-            connection, held, DONE, run_id=run.id, bot_id=bot_id, subject=subject, catalogue=catalogue, now=NOW
-        )
+        store_decision(connection, held, DONE, run_id=run.id, bot_id=bot_id, catalogue=catalogue, now=NOW)
 
     wire.loses = True
     far.run_write(store_it)
     assert wire.lost == 1
-    assert [count(far, table) for table in ("decisions", "bets", "attempts")] == [1, 1, 1]
+    assert [count(far, table) for table in ("decisions", "orders", "attempts")] == [1, 1, 1]
 
 
 def test_a_claim_whose_commit_was_not_answered_is_held(far: Store, wire: Wire) -> None:
@@ -222,12 +219,9 @@ def test_a_claim_that_another_has_is_lost_also_where_it_ended_in_the_same_way(st
     held = take(store, run, "a", EVENT, claimant("me", gone="slow"))
     assert isinstance(late, Claim) and isinstance(held, Claim)
     bot_id, catalogue = rows_of(store, run, "a")
-    subject = Subject("event", "e1")
 
     def store_it(connection: Connection, who: Claim) -> None:
-        store_decision(
-            connection, who, DONE, run_id=run.id, bot_id=bot_id, subject=subject, catalogue=catalogue, now=NOW
-        )
+        store_decision(connection, who, DONE, run_id=run.id, bot_id=bot_id, catalogue=catalogue, now=NOW)
 
     store.run_write(partial(store_it, who=held))
     with pytest.raises(ClaimLost):

@@ -54,7 +54,6 @@ from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, held_cla
 from predibot.ledger.write.decisions import (
     Finished,
     StoredDecision,
-    require_storable,
     store_decision,
     stored_decisions,
 )
@@ -335,8 +334,10 @@ def _decide(job: DecideJob, worker: Worker, began: float, context: Context) -> F
             reason_kind=answer.kind,
         )
     booked = worker.board.quoted(shown)
-    booking = worker.game.book(answer, view, None, prices_of(booked, worker.venue.name), MidFills())
-    require_storable(job.subject, answer, booking)
+    prices = prices_of(booked, worker.venue.name)
+    booking = worker.game.book(answer, view, None, prices, MidFills())
+    if booking.journal:
+        raise PluginError(f"game {worker.game.name!r} books into an account, and none was opened for it")
     return Finished(
         "recorded",
         worker.instant(),
@@ -345,6 +346,7 @@ def _decide(job: DecideJob, worker: Worker, began: float, context: Context) -> F
         booking=booking,
         shown=quotes_of(shown),
         booked=quotes_of(booked),
+        prices=prices,
         seconds=time.monotonic() - began,
     )
 
@@ -418,7 +420,6 @@ def _store(job: DecideJob, worker: Worker, held: Claim, finished: Finished) -> W
             finished,
             run_id=job.run_id,
             bot_id=job.bot_id,
-            subject=job.subject,
             catalogue=worker.catalogue,
             now=now,
         )

@@ -316,7 +316,6 @@ def _store(connection: Connection, run: StoredRun, bot_row: int, each: _Ready, k
         each.finished,
         run_id=run.id,
         bot_id=bot_row,
-        subject=subject,
         catalogue=known,
         now=decided_at,
     )

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, select
 
 from predibot.domain.decision import ReasonKind
+from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.runs import runs
 
@@ -37,7 +38,7 @@ def decisions_with_traces(connection: Connection) -> tuple[TracedDecision, ...]:
 
 def decisions_named(connection: Connection, run: str, bot: str, event_id: str) -> tuple[TracedDecision, ...]:
     """Return the decisions with this name, that of a run that is not void first, then the newest first."""
-    found = _found(connection, [runs.c.key == run, bots.c.name == bot, decisions.c.subject_id == event_id])
+    found = _found(connection, [runs.c.key == run, bots.c.name == bot, subjects.c.subject_id == event_id])
     return tuple(reversed(found))
 
 
@@ -46,7 +47,7 @@ def _found(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tupl
         select(
             runs.c.key,
             bots.c.name,
-            decisions.c.subject_id,
+            subjects.c.subject_id,
             decisions.c.status,
             decisions.c.message,
             decisions.c.trace_sha256,
@@ -54,6 +55,7 @@ def _found(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tupl
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .where(*chosen)
         .order_by(runs.c.voided_at.is_(None), decisions.c.id)
     )

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Label,
     Select,
     Text,
+    and_,
     case,
     cast,
     func,
@@ -22,11 +23,12 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 from predibot.domain.clock import format_instant
+from predibot.domain.price import Instrument
 from predibot.ledger.read.packed_runs import collation_of
 from predibot.ledger.schema.instant import Instant, from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
-from predibot.ledger.write.claims import tasks
-from predibot.ledger.write.decisions import bets, bots, decisions, fills, forecasts, quotes, sources
+from predibot.ledger.write.claims import subjects, tasks
+from predibot.ledger.write.decisions import bets, bots, decisions, fills, forecasts, orders, quotes, sources
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
@@ -267,7 +269,8 @@ def _bots() -> Select[Any]:
 
 
 def _decision() -> tuple[Any, ...]:
-    return (*run_columns(), bots.c.name.label("bot"), decisions.c.subject_kind, decisions.c.subject_id)
+    about = (subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
+    return (*run_columns(), bots.c.name.label("bot"), *about)
 
 
 def _decisions() -> Select[Any]:
@@ -293,6 +296,7 @@ def _decisions() -> Select[Any]:
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .order_by(decisions.c.id)
     )
@@ -300,13 +304,15 @@ def _decisions() -> Select[Any]:
 
 def _of_decision(table: Any, *columns: Any) -> Select[Any]:
     """Return the statement of a table whose rows belong to a decision."""
+    order_by = (bets.c.decision_id, bets.c.number) if table is bets else table.primary_key.columns
     return (
         select(*_decision(), *columns)
         .select_from(table)
         .join(decisions, decisions.c.id == table.c.decision_id)
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
-        .order_by(*table.primary_key.columns)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        .order_by(*order_by)
     )
 
 
@@ -325,7 +331,9 @@ def _forecasts() -> Select[Any]:
 
 
 def _bets() -> Select[Any]:
-    return _of_market(bets, bets.c.asked_usd, bets.c.booked_usd, bets.c.price_yes, bets.c.price_source)
+    """Return the bets on events; orders of an account are none."""
+    columns = (bets.c.asked_usd, bets.c.booked_usd, bets.c.price_yes, bets.c.price_source)
+    return _of_market(bets, *columns).where(subjects.c.event_row.is_not(None))
 
 
 def _fills() -> Select[Any]:
@@ -343,7 +351,8 @@ def _fills() -> Select[Any]:
     )
     return (
         _of_decision(fills, *columns)
-        .join(instruments, instruments.c.id == fills.c.instrument_row)
+        .join(orders, and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number))
+        .join(instruments, instruments.c.id == orders.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
     )
 
@@ -377,7 +386,8 @@ def _price_paths() -> Select[Any]:
 def _observations(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[tuple[Any, ...]]:
     """Yield a row for each point of each instrument."""
     for *named, blob in paths:
-        points, _ = unpacked_points([blob])
+        venue, kind, instrument_id, *_ = named
+        points, _ = unpacked_points([blob], highest=Instrument(venue, kind, instrument_id).price_bound[1])
         if canonical:
             points = points[np.lexsort((points["source"], *reversed(_by_text_of(points["at"]))))]
         for at, source, price in points.tolist():

@@ -15,12 +15,13 @@ from predibot.errors import LedgerUnusable
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import packs_unlike_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
-from predibot.ledger.write.claims import tasks
+from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bots, decisions, question_sha256
+from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import frozen_events, runs
 from predibot.ledger.write.spending import reservations, spending
-from predibot.plugins.games import make_game
+from predibot.plugins.games import game_names, make_game
 
 SHARES_TOLERANCE, STAKE_TOLERANCE_USD = 1e-9, 2e-6
 """Of what is a product or a sum of floats; a game itself lets a stake pass that is a millionth of a dollar too high."""
@@ -78,7 +79,7 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
         for event in frozen_events(connection, run_id)
         for market in event.markets
     }
-    stake_usd = make_game(game).stake_usd
+    stake_usd = make_game(game).stake_usd if game in game_names() else None
     for (bot, kind, subject), (decision, *others) in rows("decisions").items():
         name = f"{key}/{bot}/{subject}"
         if others:
@@ -87,12 +88,14 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
         checked.count("forecasts in range", len(own[0]))
         checked.count("questions as asked", len(own[0]))
         checked.count("quotes of bets", len(own[1]))
-        checked.count("money conserved", decision["status"] == "recorded")
+        is_bet = kind == "event" and stake_usd is not None
+        checked.count("money conserved", is_bet and decision["status"] == "recorded")
         found: dict[str, Iterator[str]] = {
             "forecasts in range": _forecasts(own[0], decision),
             "questions as asked": _questions(own[0], subject, asked),
             "quotes of bets": _quotes(own[1], own[3]),
-            "money conserved": _money(decision, own[1], own[2], stake_usd),
+            # What an account has is in its journal.
+            "money conserved": _money(decision, own[1], own[2], stake_usd or 0.0) if is_bet else iter(()),
         }
         yield from (Broken(check, name, seen) for check, all_seen in found.items() for seen in all_seen)
 
@@ -169,9 +172,10 @@ def _money(decision: Row, placed: list[Row], bought: list[Row], stake_usd: float
 def _tasks(connection: Connection, checked: Checked) -> Iterator[Broken]:
     """Yield the work that ended in another way than its decision says, or without one."""
     query = (
-        select(runs.c.key, bots.c.name, tasks.c.subject_id, tasks.c.status, decisions.c.status.label("decided"))
+        select(runs.c.key, bots.c.name, subjects.c.subject_id, tasks.c.status, decisions.c.status.label("decided"))
         .join(runs, runs.c.id == tasks.c.run_id)
         .join(bots, bots.c.id == tasks.c.bot_id)
+        .join(subjects, subjects.c.id == tasks.c.subject_row)
         .outerjoin(decisions, decisions.c.task_id == tasks.c.id)
         .where(tasks.c.status.in_(_ENDED))
         .order_by(tasks.c.id)
@@ -215,9 +219,14 @@ def _spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
 def _prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
     """Yield the instruments whose prices are no prices, or in no order."""
     check = "prices in order"
-    for row, blob in connection.execute(select(price_paths).order_by(price_paths.c.instrument_row)):
+    statement = (
+        select(price_paths, instruments.c.highest_price)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .order_by(price_paths.c.instrument_row)
+    )
+    for row, blob, highest in connection.execute(statement):
         try:
-            points, _ = unpacked_points([blob])
+            points, _ = unpacked_points([blob], highest=math.inf if highest is None else highest)
         except LedgerUnusable as error:
             checked.count(check)
             yield Broken(check, f"instrument {row}", str(error))

@@ -17,6 +17,7 @@ from predibot.ledger.read.model_knowledge import OPENED_MODEL
 from predibot.ledger.schema.tables import ChangeRow, RunPackRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.seal import HEAD_BYTES, seal_of
+from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts, quotes
 from predibot.ledger.write.runs import runs
 
@@ -153,6 +154,8 @@ def _of_rows(connection: Connection, run_ids: Sequence[int]) -> Mapping[int, Dec
     bet = np.concatenate([_bets(connection, run_ids), _unbet(connection, run_ids)])
     if bet.size:
         bet[:, 0] = by_id[np.searchsorted(head[by_id, 0], bet[:, 0])]
+        # What an account orders is no bet on an event.
+        bet = bet[head[bet[:, 0].astype(np.int64), 4] > 0.0]
     bet = bet[np.lexsort((bet[:, 1], bet[:, 0]))]
     found = {}
     for row in run_ids:
@@ -165,7 +168,7 @@ def _of_rows(connection: Connection, run_ids: Sequence[int]) -> Mapping[int, Dec
 def _decisions(connection: Connection, run_ids: Sequence[int]) -> tuple[Floats, Floats]:
     """Return the run of each decision, and the decisions."""
     collation = collation_of(connection)
-    names = (bots.c.name, decisions.c.subject_kind, decisions.c.subject_id)
+    names = (bots.c.name, subjects.c.kind, subjects.c.subject_id)
     statement = (
         select(
             decisions.c.run_id,
@@ -174,12 +177,13 @@ def _decisions(connection: Connection, run_ids: Sequence[int]) -> tuple[Floats, 
             case({status: index for index, status in enumerate(STATUSES)}, value=decisions.c.status),
             decisions.c.decided_at,
             # What is about no event is a cluster of its own.
-            func.coalesce(decisions.c.event_row, -decisions.c.id),
+            func.coalesce(subjects.c.event_row, -decisions.c.id),
             func.coalesce(decisions.c.cost_usd, UNKNOWN),
             decisions.c.cost_known_usd,
             OPENED_MODEL,
         )
         .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .where(decisions.c.run_id.in_(run_ids))
         .order_by(decisions.c.run_id, *(name.collate(collation) for name in names))
     )
@@ -196,20 +200,25 @@ def _bets(connection: Connection, run_ids: Sequence[int]) -> Floats:
     statement = (
         select(
             bets.c.decision_id,
-            bets.c.market_row,
-            bets.c.booked_usd,
+            # None is on no market, which is nobody's row either.
+            func.coalesce(bets.c.market_row, 0),
+            # With its sign apart, as a database makes a number of any text that it negates.
+            bets.c.amount,
             bets.c.price_yes,
             func.coalesce(forecasts.c.probability, UNKNOWN),
             func.coalesce(forecasts.c.confidence, UNKNOWN),
             func.coalesce(quotes.c.bid, UNKNOWN),
             func.coalesce(quotes.c.ask, UNKNOWN),
+            bets.c.sign,
         )
         .join(decisions, decisions.c.id == bets.c.decision_id)
         .outerjoin(forecasts, same(forecasts))
         .outerjoin(quotes, and_(same(quotes), quotes.c.role == "booked"))
         .where(decisions.c.run_id.in_(run_ids))
     )
-    return numbers_of(connection, statement, _BET_WIDTH)
+    found = numbers_of(connection, statement, _BET_WIDTH + 1)
+    found[:, 2] *= found[:, -1]
+    return found[:, :-1]
 
 
 def _unbet(connection: Connection, run_ids: Sequence[int]) -> Floats:

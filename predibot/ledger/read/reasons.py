@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select
 
+from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.runs import runs
@@ -54,12 +55,13 @@ def reason_of(
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(events, events.c.id == decisions.c.event_row)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        .join(events, events.c.id == subjects.c.event_row)
         .join(markets, markets.c.event_row == events.c.id)
         .outerjoin(forecasts, (forecasts.c.decision_id == decisions.c.id) & (forecasts.c.market_row == markets.c.id))
         .where(
             bots.c.name == bot,
-            decisions.c.event_row == event_row,
+            subjects.c.event_row == event_row,
             decisions.c.decided_at == decided_at,
             markets.c.id == market_row,
             runs.c.voided_at.is_(None),

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 from predibot.domain.decision import ReasonKind, Status
 from predibot.ledger.read.export import run_columns
 from predibot.ledger.read.model_knowledge import OPENED_MODEL, Deciders, knowledge_of_decisions, run_is_live
-from predibot.ledger.write.claims import tasks
+from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
@@ -208,7 +208,7 @@ def told_decisions(connection: Connection, asked: Asked) -> tuple[LedgerDecision
             bots.c.knowledge_cutoff,
         )
         .join(tasks, tasks.c.id == decisions.c.task_id)
-        .outerjoin(events, events.c.id == decisions.c.event_row)
+        .outerjoin(events, events.c.id == subjects.c.event_row)
         .where(*asked.conditions())
     )
     return tuple(
@@ -288,13 +288,15 @@ _OF_FORECAST = {
 
 def _decided(*columns: Any) -> Select[Any]:
     """Return the statement of what belongs to decisions, with their number and what names them."""
-    named = (*run_columns(), bots.c.name.label("bot"), decisions.c.subject_kind, decisions.c.subject_id)
+    about = (subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
+    named = (*run_columns(), bots.c.name.label("bot"), *about)
     return (
         select(decisions.c.id, *named, runs.c.recipe, runs.c.slot_at, decisions.c.decided_at, *columns)
         .select_from(decisions)
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
-        .order_by(runs.c.slot_at, runs.c.id, bots.c.id, decisions.c.subject_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        .order_by(runs.c.slot_at, runs.c.id, bots.c.id, subjects.c.subject_id)
     )
 
 
@@ -319,13 +321,14 @@ def _knowledge(
         select(
             decisions.c.id,
             decisions.c.bot_id,
-            func.coalesce(decisions.c.event_row, -decisions.c.id),
+            func.coalesce(subjects.c.event_row, -decisions.c.id),
             decisions.c.decided_at,
             OPENED_MODEL,
             run_is_live(connection),
         )
         .join(runs, runs.c.id == decisions.c.run_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .where(*whole.conditions())
     )
     found = connection.execute(statement).all()

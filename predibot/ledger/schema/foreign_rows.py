@@ -42,7 +42,6 @@ from predibot.ledger.schema.values import (
     event_from_json,
     json_columns,
 )
-from predibot.plugins.games import make_game
 from predibot.recipe.recipe import Recipe
 
 _CACHES = ("artefacts", "memos", "run_packs")
@@ -101,11 +100,13 @@ def _constraints(connection: Connection, table: Table) -> Iterator[ForeignRow]:
         elif isinstance(constraint, PrimaryKeyConstraint | UniqueConstraint):
             statement, said = _repeated(list(constraint.columns)), "these stand in several rows"
         elif isinstance(constraint, ForeignKeyConstraint):
-            (key,) = constraint.elements
-            other = key.column.table.alias("other")
-            there = select(1).where(other.c[key.column.name] == key.parent).exists()
-            statement = select(*table.primary_key).where(key.parent.is_not(None), ~there)
-            said = f"{key.parent.name} names a row of {key.column.table.name} that is not there"
+            keys = constraint.elements
+            other = constraint.referred_table.alias("other")
+            there = select(1).where(*(other.c[key.column.name] == key.parent for key in keys)).exists()
+            known = (key.parent.is_not(None) for key in keys)
+            statement = select(*table.primary_key).where(*known, ~there)
+            names = " and ".join(key.parent.name for key in keys)
+            said = f"{names} names a row of {constraint.referred_table.name} that is not there"
         else:
             continue
         yield from _found(connection, table, statement, said)
@@ -136,7 +137,7 @@ def _reader(column: Column[Any]) -> Callable[[Any], object]:
         # A page may be older than computers.
         return from_microseconds if column.name == "published_at" else _instant
     if isinstance(column.type, LargeBinary):
-        return lambda blob: unpacked_points([blob])
+        return lambda blob: unpacked_points([blob], highest=math.inf)
     kind = column.type.python_type
     if kind is float:
         return _any_number if column.name in UNBOUND else _number
@@ -185,7 +186,6 @@ _OF_TEXTS: Mapping[str, Callable[[Any], object]] = {
     **{name: _json(name) for name in json_columns()},
     "event_json": lambda value: event_from_json(_text(value), ""),
     "recipe_json": lambda value: Recipe.from_json(_text(value)),
-    "game": lambda value: make_game(_text(value)),
     "knowledge_cutoff": lambda value: date.fromisoformat(_text(value)),
 }
 """By the name of the column."""

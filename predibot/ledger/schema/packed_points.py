@@ -10,7 +10,7 @@ from predibot.errors import LedgerUnusable
 SOURCES = ("history", "quote")
 """What a point may come from, by name; of equal instants the last one counts, track's own quote."""
 POINT = np.dtype([("at", "<i8"), ("source", "u1"), ("price", "<f8")])
-"""A point: microseconds since 1970, an index into `SOURCES`, and the price in [0, 1]."""
+"""A point: microseconds since 1970, an index into `SOURCES`, and the price in the bound of the instrument."""
 LAST_MICROSECOND = 32_503_680_000_000_000
 """The year 3000, in microseconds."""
 _VERSION = b"\x01"
@@ -24,8 +24,12 @@ def packed_points(points: Points) -> bytes:
     return _VERSION + points.tobytes()
 
 
-def unpacked_points(blobs: Sequence[bytes]) -> tuple[Points, NDArray[np.int64]]:
+def unpacked_points(blobs: Sequence[bytes], *, highest: float = 1.0) -> tuple[Points, NDArray[np.int64]]:
     """Return the points of several instruments behind each other, and how many each has.
+
+    Args:
+        blobs: Of each instrument.
+        highest: The most that one can cost, which is a dollar for an outcome.
 
     Raises:
         LedgerUnusable: If they are not as `packed_points` writes them, or hold what no point is.
@@ -38,8 +42,9 @@ def unpacked_points(blobs: Sequence[bytes]) -> tuple[Points, NDArray[np.int64]]:
         raise LedgerUnusable(f"{_BROKEN}: they are cut, or of another version. {_REMEDY}")
     found = np.frombuffer(b"".join(memoryview(blob)[1:] for blob in blobs), dtype=POINT)
     # Written so that NaN is refused too.
-    if not (((found["price"] >= 0.0) & (found["price"] <= 1.0)).all() and (found["source"] < len(SOURCES)).all()):
-        raise LedgerUnusable(f"{_BROKEN}: one is no price in [0, 1], or of no known source. {_REMEDY}")
+    is_price = (found["price"] >= 0.0) & (found["price"] <= highest) & np.isfinite(found["price"])
+    if not (is_price.all() and (found["source"] < len(SOURCES)).all()):
+        raise LedgerUnusable(f"{_BROKEN}: one is no price in [0, {highest:g}], or of no known source. {_REMEDY}")
     if not ((found["at"] >= 0) & (found["at"] < LAST_MICROSECOND)).all():
         raise LedgerUnusable(f"{_BROKEN}: one is of before 1970 or after 2999. {_REMEDY}")
     return found, sizes // POINT.itemsize

@@ -5,10 +5,21 @@ What the database can refuse by itself, it refuses: every rule below has a name.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, Index, LargeBinary, MetaData, Text, UniqueConstraint, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    MetaData,
+    Text,
+    UniqueConstraint,
+    text,
+)
 from sqlmodel import Field, SQLModel
 
-from predibot.domain.decision import REASON_KINDS
+from predibot.domain.account import JOURNAL_KINDS, MODES
+from predibot.domain.decision import ORDER_SIDES, ORDER_STATUSES, ORDER_UNITS, REASON_KINDS
 from predibot.ledger.schema.instant import Instant
 from predibot.ledger.schema.packed_points import POINT
 from predibot.ledger.schema.prose import Prose, Words
@@ -128,6 +139,7 @@ class InstrumentRow(Row, table=True):
     __table_args__ = (
         UniqueConstraint("venue", "kind", "instrument_id"),
         _one_of("side", "YES", "NO"),
+        CheckConstraint("highest_price IS NULL OR highest_price > lowest_price", name="price_bound_whole"),
     )
     id: int | None = Field(default=None, primary_key=True)
     venue: str = _text()
@@ -135,6 +147,11 @@ class InstrumentRow(Row, table=True):
     instrument_id: str = _text()
     market_row: int | None = Field(default=None, foreign_key="markets.id", index=True)
     side: str | None = Field(default=None, sa_type=Words)
+    currency: str = _text()
+    lowest_price: float
+    """The least that one can cost; the bound belongs to its kind, so that no table of prices has one."""
+    highest_price: float | None = None
+    """None where there is no most."""
     tracked_from: datetime | None = _instant(nullable=True)
     tracked_until: datetime | None = _instant(nullable=True)
 
@@ -158,26 +175,37 @@ class BotRow(Row, table=True):
     """The names of the bots whose decisions it pools; None where an older predibot did not write them down."""
 
 
+class SubjectRow(Row, table=True):
+    """What decisions on a venue are about, each once, whichever runs play it."""
+
+    __tablename__ = "subjects"
+    __table_args__ = (UniqueConstraint("venue", "kind", "subject_id"),)
+    id: int | None = Field(default=None, primary_key=True)
+    venue: str = _text()
+    kind: str = _text()
+    subject_id: str = _text()
+    event_row: int | None = Field(default=None, foreign_key="events.id", index=True)
+    """The event itself; None where it is none."""
+
+
 class TaskRow(Row, table=True):
     """A claim: who does which piece of work, and how it ended."""
 
     __tablename__ = "tasks"
     __table_args__ = (
-        UniqueConstraint("run_id", "bot_id", "subject_kind", "subject_id"),
+        UniqueConstraint("run_id", "bot_id", "subject_row"),
         _one_of("status", "open", "claimed", "recorded", "refused", "failed", "abstained"),
         CheckConstraint("(status = 'claimed') = (token IS NOT NULL)", name="claimed_has_token"),
     )
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="runs.id")
     bot_id: int = Field(foreign_key="bots.id", index=True)
-    subject_kind: str = _text()
-    subject_id: str = _text()
+    subject_row: int = Field(foreign_key="subjects.id", index=True)
     status: str = _text()
     failures: int = 0
     token: str | None = Field(default=None, sa_type=Words)
     owner: str | None = Field(default=None, sa_type=Words)
     lease_until: datetime | None = _instant(nullable=True)
-    waits_for: int | None = Field(default=None, foreign_key="tasks.id", index=True)
     next_try_at: datetime | None = _instant(nullable=True)
     """Before this a failed task is not tried again unasked; None for at once."""
 
@@ -203,7 +231,7 @@ class DecisionRow(Row, table=True):
         UniqueConstraint("task_id"),
         _one_of("status", "recorded", "refused", "failed", "abstained"),
         CheckConstraint("unallocated_usd IS NULL OR unallocated_usd >= 0", name="unallocated_not_negative"),
-        CheckConstraint("(status = 'recorded') = (unallocated_usd IS NOT NULL)", name="recorded_is_booked"),
+        CheckConstraint("unallocated_usd IS NULL OR status = 'recorded'", name="recorded_is_booked"),
         CheckConstraint("cost_known_usd >= 0", name="cost_not_negative"),
         _one_of("reason_kind", *REASON_KINDS),
     )
@@ -211,9 +239,7 @@ class DecisionRow(Row, table=True):
     task_id: int = Field(foreign_key="tasks.id")
     run_id: int = Field(foreign_key="runs.id", index=True)
     bot_id: int = Field(foreign_key="bots.id", index=True)
-    subject_kind: str = _text()
-    subject_id: str = _text()
-    event_row: int | None = Field(default=None, foreign_key="events.id", index=True)
+    subject_row: int = Field(foreign_key="subjects.id", index=True)
     status: str = _text()
     decided_at: datetime = _instant()
     message: str = Field(sa_type=Prose)
@@ -249,40 +275,68 @@ class ForecastRow(Row, table=True):
     question_sha256: str = _text()
 
 
-class BetRow(Row, table=True):
-    """What was asked on a market and what was booked; one row also for a bet of zero."""
+class OrderRow(Row, table=True):
+    """What was asked for and carried out: so much of an instrument; one row also for a bet of zero."""
 
-    __tablename__ = "bets"
+    __tablename__ = "orders"
     __table_args__ = (
+        _one_of("side", *ORDER_SIDES),
+        _one_of("unit", *ORDER_UNITS),
+        _one_of("status", *ORDER_STATUSES),
         _one_of("price_source", "mid", "displayed", "last", "history"),
-        CheckConstraint("price_yes > 0 AND price_yes < 1", name="price_usable"),
-        CLUSTERED,
-    )
-    decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
-    market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
-    asked_usd: float
-    booked_usd: float
-    price_yes: float
-    price_source: str = _text()
-
-
-class FillRow(Row, table=True):
-    """One purchase of shares."""
-
-    __tablename__ = "fills"
-    __table_args__ = (
-        _unit("price"),
-        CheckConstraint("shares > 0", name="shares_positive"),
-        CheckConstraint("fee_usd >= 0", name="fee_not_negative"),
+        CheckConstraint("price > 0", name="price_usable"),
+        CheckConstraint("(price IS NULL) = (price_source IS NULL)", name="price_has_source"),
         CLUSTERED,
     )
     decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
     number: int = Field(primary_key=True)
     instrument_row: int = Field(foreign_key="instruments.id", index=True)
+    side: str = _text()
+    unit: str = _text()
+    asked: float | None = None
+    """What the bot said; None where it was carried out as it was said."""
+    amount: float
+    status: str = _text()
+    price: float | None = None
+    """What it was booked by: its instrument's own, of a bet on an event that of YES; None where there was none."""
+    price_source: str | None = Field(default=None, sa_type=Words)
+    note: str | None = Field(default=None, sa_type=Prose)
+    """Why it, or a part of it, was not filled."""
+
+
+class FillRow(Row, table=True):
+    """What an order came to, or a part of it; shares and cash are of opposite signs, sold shares negative."""
+
+    __tablename__ = "fills"
+    __table_args__ = (
+        ForeignKeyConstraint(["decision_id", "order_number"], ["orders.decision_id", "orders.number"]),
+        CheckConstraint("price >= 0", name="price_not_negative"),
+        CheckConstraint("shares <> 0", name="shares_not_zero"),
+        CheckConstraint("fee_usd >= 0", name="fee_not_negative"),
+        CLUSTERED,
+    )
+    decision_id: int = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    order_number: int
     shares: float
     price: float
     fee_usd: float
     cash_usd: float
+    model: str = _text()
+    """The fill model that set the price."""
+
+
+class LabelRow(Row, table=True):
+    """The class a bot put something in."""
+
+    __tablename__ = "labels"
+    __table_args__ = (CLUSTERED,)
+    decision_id: int = Field(foreign_key="decisions.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    item_id: str = _text()
+    label: str = Field(sa_type=Prose)
+    probabilities_json: str = _text()
+    """Of each class it might be; an empty object where none was stated."""
 
 
 class QuoteRow(Row, table=True):
@@ -372,6 +426,88 @@ class ResolutionRow(Row, table=True):
     settled_source: str = _text()
     effective_at: datetime = _instant()
     seen_at: datetime = _instant()
+
+
+class AccountRow(Row, table=True):
+    """One bot in one instance of a game, through all runs of a recipe; what it holds follows from its journal."""
+
+    __tablename__ = "accounts"
+    __table_args__ = (UniqueConstraint("recipe", "game", "mode", "bot", "subject_row"), _one_of("mode", *MODES))
+    id: int | None = Field(default=None, primary_key=True)
+    recipe: str = _text()
+    game: str = _text()
+    mode: str = _text()
+    """Whether its runs are live or replays; the two never share one."""
+    bot: str = _text()
+    """Its name: a bot has another row in every run."""
+    subject_row: int = Field(foreign_key="subjects.id", index=True)
+    task_id: int | None = Field(default=None, foreign_key="tasks.id", index=True)
+    """The claim under which it was last written to; who has another one may not."""
+    slot_at: datetime | None = _instant(nullable=True)
+    """Of that claim's run; an earlier slot has missed its turn."""
+
+
+class JournalEntryRow(Row, table=True):
+    """One thing that happened to an account; rows are only ever added."""
+
+    __tablename__ = "journal"
+    __table_args__ = (
+        _one_of("kind", *JOURNAL_KINDS),
+        CheckConstraint("shares = 0 OR instrument_row IS NOT NULL", name="shares_are_of_something"),
+        CheckConstraint("decision_id IS NULL OR market_row IS NULL", name="follows_from_one_thing"),
+        ForeignKeyConstraint(["market_row", "revision"], ["resolutions.market_row", "resolutions.revision"]),
+        Index("ix_journal_market_row_revision", "market_row", "revision"),
+        CLUSTERED,
+    )
+    account_id: int = Field(foreign_key="accounts.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    kind: str = _text()
+    at: datetime = _instant()
+    instrument_row: int | None = Field(default=None, foreign_key="instruments.id", index=True)
+    shares: float
+    cash_usd: float
+    decision_id: int | None = Field(default=None, foreign_key="decisions.id", index=True)
+    """The decision it follows from, or with the next two the revision of a resolution."""
+    market_row: int | None = None
+    revision: int | None = None
+
+
+class ValuationRow(Row, table=True):
+    """An account marked at prices; written once, corrected by a further revision."""
+
+    __tablename__ = "valuations"
+    __table_args__ = (
+        ForeignKeyConstraint(["account_id", "journal_number"], ["journal.account_id", "journal.number"]),
+        CLUSTERED,
+    )
+    account_id: int = Field(foreign_key="accounts.id", primary_key=True)
+    at: datetime = Field(sa_type=Instant, primary_key=True)
+    """Floored to the interval of the game."""
+    revision: int = Field(primary_key=True)
+    journal_number: int
+    """The last row of the journal that is in it."""
+    cash_usd: float
+    value_usd: float
+
+
+class MarkRow(Row, table=True):
+    """The price that a valuation marked a position at."""
+
+    __tablename__ = "marks"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["account_id", "at", "revision"], ["valuations.account_id", "valuations.at", "valuations.revision"]
+        ),
+        CheckConstraint("price >= 0", name="price_not_negative"),
+        CLUSTERED,
+    )
+    account_id: int = Field(primary_key=True)
+    at: datetime = Field(sa_type=Instant, primary_key=True)
+    revision: int = Field(primary_key=True)
+    instrument_row: int = Field(foreign_key="instruments.id", primary_key=True, index=True)
+    price: float
+    priced_at: datetime = _instant()
+    """When that was the price; it may be long before the valuation."""
 
 
 class ArtefactRow(Row, table=True):

@@ -13,7 +13,7 @@ from predibot.domain.event import Event
 
 LARGEST_NUMBER = 1e9
 """Of dollars, shares and seconds."""
-UNBOUND = ("asked_usd", "stated_unallocated_usd")
+UNBOUND = ("asked", "asked_usd", "stated_unallocated_usd")
 """What a bot said: it is kept, and books no more than the dollar."""
 FIRST_INSTANT, LAST_INSTANT = EPOCH, datetime(3000, 1, 1, tzinfo=UTC)
 PassedOver = Literal["event_id", "title", "rule", "reason"]
@@ -36,6 +36,7 @@ def json_columns() -> Mapping[str, TypeAdapter[Any]]:
         "notes_json": texts,
         "overrides_json": fields,
         "passed_over_json": TypeAdapter(Annotated[list[passed_over], FailFast()]),
+        "probabilities_json": TypeAdapter(dict[str, float]),
         "recipe_json": fields,
         "token_ids_json": texts,
     }

@@ -16,8 +16,8 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from predibot.domain.decision import ReasonKind, Subject
 from predibot.errors import ClaimLost
-from predibot.ledger.schema.tables import AttemptRow, DecisionRow, TaskRow
-from predibot.ledger.schema.upsert import insert_one, table_of
+from predibot.ledger.schema.tables import AttemptRow, DecisionRow, EventRow, RunRow, SubjectRow, TaskRow
+from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 
 RETRY_PAUSES = (timedelta(0), timedelta(minutes=30), timedelta(hours=6))
 """Before each try after a failure; so many follow unasked, by later calls of `decide`.
@@ -33,7 +33,8 @@ RETRIES: tuple[Retry, ...] = ("failed", "abstained")
 _PASSING: tuple[ReasonKind, ...] = ("budget", "members")
 
 tasks, attempts = table_of(TaskRow), table_of(AttemptRow)
-decisions = table_of(DecisionRow)
+decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
+_runs, _events = table_of(RunRow), table_of(EventRow)
 
 # Put together once: doing that costs more than what they do.
 _END_TASK = (
@@ -71,7 +72,10 @@ class Taken:
     """Why there is no claim: the work is done, or somebody is at it."""
 
     status: str
-    """`recorded`, `refused`, `failed`, `abstained`, or `claimed` while somebody is at it."""
+    """`recorded`, `refused`, `failed`, `abstained`, `claimed` while somebody is at it, or `missed`.
+
+    Missed is the turn of a slot whose account went on with a later one.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,7 @@ def claim(
     """
     token = token or new_token()
     held = {"status": "claimed", "token": token, "owner": claimant.owner, "lease_until": now + claimant.lease}
-    row = {"run_id": run_id, "bot_id": bot_id, "subject_kind": subject.kind, "subject_id": subject.id}
+    row = {"run_id": run_id, "bot_id": bot_id, "subject_row": subject_row(connection, run_id, subject)}
     task_id = insert_one(connection, TaskRow, {**row, **held, "failures": 0})
     if task_id is not None:
         return Claim(task_id, token, _begin_attempt(connection, task_id, 1, now=now))
@@ -131,16 +135,35 @@ def claim(
     return Claim(task.id, token, _begin_again(connection, task.id, now=now))
 
 
+def subject_row(connection: Connection, run_id: int, subject: Subject) -> int:
+    """Return the row number of a subject on the venue of a run, which is stored where it is not known yet."""
+    known = (
+        select(subjects.c.id)
+        .join(_runs, _runs.c.venue_name == subjects.c.venue)
+        .where(_runs.c.id == run_id, subjects.c.kind == subject.kind, subjects.c.subject_id == subject.id)
+    )
+    found = connection.execute(known).scalar()
+    if found is None:
+        venue = connection.execute(select(_runs.c.venue_name).where(_runs.c.id == run_id)).scalar_one()
+        of_event = select(_events.c.id).where(_events.c.venue == venue, _events.c.event_id == subject.id)
+        event_row = connection.execute(of_event).scalar() if subject.kind == "event" else None
+        row = {"venue": venue, "kind": subject.kind, "subject_id": subject.id, "event_row": event_row}
+        insert_new(connection, SubjectRow, [row])
+        found = connection.execute(known).scalar_one()
+    return int(found)
+
+
 def held_claim(connection: Connection, run_id: int, bot_id: int, subject: Subject, owner: str) -> Claim | None:
     """Return the claim an owner holds on a piece of work, or None."""
     row = connection.execute(
         select(tasks.c.id, tasks.c.token, func.max(attempts.c.number))
         .join(attempts, attempts.c.task_id == tasks.c.id)
+        .join(subjects, subjects.c.id == tasks.c.subject_row)
         .where(
             tasks.c.run_id == run_id,
             tasks.c.bot_id == bot_id,
-            tasks.c.subject_kind == subject.kind,
-            tasks.c.subject_id == subject.id,
+            subjects.c.kind == subject.kind,
+            subjects.c.subject_id == subject.id,
             tasks.c.owner == owner,
             tasks.c.status == "claimed",
         )
@@ -205,7 +228,7 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
     if task.status == "open":
         return True
     if task.status == "claimed":
-        return bool(task.lease_until <= now or claimant.is_gone(task.owner))
+        return is_abandoned(task, claimant, now=now)
     if not (task.status in claimant.retry or _is_due(task, now)):
         return False
     if task.status == "abstained" and not _may_pass(connection, task.id):
@@ -214,6 +237,11 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
         select(func.max(attempts.c.ended_at)).where(attempts.c.task_id == task.id)
     ).scalar_one()
     return bool(ended_at < claimant.began_at)
+
+
+def is_abandoned(task: Row[tuple[object, ...]], claimant: Claimant, *, now: datetime) -> bool:
+    """Return whether nobody is at a claimed task any more."""
+    return bool(task.lease_until <= now or claimant.is_gone(task.owner))
 
 
 def _is_due(task: Row[tuple[object, ...]], now: datetime) -> bool:

@@ -3,34 +3,59 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, case, delete, func, insert, select
 
-from predibot.domain.decision import BookedBet, Booking, Decision, ReasonKind, Source, Status, Subject
+from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, Label, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
-from predibot.domain.price import Quote
-from predibot.errors import AnswerError
+from predibot.domain.price import Instrument, Price, Quote, Side
 from predibot.ledger.schema.tables import (
-    BetRow,
     BotRow,
     DecisionRow,
     FillRow,
     ForecastRow,
+    LabelRow,
     MarketRow,
+    OrderRow,
     QuoteRow,
     SourceRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
-from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, tasks
-from predibot.ledger.write.events import Catalogue
+from predibot.ledger.write.accounts import add_to_journal, require_account
+from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
+from predibot.ledger.write.events import Catalogue, instrument_row, instruments
 
-decisions, forecasts, bets = table_of(DecisionRow), table_of(ForecastRow), table_of(BetRow)
+decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
-sources = table_of(SourceRow)
+sources, labels = table_of(SourceRow), table_of(LabelRow)
+
+_NO = instruments.c.side == "NO"
+
+
+def _signed(amount: Any) -> Any:
+    return case((_NO, -amount), else_=amount)
+
+
+bets = (
+    select(
+        orders.c.decision_id,
+        instruments.c.market_row,
+        _signed(func.coalesce(orders.c.asked, orders.c.amount)).label("asked_usd"),
+        _signed(orders.c.amount).label("booked_usd"),
+        orders.c.price.label("price_yes"),
+        orders.c.price_source,
+        orders.c.number,
+        orders.c.amount,
+        case((_NO, -1.0), else_=1.0).label("sign"),
+    )
+    .outerjoin(instruments, instruments.c.id == orders.c.instrument_row)
+    .subquery("bets")
+)
+"""Orders as bets on the markets of what is bought, positive for YES; those of a decision on an event are all bets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +70,16 @@ class Finished:
     booking: Booking | None = None
     shown: Mapping[str, Quote] = field(default_factory=dict)
     booked: Mapping[str, Quote] = field(default_factory=dict)
+    prices: Mapping[Instrument, Price] = field(default_factory=dict)
+    """By which its orders were booked, as far as they are no bets, which say it themselves."""
     cost_usd: float | None = 0.0
     """Of this try; None where a part of it is unknown."""
     cost_known_usd: float = 0.0
     seconds: float = 0.0
     trace_sha256: str | None = None
     """By which its trace is kept; None where there is none."""
+    account_id: int | None = None
+    """Into whose journal its booking is written; None in a game without accounts."""
     sources: tuple[Source, ...] = ()
     """What was searched and read, in order, whatever the status."""
     models: tuple[str, ...] | None = None
@@ -114,7 +143,6 @@ def store_decision(
     *,
     run_id: int,
     bot_id: int,
-    subject: Subject,
     catalogue: Catalogue,
     now: datetime,
 ) -> None:
@@ -123,42 +151,28 @@ def store_decision(
     It comes to the same where it is done again with the same instant, because nobody heard how it ended.
 
     Raises:
-        ClaimLost: If somebody else has the claim now.
+        ClaimLost: If somebody else has the claim now, or the account that it books into.
     """
     if not finish(connection, held, finished.status, message=finished.message, now=now):
         return
     if held.attempt > 1:
         finished = _with_earlier_tries(connection, held, finished)
         _forget_attempt(connection, held)
-    row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id, subject=subject)
-    row["event_row"] = catalogue.event_rows.get(subject.id) if subject.kind == "event" else None
-    decision_id = connection.execute(insert(decisions).returning(decisions.c.id), row).scalar_one()
+    row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id)
+    about = select(tasks.c.subject_row).where(tasks.c.id == held.task_id).scalar_subquery()
+    stored = insert(decisions).values(subject_row=about, **row).returning(decisions.c.id)
+    decision_id = connection.execute(stored).scalar_one()
     _store_sources(connection, decision_id, finished.sources)
     # Also of one that abstained: by these prices the market is compared with it.
     _store_quotes(connection, decision_id, finished, catalogue)
     if finished.decision is None or finished.booking is None:
         return
     _store_forecasts(connection, decision_id, finished, catalogue)
-    _store_bets(connection, decision_id, finished.booking, catalogue)
-
-
-def require_storable(subject: Subject, decision: Decision, booking: Booking) -> None:
-    """Refuse what the tables of today have no place for, before anything of it is lost.
-
-    Raises:
-        AnswerError: It says what cannot be kept.
-    """
-    reason = ""
-    if subject.kind != "event":
-        reason = f"a decision on a {subject.kind}"
-    elif decision.labels or booking.journal:
-        reason = "labels" if decision.labels else "the journal of an account"
-    elif any(each.status != "filled" or each.order.side != "buy" for each in booking.orders):
-        reason = "an order that sells, or is not filled at once"
-    elif booking.orders and not booking.bets:
-        reason = "an order that is no bet on a market of the event"
-    if reason:
-        raise AnswerError(f"the ledger cannot keep {reason} yet, so nothing of it is recorded; leave it out")
+    _store_orders(connection, decision_id, _orders(connection, finished.decision, finished, catalogue))
+    _store_labels(connection, decision_id, finished.decision.labels)
+    if finished.account_id is not None:
+        require_account(connection, finished.account_id, held)
+        add_to_journal(connection, finished.account_id, finished.booking.journal, decision_id=decision_id)
 
 
 def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
@@ -185,11 +199,12 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
     for decision_id, *values in connection.execute(query):
         bets_of.setdefault(decision_id, []).append(StoredBet(*values))
     rows = connection.execute(
-        select(decisions, bots.c.name, tasks.c.failures, tasks.c.next_try_at)
+        select(decisions, bots.c.name, subjects.c.subject_id, tasks.c.failures, tasks.c.next_try_at)
         .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .where(decisions.c.run_id == run_id)
-        .order_by(bots.c.id, decisions.c.subject_id)
+        .order_by(bots.c.id, subjects.c.subject_id)
     )
     return tuple(
         StoredDecision(
@@ -216,14 +231,12 @@ def question_sha256(event: Event, market: Market) -> str:
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
-def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int, subject: Subject) -> dict[str, Any]:
+def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int) -> dict[str, Any]:
     decision, booking = finished.decision, finished.booking
     return {
         "task_id": held.task_id,
         "run_id": run_id,
         "bot_id": bot_id,
-        "subject_kind": subject.kind,
-        "subject_id": subject.id,
         "status": finished.status,
         "decided_at": finished.decided_at,
         "message": finished.message,
@@ -302,9 +315,67 @@ def _store_forecasts(connection: Connection, decision_id: int, finished: Finishe
     )
 
 
-def _store_bets(connection: Connection, decision_id: int, booking: Booking, catalogue: Catalogue) -> None:
-    insert_new(connection, BetRow, [_bet_row(decision_id, bet, catalogue) for bet in booking.bets])
-    bought = [fill for booked in booking.orders for fill in booked.fills]
+def _orders(
+    connection: Connection, decision: Decision, finished: Finished, catalogue: Catalogue
+) -> Iterator[tuple[dict[str, Any], BookedOrder | None]]:
+    """Yield the row of each order, and what was booked; of a bet of nothing nothing was."""
+    booking = finished.booking or Booking()
+    if booking.bets:
+        booked_on = {
+            catalogue.market_of[catalogue.instrument_rows[each.order.instrument]]: each for each in booking.orders
+        }
+        for bet in booking.bets:
+            booked = booked_on.get(catalogue.market_rows[bet.market_id])
+            yield _bet_row(bet, booked, catalogue), booked
+        return
+    for booked in booking.orders:
+        order, price = booked.order, finished.prices.get(booked.order.instrument)
+        said = {(each.instrument, each.side, each.unit): each.amount for each in decision.orders}
+        asked = said.get((order.instrument, order.side, order.unit), order.amount)
+        row = {
+            "instrument_row": catalogue.instrument_rows.get(order.instrument)
+            or instrument_row(connection, order.instrument),
+            "side": order.side,
+            "unit": order.unit,
+            "asked": None if asked == order.amount else asked,
+            "amount": order.amount,
+            "status": booked.status,
+            "price": None if price is None else price.mid,
+            "price_source": None if price is None else price.source,
+            "note": booked.note or None,
+        }
+        yield row, booked
+
+
+def _bet_row(bet: BookedBet, booked: BookedOrder | None, catalogue: Catalogue) -> dict[str, Any]:
+    """Return a bet as an order, of the outcome that was bought; for nothing, of that which was asked for, or YES."""
+    side: Side = "NO" if (bet.booked_usd or bet.asked_usd) < 0.0 else "YES"
+    if booked is None:
+        instrument = catalogue.outcome_rows[catalogue.market_rows[bet.market_id], side]
+    else:
+        instrument = catalogue.instrument_rows[booked.order.instrument]
+    sign = -1.0 if side == "NO" else 1.0
+    return {
+        "instrument_row": instrument,
+        "side": "buy",
+        "unit": "usd",
+        "asked": None if bet.asked_usd == bet.booked_usd else sign * bet.asked_usd,
+        "amount": sign * bet.booked_usd,
+        "status": "filled",
+        "price": bet.price.yes,
+        "price_source": bet.price.source,
+        "note": None,
+    }
+
+
+def _store_orders(
+    connection: Connection, decision_id: int, booked: Iterator[tuple[dict[str, Any], BookedOrder | None]]
+) -> None:
+    placed, filled = [], []
+    for number, (row, order) in enumerate(booked, start=1):
+        placed.append({"decision_id": decision_id, "number": number, **row})
+        filled += [(number, fill) for fill in (order.fills if order else ())]
+    insert_new(connection, OrderRow, placed)
     insert_new(
         connection,
         FillRow,
@@ -312,26 +383,33 @@ def _store_bets(connection: Connection, decision_id: int, booking: Booking, cata
             {
                 "decision_id": decision_id,
                 "number": number,
-                "instrument_row": catalogue.instrument_rows[fill.instrument],
+                "order_number": order_number,
                 "shares": fill.shares,
                 "price": fill.price,
                 "fee_usd": fill.fee_usd,
                 "cash_usd": fill.cash_usd,
+                "model": fill.model,
             }
-            for number, fill in enumerate(bought, start=1)
+            for number, (order_number, fill) in enumerate(filled, start=1)
         ],
     )
 
 
-def _bet_row(decision_id: int, bet: BookedBet, catalogue: Catalogue) -> dict[str, Any]:
-    return {
-        "decision_id": decision_id,
-        "market_row": catalogue.market_rows[bet.market_id],
-        "asked_usd": bet.asked_usd,
-        "booked_usd": bet.booked_usd,
-        "price_yes": bet.price.yes,
-        "price_source": bet.price.source,
-    }
+def _store_labels(connection: Connection, decision_id: int, said: Sequence[Label]) -> None:
+    insert_new(
+        connection,
+        LabelRow,
+        [
+            {
+                "decision_id": decision_id,
+                "number": number,
+                "item_id": each.item_id,
+                "label": each.label,
+                "probabilities_json": json.dumps(dict(each.probabilities)),
+            }
+            for number, each in enumerate(said, start=1)
+        ],
+    )
 
 
 def _store_quotes(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
+from typing import Any
 
 from sqlalchemy import Connection, select, update
 
@@ -23,6 +25,10 @@ class Catalogue:
     event_rows: Mapping[str, int]
     market_rows: Mapping[str, int]
     instrument_rows: Mapping[Instrument, int]
+    market_of: Mapping[int, int]
+    """The market row of each instrument row that is an outcome."""
+    outcome_rows: Mapping[tuple[int, Side], int]
+    """The instrument row of each side of a market, the oldest where it was listed before it had tokens."""
 
 
 def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> None:
@@ -56,14 +62,17 @@ def catalogue(connection: Connection, run_id: int) -> Catalogue:
     event_rows = connection.execute(select(events.c.event_id, events.c.id).where(events.c.id.in_(played)))
     market_rows = connection.execute(select(markets.c.market_id, markets.c.id).where(markets.c.event_row.in_(played)))
     instrument_rows = connection.execute(
-        select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.id)
+        select(instruments)
         .join(markets, markets.c.id == instruments.c.market_row)
         .where(markets.c.event_row.in_(played))
-    )
+        .order_by(instruments.c.id)
+    ).all()
     return Catalogue(
         event_rows={name: row for name, row in event_rows},
         market_rows={name: row for name, row in market_rows},
-        instrument_rows={Instrument(venue, kind, name): row for venue, kind, name, row in instrument_rows},
+        instrument_rows={Instrument(row.venue, row.kind, row.instrument_id): row.id for row in instrument_rows},
+        market_of={row.id: row.market_row for row in instrument_rows},
+        outcome_rows={(row.market_row, row.side): row.id for row in reversed(instrument_rows)},
     )
 
 
@@ -104,14 +113,33 @@ def remember_instruments(connection: Connection, venue: str, refs: Sequence[Mark
     rows = []
     for ref in refs:
         for side in _SIDES:
-            instrument = ref.instrument(venue, side)
-            rows.append(
-                {
-                    "venue": venue,
-                    "kind": instrument.kind,
-                    "instrument_id": instrument.id,
-                    "market_row": market_rows[ref.id],
-                    "side": side,
-                }
-            )
+            rows.append(instrument_values(ref.instrument(venue, side), market_row=market_rows[ref.id], side=side))
     insert_new(connection, InstrumentRow, rows)
+
+
+def instrument_values(
+    instrument: Instrument, *, market_row: int | None = None, side: str | None = None
+) -> dict[str, Any]:
+    """Return the row of an instrument, which has a market and a side where it is an outcome."""
+    lowest, highest = instrument.price_bound
+    return {
+        "venue": instrument.venue,
+        "kind": instrument.kind,
+        "instrument_id": instrument.id,
+        "market_row": market_row,
+        "side": side,
+        "currency": instrument.currency,
+        "lowest_price": lowest,
+        "highest_price": highest if isfinite(highest) else None,
+    }
+
+
+def instrument_row(connection: Connection, instrument: Instrument) -> int:
+    """Return the row number of an instrument, which is stored where it is not known yet."""
+    named = (
+        instruments.c.venue == instrument.venue,
+        instruments.c.kind == instrument.kind,
+        instruments.c.instrument_id == instrument.id,
+    )
+    insert_new(connection, InstrumentRow, [instrument_values(instrument)])
+    return int(connection.execute(select(instruments.c.id).where(*named)).scalar_one())

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -81,18 +82,22 @@ def add_observations(
     """
     rows = sorted(row for row, seen in points.items() if seen)
     # Less than a lock against being referred to, so no decision that books a fill waits.
-    connection.execute(
-        select(instruments.c.id)
+    found = connection.execute(
+        select(instruments.c.id, instruments.c.highest_price)
         .where(instruments.c.id.in_(rows))
         .order_by(instruments.c.id)
         .with_for_update(key_share=True)
     )
-    return sum(_add_points(connection, row, points[row], source) for row in rows)
+    return sum(
+        _add_points(connection, row, points[row], source, inf if most is None else most) for row, most in found.all()
+    )
 
 
-def _add_points(connection: Connection, row: int, seen: Sequence[PricePoint], source: ObservationSource) -> int:
+def _add_points(
+    connection: Connection, row: int, seen: Sequence[PricePoint], source: ObservationSource, highest: float
+) -> int:
     blob = connection.execute(select(price_paths.c.points).where(price_paths.c.instrument_row == row)).scalar()
-    held, _ = unpacked_points([] if blob is None else [blob])
+    held, _ = unpacked_points([] if blob is None else [blob], highest=highest)
     code = SOURCES.index(source)
     more = np.array([(to_microseconds(point.at), code, point.price) for point in seen], dtype=POINT)
     both = packed_points(merged := merged_points(held, more))

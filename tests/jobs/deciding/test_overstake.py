@@ -23,7 +23,7 @@ def test_a_recipe_may_scale_bets_down_and_keeps_what_was_asked(program: Program)
     document = document_of(program.decide("scaled.toml"))
     assert [row["status"] for row in document["decisions"]] == ["recorded"] * 3
     with Store.open(program.ledger) as store, store.read() as connection:
-        statement = "SELECT asked_usd, booked_usd, scale FROM bets JOIN decisions ON decisions.id = decision_id"
+        statement = "SELECT asked, amount, scale FROM orders JOIN decisions ON decisions.id = decision_id"
         rows = connection.execute(text(statement)).all()
     assert {asked for asked, _, _ in rows} == {1.5}
     assert all(booked == pytest.approx(asked * scale) for asked, booked, scale in rows)

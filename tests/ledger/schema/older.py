@@ -12,6 +12,18 @@ from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
 
 KEPT = frozenset({"alembic_version", "changes", "run_packs", "memos"})
 """Made by the database, or from the other rows."""
+FORMER = {
+    "tasks": "SELECT t.*, kind AS subject_kind, subject_id FROM tasks t JOIN subjects s ON s.id = t.subject_row",
+    "decisions": "SELECT d.*, kind AS subject_kind, subject_id, event_row"
+    " FROM decisions d JOIN subjects s ON s.id = d.subject_row",
+    "bets": "SELECT decision_id, market_row, price AS price_yes, price_source,"
+    " CASE side_of WHEN 'NO' THEN -COALESCE(asked, amount) ELSE COALESCE(asked, amount) END AS asked_usd,"
+    " CASE side_of WHEN 'NO' THEN -amount ELSE amount END AS booked_usd"
+    " FROM (SELECT o.*, i.market_row, i.side AS side_of FROM orders o JOIN instruments i ON i.id = o.instrument_row) b",
+    "fills": "SELECT f.*, instrument_row FROM fills f"
+    " JOIN orders o ON o.decision_id = f.decision_id AND o.number = f.order_number",
+}
+"""What a former table had, of the tables that its rows are in now."""
 
 
 def engine_of(address: str) -> Engine:
@@ -43,6 +55,10 @@ def write_older(current: str, older: str, version: str) -> None:
             rows: list[dict[str, Any]] = []
             if table.name == "observations":
                 rows = [*_observations(reading.execute(text("SELECT instrument_row, points FROM price_paths")))]
+            elif table.name in FORMER and version < "0009":
+                known = [column.name for column in table.c]
+                found = reading.execute(text(FORMER[table.name])).mappings()
+                rows = [{name: row[name] for name in known if name in row} for row in found]
             elif table.name in new.tables and table.name not in KEPT:
                 there = new.tables[table.name]
                 columns = [there.c[each.name] for each in table.c if each.name in there.c]

@@ -9,12 +9,13 @@ from threading import Barrier
 import pytest
 from sqlalchemy import create_engine, text
 
-from predibot.domain.price import PricePoint
+from predibot.domain.price import Instrument, PricePoint
 from predibot.errors import LedgerUnusable
+from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.store import Store
-from predibot.ledger.write.events import instruments
+from predibot.ledger.write.events import instrument_row, instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
 from tests.ledger.databases import Postgres
@@ -54,6 +55,19 @@ def test_an_instant_and_source_is_stored_once_and_as_it_came_first(store: Store)
     assert [(source, price) for _, source, price in seen(store)] == [
         ("history", 0.0), ("history", 0.1), ("history", 0.2), ("quote", 0.7), ("history", 0.3),
     ]  # fmt: skip
+
+
+def test_a_share_may_cost_more_than_a_dollar_and_an_outcome_may_not(store: Store) -> None:
+    outcome, share = instrument_of(store), Instrument("stocks", "equity", "ACME")
+    with store.write() as connection:
+        row = instrument_row(connection, share)
+    assert add(store, row, (1, 191.5), (2, 0.0)) == 2
+    assert add(store, row, (1, 191.5), (3, 400.0)) == 1
+    assert [price for *_, price in seen(store)] == [191.5, 0.0, 400.0]
+    add(store, outcome, (1, 191.5))
+    broken = [each for each in verify(store).broken if each.check == "prices in order"]
+    assert [each.row for each in broken] == [f"instrument {outcome}"]
+    assert "one is no price in [0, 1]" in broken[0].seen
 
 
 def test_trackers_at_once_lose_nothing_of_each_other(store: Store, address: str) -> None:

@@ -32,6 +32,16 @@ A_RUN = (
     " VALUES ('k', 'r', 0, 0, 'v', 'v', 'g', 0, '', '{}', '{}', '[]', '[]', '', 0)"
 )
 A_BOT = "INSERT INTO bots (run_id, name, strategy, arguments_json, source_sha256) VALUES (1, 'a', 's', '{}', '')"
+A_BET_OF_NO_INSTRUMENT = (
+    "INSERT INTO markets (venue, market_id, event_row, token_ids_json, question) VALUES ('v', 'm', 1, '[]', 'q')",
+    "INSERT INTO tasks (run_id, bot_id, subject_kind, subject_id, status, failures)"
+    " VALUES (1, 1, 'event', 'old', 'recorded', 0)",
+    "INSERT INTO decisions (task_id, run_id, bot_id, subject_kind, subject_id, event_row, status, decided_at, message,"
+    " rationale, notes_json, unallocated_usd, scale, cost_known_usd, seconds)"
+    " VALUES (1, 1, 1, 'event', 'old', 1, 'recorded', 0, '', '', '[]', 0.5, 1, 0, 0)",
+    "INSERT INTO bets (decision_id, market_row, asked_usd, booked_usd, price_yes, price_source)"
+    " VALUES (1, 1, 0.5, 0.5, 0.5, 'mid')",
+)
 RUBBISH = (
     "INSERT INTO events (venue, event_id, title) VALUES ('polymarket', 'e1', 'twice')",
     "INSERT INTO markets (venue, market_id, event_row, token_ids_json, question) VALUES ('v', 'm', 999, '[]', 'q')",
@@ -39,16 +49,20 @@ RUBBISH = (
     "UPDATE forecasts SET probability = -0.1",
     "UPDATE forecasts SET confidence = 11",
     "UPDATE forecasts SET market_row = 999",
-    "UPDATE bets SET price_yes = 0",
-    "UPDATE bets SET price_yes = 1",
-    "UPDATE bets SET price_source = 'guess'",
+    "UPDATE orders SET price = 0",
+    "UPDATE orders SET price = NULL",
+    "UPDATE orders SET price_source = 'guess'",
+    "UPDATE orders SET side = 'borrow'",
+    "UPDATE orders SET unit = 'EUR'",
+    "UPDATE orders SET status = 'lost'",
+    "UPDATE orders SET decision_id = 999",
     "UPDATE fills SET shares = 0",
     "UPDATE fills SET fee_usd = -0.01",
-    "UPDATE fills SET price = 1.01",
+    "UPDATE fills SET price = -0.01",
+    "UPDATE fills SET order_number = 9",
     "UPDATE quotes SET role = 'later'",
     "UPDATE decisions SET status = 'skipped'",
     "UPDATE decisions SET unallocated_usd = -1",
-    "UPDATE decisions SET unallocated_usd = NULL",
     "UPDATE decisions SET status = 'failed'",
     "UPDATE decisions SET cost_known_usd = -1",
     "UPDATE decisions SET reason_kind = 'mood'",
@@ -57,6 +71,9 @@ RUBBISH = (
     "UPDATE tasks SET status = 'done'",
     "UPDATE attempts SET outcome = 'won'",
     "UPDATE instruments SET side = 'MAYBE'",
+    "UPDATE instruments SET highest_price = 0",
+    "INSERT INTO subjects (venue, kind, subject_id) VALUES ('polymarket', 'event', 'e1')",
+    "UPDATE subjects SET event_row = 999",
     "UPDATE runs SET key = NULL",
     "DELETE FROM decisions",
     "DELETE FROM runs",
@@ -68,8 +85,7 @@ RUBBISH = (
     "UPDATE sources SET results = -1",
     "UPDATE sources SET decision_id = 999",
     A_BOT,
-    "INSERT INTO tasks (run_id, bot_id, subject_kind, subject_id, status, failures)"
-    " VALUES (1, 1, 'event', 'e1', 'open', 0)",
+    "INSERT INTO tasks (run_id, bot_id, subject_row, status, failures) VALUES (1, 1, 1, 'open', 0)",
     "INSERT INTO runs (key, recipe, slot_at, as_of, venue, venue_name, game, seed, digest, recipe_json, overrides_json,"
     " passed_over_json, notes_json, code_version, created_at)"
     " SELECT key, recipe, slot_at, as_of, venue, venue_name, game, seed, digest, recipe_json, overrides_json,"
@@ -112,7 +128,8 @@ def constraints_in(file: Path) -> dict[str, list[str]]:
     with closing(sqlite3.connect(file)) as connection:
         statement = "SELECT name, sql FROM sqlite_master WHERE sql LIKE '%CONSTRAINT%' AND name <> 'alembic_version'"
         rows = connection.execute(statement).fetchall()
-    return {name: sorted(part.strip(" ,)\n\t") for part in sql.split("CONSTRAINT")[1:]) for name, sql in rows}
+    rules = {name: sql.replace(" WITHOUT ROWID", "").split("CONSTRAINT")[1:] for name, sql in rows}
+    return {name: sorted(part.strip(" ,)\n\t") for part in parts) for name, parts in rules.items()}
 
 
 def upgrade(address: str, version: str) -> None:
@@ -184,6 +201,18 @@ def test_of_decisions_of_an_older_file_the_bot_says_whether_a_model_was_opened(t
     assert [KNOWLEDGE[code] for code in codes] == ["clean", "unknown"]
 
 
+def test_an_older_file_with_rows_that_have_no_place_stays_as_it_is_and_says_so(tmp_path: Path) -> None:
+    upgrade(f"sqlite:///{tmp_path}/ledger.db", "0008")
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection, connection:
+        for statement in (A_RUN, A_BOT, *A_BET_OF_NO_INSTRUMENT):
+            connection.execute(statement)
+    with pytest.raises(LedgerUnusable, match="was not upgraded, because it holds rows that predibot does not write"):
+        Store.open(f"sqlite:///{tmp_path}/ledger.db")
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0008",)]
+        assert connection.execute("SELECT asked_usd FROM bets").fetchall() == [(0.5,)]
+
+
 def test_a_second_copy_does_not_replace_the_first(tmp_path: Path) -> None:
     upgrade(f"sqlite:///{tmp_path}/ledger.db", "0001")
     (tmp_path / "ledger.db.0001.backup").write_text("precious")
@@ -218,8 +247,13 @@ def test_the_known_versions_are_the_migrations_there_are() -> None:
 
 def test_every_change_of_what_is_evaluated_is_counted(store: Store) -> None:
     """A migration that makes a table anew loses the triggers of a file, and must make them again."""
-    counted = "runs events run_events markets instruments price_paths resolutions bots decisions forecasts bets quotes"
-    in_file = "SELECT tbl_name, count(*) FROM sqlite_master WHERE type = 'trigger' GROUP BY tbl_name"
+    counted = (
+        "runs events run_events markets instruments price_paths resolutions bots decisions forecasts orders quotes"
+    )
+    in_file = (
+        "SELECT tbl_name, count(*) FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'changes_of_%'"
+        " GROUP BY tbl_name"
+    )
     on_server = (
         "SELECT relname, count(*) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid"
         " WHERE tgname LIKE 'changes_of_%' GROUP BY relname"

@@ -54,7 +54,7 @@ def test_a_failure_half_way_leaves_neither_decision_nor_end_of_the_claim(store: 
     with pytest.raises(IntegrityError):
         put(store, run, "a", held, replace(finished_with(EVENT, SAID), decision=impossible))
     with store.read() as connection:
-        for table in ("decisions", "forecasts", "bets", "fills", "quotes"):
+        for table in ("decisions", "forecasts", "orders", "fills", "quotes"):
             assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() == 0, table
         assert connection.execute(text("SELECT status FROM tasks")).scalar_one() == "claimed"
     put(store, run, "a", held, finished_with(EVENT, SAID))

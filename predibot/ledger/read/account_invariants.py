@@ -1,0 +1,178 @@
+"""Invariants of orders and accounts: fills belong to orders, and what an account holds and was worth is its journal."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, and_, func, select
+
+from predibot.domain.account import Account
+from predibot.domain.price import Instrument, Price
+from predibot.games.accounts import account_of, value_usd
+from predibot.ledger.read.invariants import Broken, Checked
+from predibot.ledger.write.accounts import accounts, journal, marks, stored_journal, valuations
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, fills, orders
+from predibot.ledger.write.events import instruments
+from predibot.ledger.write.runs import runs
+
+_TOLERANCE = 1e-9
+"""Of what is a sum or a product of floats, for each dollar or share of it."""
+
+
+def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
+    """Yield a check of each account, which yields what is wrong with its journal and its valuations."""
+    for account_id, name in _names(connection):
+        yield _account(connection, checked, account_id, name)
+
+
+def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield what is wrong with orders and their fills, one order after the other."""
+    check = "fills belong to orders"
+    statement = (
+        select(
+            orders,
+            runs.c.key,
+            bots.c.name,
+            subjects.c.subject_id,
+            subjects.c.event_row,
+            instruments.c.instrument_id,
+            instruments.c.side.label("outcome"),
+            instruments.c.lowest_price,
+            instruments.c.highest_price,
+            fills.c.shares,
+            fills.c.price.label("paid"),
+            fills.c.cash_usd,
+            fills.c.model,
+        )
+        .join(decisions, decisions.c.id == orders.c.decision_id)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        .join(instruments, instruments.c.id == orders.c.instrument_row)
+        .outerjoin(fills, and_(fills.c.decision_id == orders.c.decision_id, fills.c.order_number == orders.c.number))
+        .order_by(orders.c.decision_id, orders.c.number, fills.c.number)
+    )
+    rows = connection.execute(statement.execution_options(yield_per=1_000))
+    for _, of_order in groupby(rows, lambda row: (row.decision_id, row.number)):
+        order, *more = of_order
+        filled = [row for row in (order, *more) if row.shares is not None]
+        checked.count(check)
+        name = f"{order.key}/{order.name}/{order.subject_id}"
+        for seen in (*_order(order, filled), *(text for row in filled for text in _fill(row))):
+            yield Broken(check, name, f"{order.instrument_id}: {seen}")
+
+
+def _order(order: Any, filled: list[Any]) -> Iterator[str]:
+    if filled and order.price is None:
+        yield "it was filled, and has no price that it was booked by"
+    if order.status == "filled" and order.amount and not filled:
+        yield f"its order of {order.amount:g} {order.unit} is filled, and has no fill"
+    of_unit = {"usd": [row.cash_usd for row in filled], "shares": [row.shares for row in filled]}
+    total = abs(math.fsum(of_unit.get(order.unit, ())))
+    if not total <= order.amount + _slack(order.amount):
+        yield f"its fills come to {total:g} {order.unit}, the order is of {order.amount:g}"
+
+
+def _fill(row: Any) -> Iterator[str]:
+    if (row.shares > 0.0) != (row.side == "buy"):
+        yield f"its order is to {row.side}, and {row.shares:g} shares were filled"
+    highest = math.inf if row.highest_price is None else row.highest_price
+    if not row.lowest_price <= row.paid <= highest:
+        yield f"filled at {row.paid:g}, which is outside [{row.lowest_price:g}, {highest:g}]"
+    is_bet_on_no = row.event_row is not None and row.outcome == "NO"
+    mid = None if row.price is None else 1.0 - row.price if is_bet_on_no else row.price
+    if row.model == "mid" and mid is not None and not abs(row.paid - mid) <= _slack(mid):
+        yield f"filled at {row.paid!r}, its mid was {mid!r}"
+    if row.event_row is None and not abs(row.cash_usd + row.shares * row.paid) <= _slack(row.cash_usd):
+        yield f"{row.shares:g} shares at {row.paid:g} are not ${-row.cash_usd!r}"
+
+
+def _names(connection: Connection) -> list[tuple[int, str]]:
+    """Return the rows of all accounts, and how a person calls each."""
+    columns = (accounts.c.id, accounts.c.recipe, accounts.c.mode, accounts.c.bot, subjects.c.subject_id)
+    found = connection.execute(
+        select(*columns).join(subjects, subjects.c.id == accounts.c.subject_row).order_by(accounts.c.id)
+    )
+    return [(row.id, f"{row.recipe}/{row.mode}/{row.bot}/{row.subject_id}") for row in found]
+
+
+def _account(connection: Connection, checked: Checked, account_id: int, name: str) -> Iterator[Broken]:
+    check = "accounts are their journals"
+    rows = stored_journal(connection, account_id)
+    checked.count(check, len(rows))
+    numbers = select(func.max(journal.c.number)).where(journal.c.account_id == account_id)
+    if connection.execute(numbers).scalar() not in (None, len(rows)):
+        yield Broken(check, name, "a row of its journal is missing")
+    try:
+        conserved = all(_is_conserved(account_of(rows[: end + 1])) for end in range(len(rows)))
+    except ValueError as error:
+        yield Broken(check, name, str(error))
+        return
+    if not conserved:
+        yield Broken(check, name, "cash and cost are not what was paid in, realised and paid out")
+    yield from (Broken(check, name, seen) for seen in _unlike_fills(connection, account_id))
+    yield from (Broken("valuations are folds", name, seen) for seen in _valuations(connection, checked, account_id))
+
+
+def _is_conserved(account: Account) -> bool:
+    """Return whether cash and the cost of what is held are what was paid in and made."""
+    cost_usd = math.fsum(position.cost_usd for position in account.positions.values())
+    made_usd = account.paid_in_usd + account.realised_usd + account.dividends_usd - account.fees_usd
+    return abs(account.cash_usd + cost_usd - made_usd) <= _slack(abs(made_usd) + abs(account.cash_usd))
+
+
+def _unlike_fills(connection: Connection, account_id: int) -> Iterator[str]:
+    """Yield the decisions of which the journal books other shares or cash than their fills."""
+    own = select(journal.c.decision_id).where(journal.c.account_id == account_id, journal.c.kind == "fill")
+    booked = select(journal.c.decision_id, journal.c.instrument_row, journal.c.shares, journal.c.cash_usd).where(
+        journal.c.account_id == account_id, journal.c.kind == "fill"
+    )
+    done = (
+        select(fills.c.decision_id, orders.c.instrument_row, fills.c.shares, fills.c.cash_usd)
+        .join(orders, and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number))
+        .where(fills.c.decision_id.in_(own))
+    )
+    totals: dict[tuple[int | None, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for sign, statement in ((1.0, booked), (-1.0, done)):
+        for decision_id, instrument_row, shares, cash_usd in connection.execute(statement):
+            total = totals[decision_id, instrument_row]
+            total[0] += sign * shares
+            total[1] += sign * cash_usd
+    for (decision_id, _), total in totals.items():
+        if any(abs(each) > 1e-6 for each in total):
+            yield f"the journal of decision {decision_id} and its fills differ by {total[0]:g} shares, ${total[1]:g}"
+
+
+def _valuations(connection: Connection, checked: Checked, account_id: int) -> Iterator[str]:
+    """Yield the valuations that are not what the journal comes to at their own marks."""
+    rows = stored_journal(connection, account_id)
+    statement = select(valuations).where(valuations.c.account_id == account_id)
+    for row in connection.execute(statement.order_by(valuations.c.at, valuations.c.revision)).all():
+        checked.count("valuations are folds")
+        account = account_of(rows[: row.journal_number])
+        seen = f"the valuation of {row.at.isoformat()}, revision {row.revision},"
+        if abs(account.cash_usd - row.cash_usd) > _slack(account.cash_usd):
+            yield f"{seen} has ${row.cash_usd!r}, the journal comes to ${account.cash_usd!r}"
+        try:
+            worth_usd = value_usd(account, _marks(connection, row))
+        except ValueError as error:
+            yield f"{seen} cannot be computed: {error}"
+            continue
+        if abs(worth_usd - row.value_usd) > _slack(worth_usd):
+            yield f"{seen} says ${row.value_usd!r}, positions and cash are worth ${worth_usd!r}"
+
+
+def _marks(connection: Connection, valuation: Any) -> dict[Instrument, Price]:
+    same = [marks.c[name] == getattr(valuation, name) for name in ("account_id", "at", "revision")]
+    columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, marks.c.priced_at, marks.c.price)
+    found = connection.execute(
+        select(*columns).join(instruments, instruments.c.id == marks.c.instrument_row).where(*same)
+    )
+    return {Instrument(row.venue, row.kind, row.instrument_id): Price(row.priced_at, row.price) for row in found}
+
+
+def _slack(amount: float) -> float:
+    return _TOLERANCE * max(1.0, abs(amount))

@@ -1,0 +1,255 @@
+"""Accounts in the ledger: opened once, added to only, and read back as what their journal comes to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from predibot.domain.account import Account, JournalRow, Mode
+from predibot.domain.clock import EPOCH
+from predibot.domain.decision import Subject
+from predibot.domain.price import Instrument, Price
+from predibot.errors import ClaimLost
+from predibot.games.accounts import account_of, value_usd
+from predibot.ledger.schema.tables import AccountRow, JournalEntryRow, MarkRow, ValuationRow
+from predibot.ledger.schema.upsert import insert_one, table_of
+from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, tasks
+from predibot.ledger.write.events import instrument_row, instruments
+from predibot.ledger.write.runs import StoredRun
+
+accounts, journal = table_of(AccountRow), table_of(JournalEntryRow)
+valuations, marks = table_of(ValuationRow), table_of(MarkRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Valuation:
+    """What an account was worth at an instant."""
+
+    at: datetime
+    revision: int
+    """1 for the first; a later one corrects those before it."""
+    cash_usd: float
+    value_usd: float
+
+
+def open_account(
+    connection: Connection,
+    run: StoredRun,
+    bot: str,
+    subject: Subject,
+    *,
+    mode: Mode,
+    deposit_usd: float,
+    at: datetime,
+) -> int:
+    """Return the row of a bot's account, which is opened with a deposit where the bot has none.
+
+    Args:
+        connection: A writing transaction.
+        run: Of the recipe and the game that it is for; all runs of a recipe go on with the same one.
+        bot: The name of the bot.
+        subject: The instance of the game, such as a portfolio or a cohort.
+        mode: Whether the run is live; a replay has an account of its own.
+        deposit_usd: What it begins with.
+        at: When that was paid in.
+    """
+    row = {
+        "recipe": run.recipe,
+        "game": run.game,
+        "mode": mode,
+        "bot": bot,
+        "subject_row": subject_row(connection, run.id, subject),
+    }
+    opened = insert_one(connection, AccountRow, row)
+    if opened is not None:
+        add_to_journal(connection, opened, [JournalRow("deposit", at, deposit_usd)])
+        return opened
+    same = select(accounts.c.id).where(*(accounts.c[name] == value for name, value in row.items()))
+    return int(connection.execute(same).scalar_one())
+
+
+def claim_with_account(
+    connection: Connection,
+    account_id: int,
+    run: StoredRun,
+    bot_id: int,
+    subject: Subject,
+    claimant: Claimant,
+    *,
+    now: datetime,
+    token: str | None = None,
+) -> Claim | Taken:
+    """Return the claim on a decision and on the account it is about, or why it cannot be had.
+
+    An account has one writer at a time, in the order of slots: while the decision of another run is under way it
+    cannot be had, and once a later slot had it an earlier one has missed its turn.
+
+    Args:
+        connection: A writing transaction.
+        account_id: The account.
+        run: Whose slot it is.
+        bot_id: As for `claim`, with all that follows.
+        subject: What is decided about.
+        claimant: Who asks.
+        now: The instant it is.
+        token: What the claim is to be known by.
+    """
+    account = connection.execute(select(accounts).where(accounts.c.id == account_id).with_for_update()).one()
+    if account.slot_at is not None and account.slot_at > run.slot_at:
+        return Taken("missed")
+    before = connection.execute(select(tasks).where(tasks.c.id == account.task_id)).first()
+    is_own = before is not None and (before.run_id, before.bot_id) == (run.id, bot_id)
+    if before is not None and not is_own and before.status == "claimed" and not is_abandoned(before, claimant, now=now):
+        return Taken("claimed")
+    held = claim(connection, run.id, bot_id, subject, claimant, now=now, token=token)
+    if isinstance(held, Claim):
+        had = {"task_id": held.task_id, "slot_at": run.slot_at}
+        connection.execute(update(accounts).where(accounts.c.id == account_id).values(**had))
+    return held
+
+
+def require_account(connection: Connection, account_id: int, held: Claim) -> None:
+    """Let nobody else take an account before this transaction ends.
+
+    Raises:
+        ClaimLost: If another claim has it by now; nothing may be stored.
+    """
+    query = select(accounts.c.task_id).where(accounts.c.id == account_id).with_for_update()
+    if connection.execute(query).scalar_one() != held.task_id:
+        raise ClaimLost("this account went on with another slot, or was never claimed for this one; its journal stands")
+
+
+def add_to_journal(
+    connection: Connection,
+    account_id: int,
+    rows: Sequence[JournalRow],
+    *,
+    decision_id: int | None = None,
+    resolution: tuple[int, int] | None = None,
+) -> None:
+    """Write further rows behind those of an account.
+
+    Args:
+        connection: The transaction that stores what they follow from.
+        account_id: Whose they are.
+        rows: In their order.
+        decision_id: The decision that they follow from.
+        resolution: Or the market row and the revision of the resolution.
+
+    Raises:
+        ValueError: If the account cannot do that, such as sell what it does not hold.
+    """
+    if not rows:
+        return
+    written = stored_journal(connection, account_id)
+    account_of((*written, *rows))
+    market_row, revision = resolution or (None, None)
+    connection.execute(
+        insert(journal),
+        [
+            {
+                "account_id": account_id,
+                "number": number,
+                "kind": row.kind,
+                "at": row.at,
+                "instrument_row": None if row.instrument is None else instrument_row(connection, row.instrument),
+                "shares": row.shares,
+                "cash_usd": row.cash_usd,
+                "decision_id": decision_id,
+                "market_row": market_row,
+                "revision": revision,
+            }
+            for number, row in enumerate(rows, start=len(written) + 1)
+        ],
+    )
+
+
+def stored_journal(connection: Connection, account_id: int, *, until: int | None = None) -> tuple[JournalRow, ...]:
+    """Return the journal of an account in its order, or its first rows."""
+    columns = (instruments.c.venue, instruments.c.kind.label("instrument_kind"), instruments.c.instrument_id)
+    found = connection.execute(
+        select(journal, *columns)
+        .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
+        .where(journal.c.account_id == account_id, *([] if until is None else [journal.c.number <= until]))
+        .order_by(journal.c.number)
+    )
+    return tuple(
+        JournalRow(row.kind, row.at, row.cash_usd, _instrument(row), row.shares, _follows_from(row)) for row in found
+    )
+
+
+def stored_account(connection: Connection, account_id: int) -> Account:
+    """Return what an account holds: the fold of its journal."""
+    return account_of(stored_journal(connection, account_id))
+
+
+def add_valuation(
+    connection: Connection, account_id: int, prices: Mapping[Instrument, Price], *, at: datetime, interval: timedelta
+) -> Valuation:
+    """Store what an account is worth at the mid, and return it; the same again is not stored twice.
+
+    Args:
+        connection: A writing transaction.
+        account_id: Which account.
+        prices: Of all that it holds.
+        at: The instant it is marked at, which is floored to the interval.
+        interval: How often the game values accounts.
+
+    Raises:
+        ValueError: If something is held that has no price.
+    """
+    rows = stored_journal(connection, account_id)
+    account, floored = account_of(rows), at - (at - EPOCH) % interval
+    worth_usd = value_usd(account, prices)
+    same = (valuations.c.account_id == account_id, valuations.c.at == floored)
+    held = connection.execute(select(valuations).where(*same).order_by(valuations.c.revision.desc())).first()
+    if held is not None and (held.cash_usd, held.value_usd) == (account.cash_usd, worth_usd):
+        return Valuation(floored, held.revision, held.cash_usd, held.value_usd)
+    revision = 1 if held is None else held.revision + 1
+    key = {"account_id": account_id, "at": floored, "revision": revision}
+    worth = {"journal_number": len(rows), "cash_usd": account.cash_usd, "value_usd": worth_usd}
+    connection.execute(insert(valuations), {**key, **worth})
+    seen = [
+        {
+            **key,
+            "instrument_row": instrument_row(connection, instrument),
+            "price": prices[instrument].mid,
+            "priced_at": prices[instrument].at,
+        }
+        for instrument in account.positions
+    ]
+    if seen:
+        connection.execute(insert(marks), seen)
+    return Valuation(floored, revision, account.cash_usd, worth_usd)
+
+
+def stored_valuations(connection: Connection, account_id: int) -> Iterator[Valuation]:
+    """Yield what an account was worth, oldest first; of each instant the last revision."""
+    last = (
+        select(valuations.c.at, func.max(valuations.c.revision).label("revision"))
+        .where(valuations.c.account_id == account_id)
+        .group_by(valuations.c.at)
+        .subquery()
+    )
+    columns = (valuations.c.at, valuations.c.revision, valuations.c.cash_usd, valuations.c.value_usd)
+    statement = (
+        select(*columns)
+        .join(last, (last.c.at == valuations.c.at) & (last.c.revision == valuations.c.revision))
+        .where(valuations.c.account_id == account_id)
+        .order_by(valuations.c.at)
+    )
+    yield from (Valuation(*row) for row in connection.execute(statement))
+
+
+def _instrument(row: Any) -> Instrument | None:
+    if row.instrument_row is None:
+        return None
+    return Instrument(row.venue, row.instrument_kind, row.instrument_id)
+
+
+def _follows_from(row: Any) -> str:
+    if row.decision_id is not None:
+        return f"decision {row.decision_id}"
+    return "" if row.market_row is None else f"resolution {row.revision} of market {row.market_row}"
