@@ -326,15 +326,27 @@ def test_an_array_of_no_numbers_is_not_made(kind: object) -> None:
 
 
 UNCHECKED = {
-    "a cutoff": ("UPDATE bots SET knowledge_cutoff = 'soon', model = 'm'", "'soon' is not an instant"),
-    "members": ("UPDATE bots SET members_json = '['", "JSONDecodeError"),
-    "a status": ("UPDATE decisions SET status = 'x', unallocated_usd = NULL", "a number of a row is none"),
-    "an instant": ("UPDATE decisions SET decided_at = -9223372036854775808", "the instant of a decision is not from"),
-    "a word": ("UPDATE orders SET amount = 'much'", "could not convert string to float"),
-    "a bet": ("UPDATE orders SET amount = 1e300", "a bet in dollars is not from"),
-    "a market": ("UPDATE orders SET instrument_row = instrument_row + 1000", "a bet is on a market that is not there"),
-    "a payout": ("UPDATE resolutions SET payout_yes = 7", "a payout is not from 0 to 1"),
-    "a probability": ("UPDATE forecasts SET probability = 7", "a probability is not from -1 to 1"),
+    "a cutoff": (
+        "UPDATE bots SET knowledge_cutoff = 'soon', model = 'm'",
+        "knowledge_cutoff is 'soon': Invalid",
+    ),
+    "members": ("UPDATE bots SET members_json = '['", "members_json is '\\['"),
+    "a status": (
+        "UPDATE decisions SET status = 'x', unallocated_usd = NULL",
+        "decisions 1: status IN ",
+    ),
+    "an instant": (
+        "UPDATE decisions SET decided_at = -9223372036854775808",
+        "it must be in the years 1970",
+    ),
+    "a word": ("UPDATE orders SET amount = 'much'", "amount is 'much': it must be a finite number"),
+    "a bet": ("UPDATE orders SET amount = 1e300", "amount is 1e\\+300: it must be at most"),
+    "a market": (
+        "UPDATE orders SET instrument_row = instrument_row + 1000",
+        "instrument_row names a row of",
+    ),
+    "a payout": ("UPDATE resolutions SET payout_yes = 7", "payout_yes >= 0 AND payout_yes <= 1 does not hold"),
+    "a probability": ("UPDATE forecasts SET probability = 7", "probability >= 0 AND probability <= 1 does not hold"),
     "an event": ("UPDATE run_events SET event_json = '[]'", "holds what predibot does not write"),
     "prices": ("UPDATE price_paths SET points = CAST(x'01' || points AS BLOB)", "cut, or of another version"),
     "an old price": (
