@@ -82,7 +82,9 @@ class EventForm:
         """Return that orders of a decision cannot be booked at their prices, and on which markets."""
         outcomes = self.seen.outcomes
         barred = [
-            marked(repr(outcomes[order.instrument][0].id)) for order in decision.orders if self._is_barred(decision, order)
+            marked(repr(outcomes[order.instrument][0].id))
+            for order in decision.orders
+            if self._is_barred(decision, order)
         ]
         return f"no bet on this side can be booked now for market {', '.join(barred)}; set it to 0"
 
