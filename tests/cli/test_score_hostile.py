@@ -174,7 +174,7 @@ def varint(number: int) -> bytes:
     return said + bytes([left])
 
 
-def test_a_parquet_file_with_a_name_that_is_no_text_is_one_sentence(
+def test_a_column_that_is_passed_over_may_have_a_name_that_is_no_text(
     tmp_path: Path, score_here: Callable[..., Ended]
 ) -> None:
     file = tmp_path / "f.parquet"
@@ -182,7 +182,7 @@ def test_a_parquet_file_with_a_name_that_is_no_text_is_one_sentence(
     # Of the two places that say it, the one beside the pages.
     before, after = file.read_bytes().rsplit(b"more", 1)
     file.write_bytes(before + b"\xff\xff\xff\xff" + after)
-    one_sentence(score_here(file), "f.parquet is no Parquet file that can be read: 'utf-8' codec can't decode")
+    assert score_here(file).code == 0
 
 
 def understated(content: bytes, number: int) -> bytes:
