@@ -44,11 +44,6 @@ class AnswerForm(Protocol):
         ...
 
     @property
-    def own_ids(self) -> Collection[str]:
-        """Return the ids an answer may say, which are no page's words."""
-        ...
-
-    @property
     def enough_tokens(self) -> int:
         """Return how many tokens a short answer takes."""
         ...

@@ -22,7 +22,7 @@ ABSTAIN = "abstain"
 _MAX_SEEN_CHARACTERS = 60
 _MAX_LISTED = 20
 _OPENS, _CLOSES = "\x0e", "\x0f"
-"""Around words of an answer while a sentence is made; `seen` writes no control character, so no answer holds them."""
+"""Around foreign words while a sentence is made; no text that `marked` is given holds a control character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class Words:
 
 
 class AnswerComplaint(AnswerError):
-    """What is wrong with an answer, which parts of it are our words, and which are the answer's."""
+    """What is wrong with an answer, which parts of it are our words, and which are the answer's or the venue's."""
 
     def __init__(self, sentence: str) -> None:
-        """Take a sentence apart in which `quoted` marked the words of the answer."""
+        """Take a sentence apart in which `marked` set off what is foreign."""
         self.parts = tuple(re.split(f"[{_OPENS}{_CLOSES}]", sentence))
-        """Ours and those of the answer by turns."""
+        """Ours and foreign ones by turns."""
         super().__init__("".join(self.parts))
 
 
@@ -138,8 +138,8 @@ def joined(complaints: Sequence[str]) -> str:
 
 
 def listed(ids: Sequence[str]) -> str:
-    """Return ids as part of a sentence, the first of them where there are many."""
-    shown = ", ".join(map(seen, ids[:_MAX_LISTED]))
+    """Return ids as part of the sentence of an `AnswerComplaint`, the first of them where there are many."""
+    shown = ", ".join(map(quoted, ids[:_MAX_LISTED]))
     return shown if len(ids) <= _MAX_LISTED else f"{shown} and {len(ids) - _MAX_LISTED} more"
 
 
@@ -154,4 +154,9 @@ def seen(value: object) -> str:
 
 def quoted(value: object) -> str:
     """Return the same as `seen`, marked where it repeats words, for the sentence of an `AnswerComplaint`."""
-    return f"{_OPENS}{seen(value)}{_CLOSES}" if isinstance(value, str) else seen(value)
+    return marked(seen(value)) if isinstance(value, str) else seen(value)
+
+
+def marked(text: str) -> str:
+    """Return what is not ours, such as the `repr` of an id, set off in the sentence of an `AnswerComplaint`."""
+    return f"{_OPENS}{text}{_CLOSES}"

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, type_coerce
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.types import NullType
 
 from predibot.errors import UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text
@@ -95,12 +96,15 @@ def _as_far_as_possible(found: Iterator[Broken], foreign: tuple[type[Exception],
 def _memos(connection: Connection, checked: Checked) -> Iterator[Broken]:
     """Yield the kept evaluations that would be believed and cannot be read; of what is not sealed none is believed."""
     check = "kept evaluations readable"
-    for row, key in connection.execute(select(memos.c.id, memos.c.key)).all():
-        content = stored_memo(connection, key)
-        if content is None:
-            continue
-        checked.count(check)
+    # As the database has it: no other check looks at these rows.
+    for row, key in connection.execute(select(memos.c.id, type_coerce(memos.c.key, NullType()))).all():
         try:
+            if not isinstance(key, str):
+                raise TypeError("its key is no text")
+            content = stored_memo(connection, key)
+            if content is None:
+                continue
+            checked.count(check)
             evaluation_from_text(content)
         except (ValueError, TypeError, RecursionError, OverflowError, MemoryError) as error:
             yield Broken(check, f"memo {row}", f"{error}; delete it")

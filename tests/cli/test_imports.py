@@ -6,6 +6,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.acceptance.conftest import Predibot
@@ -102,6 +104,49 @@ def test_an_export_that_is_imported_is_exported_again_byte_for_byte(tracked: Pre
         tracked("evaluate", "--no-track", "--venue", "sandbox:events=20", "--json", *at).document for at in ((), NEW)
     ]
     assert scores[0] == scores[1]
+
+
+def test_an_export_with_more_long_texts_than_are_read_at_once_is_imported(tracked: Predibot) -> None:
+    tracked("export", "out", "--format", "parquet")
+    file = Path("out/decisions.parquet")
+    decisions = pq.read_table(file)
+    texts = pa.array(f"{row} {'é' * (40_000_000 // decisions.num_rows)}" for row in range(decisions.num_rows))
+    place = decisions.schema.get_field_index("rationale")
+    pq.write_table(decisions.set_column(place, "rationale", texts), file, row_group_size=decisions.num_rows // 3)
+    shown = tracked("import", "ledger", "out", *NEW, "--json").document
+    assert shown["tables"]["decisions"] == {"rows": decisions.num_rows, "new": decisions.num_rows}
+    tracked("export", "again", "--format", "parquet", *NEW)
+    assert pq.read_table("again/decisions.parquet")["rationale"].to_pylist() == texts.to_pylist()
+
+
+def many_columns(table: pa.Table) -> pa.Table:
+    nothing = pa.nulls(table.num_rows, pa.int8())
+    return pa.table(
+        {**dict(zip(table.column_names, table.columns, strict=True)), **{f"{n:x}": nothing for n in range(45_000)}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (many_columns, "runs.parquet has 45,018 columns, and at most 10,000 are read. Write fewer"),
+        (
+            lambda table: table.append_column("more", table["run"]),
+            "runs.parquet has a column 'more', which no export has. Export it again",
+        ),
+        (lambda table: table.append_column("run", table["run"]), "runs.parquet has 2 columns 'run'. Keep one"),
+    ],
+)
+def test_columns_that_no_export_has_are_refused_before_they_are_read(
+    decided: Predibot, changed: Callable[[pa.Table], pa.Table], said: str
+) -> None:
+    decided("export", "out", "--format", "parquet")
+    runs = changed(pq.read_table("out/runs.parquet"))
+    pq.write_table(runs, "out/runs.parquet", write_statistics=False, store_schema=False, compression="none")
+    ended = predibot_alone(Path.cwd(), "import", "ledger", "out", *NEW)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.splitlines()[-1] == f"error: {said}."
+    assert ended.resident_bytes < MOST_RESIDENT_BYTES
 
 
 def test_lines_of_an_export_are_imported_from_a_file(tracked: Predibot) -> None:

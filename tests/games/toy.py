@@ -53,11 +53,6 @@ class ToyForm:
         return FIELDS
 
     @property
-    def own_ids(self) -> Collection[str]:
-        """Return the one thing there is."""
-        return [SHARE.id]
-
-    @property
     def enough_tokens(self) -> int:
         """Return how many tokens a short answer takes."""
         return 100

@@ -216,6 +216,15 @@ def test_what_a_forged_cell_broke_is_named_and_the_error_kept(predibot: Predibot
     assert "runs 1: notes_json is '{': " in predibot("runs").err
 
 
+def test_a_kept_evaluation_whose_key_is_no_text_is_named(predibot: Predibot, tmp_path: Path) -> None:
+    predibot("evaluate", "--no-track")
+    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as forged, forged:
+        assert forged.execute("UPDATE memos SET key = x'ff'").rowcount == 1
+    broken = predibot("ledger", "verify", "--json").document["broken"]
+    assert [each["check"] for each in broken] == ["kept evaluations readable"]
+    assert predibot("evaluate", "--no-track").code == 0
+
+
 def test_an_error_over_sound_rows_stays_what_it_is(predibot: Predibot) -> None:
     with Store.open_to_read("sqlite:///runs/out/predibot.db") as store, pytest.raises(ZeroDivisionError):
         store.run_read(lambda _: 1 / 0)

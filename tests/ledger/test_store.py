@@ -83,6 +83,30 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(tmp_path: Path
     assert file.read_bytes() == before
 
 
+NEVER_ENDS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT x AS id, x AS key FROM n"
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        f"CREATE VIEW quotes AS {NEVER_ENDS}",
+        "CREATE TABLE quotes (id INTEGER, source TEXT AS (zeroblob(900000000)))",
+        "CREATE VIRTUAL TABLE quotes USING fts5(id)",
+    ],
+)
+def test_a_file_that_computes_what_a_table_should_hold_is_not_read(tmp_path: Path, forged: str) -> None:
+    Store.open(f"sqlite:///{tmp_path}/l.db").close()
+    with closing(sqlite3.connect(tmp_path / "l.db")) as file, file:
+        file.execute("CREATE VIEW my_own AS SELECT key FROM runs")
+    Store.open_to_read(f"sqlite:///{tmp_path}/l.db").close()
+    with closing(sqlite3.connect(tmp_path / "l.db")) as file, file:
+        file.execute("DROP TABLE quotes")
+        file.execute(forged)
+    for opened in (Store.open, Store.open_to_read):
+        with pytest.raises(LedgerUnusable, match="computes quotes, by a view or a generated column"):
+            opened(f"sqlite:///{tmp_path}/l.db")
+
+
 def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a folder; name a file in it"):
         Store.open(f"sqlite:///{tmp_path}")

@@ -76,7 +76,7 @@ def run_one_shot(
         except AnswerError as error:
             complaint = str(error)
             said = Message("assistant", reply.message.text or "(no text)")
-            wrong = told(error, form.own_ids, Fence.of(context))
+            wrong = told(error, Fence.of(context))
             messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
     return LoopResult(None, f"no answer held after {MAX_REPAIRS} repairs{_after(complaint)}"[:MAX_REASON_CHARACTERS])
 

@@ -143,8 +143,8 @@ class Talk:
         return result.text
 
     def told_complaint(self, error: AnswerError) -> str:
-        """Return a complaint as the model is told it, its answer's own words in the fence."""
-        return told(error, self.form.own_ids, self.research.fence)
+        """Return a complaint as the model is told it, what it quotes in the fence."""
+        return told(error, self.research.fence)
 
     def result(self) -> LoopResult:
         """Return how it ended."""

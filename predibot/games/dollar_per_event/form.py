@@ -8,7 +8,7 @@ from predibot.domain.decision import Decision, Order
 from predibot.domain.event import EventView
 from predibot.domain.price import Instrument, Price, PricePoint
 from predibot.errors import AnswerError
-from predibot.games.answers import Words
+from predibot.games.answers import AnswerComplaint, Words, marked
 from predibot.games.dollar_per_event.complaints import FIELDS
 from predibot.games.dollar_per_event.parse import SCHEMA, SHAPE, parse_answer
 from predibot.games.dollar_per_event.words import event_words
@@ -41,11 +41,6 @@ class EventForm:
     def fields(self) -> Collection[str]:
         """Return the names of the fields an answer may have."""
         return FIELDS
-
-    @property
-    def own_ids(self) -> Collection[str]:
-        """Return the ids of the markets, which are no page's words."""
-        return [market.id for market in self.seen.event.markets]
 
     @property
     def enough_tokens(self) -> int:
@@ -81,13 +76,15 @@ class EventForm:
                 raise
             self.rules(decision, self.seen, {key: _hidden(price) for key, price in self.seen.prices.items()})
             # Without the cause: it says the price.
-            raise AnswerError(self._barred(decision)) from None
+            raise AnswerComplaint(self._barred(decision)) from None
 
     def _barred(self, decision: Decision) -> str:
         """Return that orders of a decision cannot be booked at their prices, and on which markets."""
         outcomes = self.seen.outcomes
         barred = [
-            repr(outcomes[order.instrument][0].id) for order in decision.orders if self._is_barred(decision, order)
+            marked(repr(outcomes[order.instrument][0].id))
+            for order in decision.orders
+            if self._is_barred(decision, order)
         ]
         return f"no bet on this side can be booked now for market {', '.join(barred)}; set it to 0"
 

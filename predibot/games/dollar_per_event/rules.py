@@ -10,7 +10,8 @@ from predibot.domain.account import Account
 from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, MarketDecision, Order, Subject
 from predibot.domain.event import Event, EventView, Market
 from predibot.domain.price import MIN_SIDE_PRICE, EntryPrice, Instrument, Price, Side
-from predibot.errors import AnswerError, UsageError
+from predibot.errors import UsageError
+from predibot.games.answers import AnswerComplaint, marked
 from predibot.games.dollar_per_event.form import EventForm
 from predibot.games.fills import FillModel, MidFills
 
@@ -91,7 +92,7 @@ class DollarPerEvent:
             *self._money_complaints(lines, answer.unallocated_usd),
         ]
         if complaints:
-            raise AnswerError(_joined(complaints))
+            raise AnswerComplaint(_joined(complaints))
         scale = self._scale(_staked_usd(lines))
         bets = tuple(
             BookedBet(said.market_id, float(said.bet_usd), said.bet_usd * scale, prices[said.market_id])
@@ -161,10 +162,10 @@ def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
     outcomes = view.outcomes
     for order in answer.orders:
         if order.instrument not in outcomes:
-            yield f"an order is on {str(order.instrument.id)[:80]!r}, no outcome of this event; take it out"
+            yield f"an order is on {marked(repr(str(order.instrument.id)[:80]))}, no outcome of this event; take it out"
             continue
         market, _ = outcomes[order.instrument]
-        name = f"market {market.id!r}"
+        name = f"market {marked(repr(market.id))}"
         bet_on[market.id] += 1
         if bet_on[market.id] == 2:
             yield f"{name} is bet on more than once; keep one bet"
@@ -181,19 +182,19 @@ def _roll_call(lines: Sequence[MarketDecision], event: Event) -> Iterator[str]:
     said = Counter(str(line.market_id) for line in lines)
     for market_id, times in said.items():
         if market_id not in asked:
-            yield f"market {market_id[:80]!r} is not one of this event; take it out"
+            yield f"market {marked(repr(market_id[:80]))} is not one of this event; take it out"
         elif times > 1:
-            yield f"market {market_id!r} is decided {times} times; keep one"
+            yield f"market {marked(repr(market_id))} is decided {times} times; keep one"
     for market in event.markets:
         if market.id not in said:
-            yield f"market {market.id!r} is missing; add its probability and its bet, which may be 0"
+            yield f"market {marked(repr(market.id))} is missing; add its probability and its bet, which may be 0"
 
 
 def _complaints(
     said: MarketDecision, view: EventView, quotes: Mapping[Instrument, Price], prices: Mapping[str, EntryPrice]
 ) -> Iterator[str]:
     """Yield what is wrong with what was said about one market."""
-    name = f"market {str(said.market_id)[:80]!r}"
+    name = f"market {marked(repr(str(said.market_id)[:80]))}"
     yield from (f"{name}: {text}" for text in _probability_complaints(said.probability))
     if said.confidence is not None:
         confidence = _number(said.confidence)
@@ -256,7 +257,7 @@ def _price(market: Market, view: EventView, quotes: Mapping[Instrument, Price]) 
 def _booked(order: Order, price: Price, fills: FillModel) -> BookedOrder:
     fill = fills.fill(order, price)
     if fill is None:
-        raise AnswerError(f"nobody offers {order.instrument.id} now; set its bet to 0")
+        raise AnswerComplaint(f"nobody offers {marked(order.instrument.id)} now; set its bet to 0")
     return BookedOrder(order, (fill,))
 
 
@@ -282,7 +283,7 @@ def _number(value: object) -> float | None:
 
 def _seen(value: object) -> str:
     """Return what somebody said instead of a fitting number, cut to a length for a message."""
-    return repr(value)[:40]
+    return marked(repr(value)[:40])
 
 
 def _usd(amount_usd: float) -> str:

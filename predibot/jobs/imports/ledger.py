@@ -17,7 +17,7 @@ from predibot.domain.untrusted_text import FORMULA, has_too_many_values
 from predibot.errors import UsageError
 from predibot.jobs.export import FORMATS, Format
 from predibot.jobs.score_files.table import unique_object
-from predibot.ledger.read.export import TABLES
+from predibot.ledger.read.export import TABLES, export_columns
 from predibot.ledger.restore import MAX_ROW_VALUES, Placed, Restorer, RowRefused
 from predibot.ledger.store import Store
 
@@ -237,6 +237,9 @@ def _parquet(path: Path) -> Iterator[Placed]:
     from predibot.jobs.score_files.parquet_rows import ParquetTable  # heavy
 
     table = ParquetTable(path.name, path, max_unpacked_bytes=MAX_UNPACKED_BYTES, remedy="Export it as jsonl")
+    known = export_columns(path.stem)
+    if foreign := next((name for name in table.names if name not in known), None):
+        raise UsageError(f"{path.name} has a column {foreign[:60]!r}, which no export has. Export it again")
     number = 0
     for batch in table.batches(table.names):
         for cells in zip(*batch, strict=True):

@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from predibot.errors import LedgerUnusable
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.url import masked, sqlite_file
 from predibot.whole_file import whole_file
 
@@ -18,6 +19,11 @@ VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "000
 HEAD = VERSIONS[-1]
 _NO_COPY = "PostgreSQL keeps the old tables if that fails; a copy of them is the operator's to make, as with pg_dump"
 _OURS = {"alembic_version", "runs", "tasks"}
+_COMPUTED = """
+SELECT name FROM sqlite_master AS found WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'
+OR type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_xinfo(found.name) WHERE hidden <> 0)
+"""
+"""What a SQLite file makes up as it is read, which may take forever or all memory."""
 _LOCK = 7_305_991_201
 
 
@@ -69,6 +75,7 @@ def stored_version(connection: Connection) -> str | None:
         if tables:
             raise LedgerUnusable(f"{shown} holds tables of something else ({tables[0]}). Name another ledger")
         return None
+    _require_stored(connection)
     versions = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
     if len(versions) > 1:
         raise LedgerUnusable(f"{shown} says that it is of {len(versions)} versions; restore it from a copy")
@@ -78,6 +85,18 @@ def stored_version(connection: Connection) -> str | None:
             f"{shown} is of version {version}, this predibot knows versions up to {HEAD}. Upgrade predibot"
         )
     return version
+
+
+def _require_stored(connection: Connection) -> None:
+    """Refuse a SQLite file that computes what stands in our tables, before any of it is read."""
+    if connection.dialect.name != "sqlite":
+        return
+    computed = set(map(str.lower, connection.exec_driver_sql(_COMPUTED).scalars()))
+    if ours := sorted(computed & {"alembic_version", *Row.metadata.tables}):
+        raise LedgerUnusable(
+            f"{masked(connection.engine.url)} computes {ours[0]}, by a view or a generated column, instead of holding "
+            "it. Put a copy in its place, or name another ledger"
+        )
 
 
 def _back_up(connection: Connection, version: str) -> Path | None:
