@@ -54,8 +54,12 @@ def evaluate(
             # Each row may be well, and not fit to the others.
             raise _not_ours(store, error) from error
         imported = imported_decisions(connection, venue_name, as_of)
-    with store.rows_blamed():
-        found = evaluation_of(record, as_of, question)
+    try:
+        with store.rows_blamed():
+            found = evaluation_of(record, as_of, question)
+    except ValueError as error:
+        # Such as numbers so far apart that no sum of them is one.
+        raise _not_ours(store, error) from error
     if imported:
         found = replace(found, notes=(*found.notes, _on_imported(imported)))
     if key is not None:
