@@ -28,6 +28,8 @@ _INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
 Row = tuple[datetime, object]
 """An instant and a price that nobody has checked yet."""
 Series = tuple[Row, ...]
+FileKey = tuple[int, int, int, int]
+"""Device, number, size and last change: the same of all links to a file."""
 _INSTANT_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}Z")
 
 
@@ -75,6 +77,25 @@ def price_files(folder: Path) -> tuple[Path, ...]:
     except OSError as error:
         raise VenueUnavailable(f"{folder} cannot be read: {error}; fix its permissions") from error
     return tuple(sorted(found))
+
+
+def file_key(folder: Path, path: Path) -> FileKey | None:
+    """Return which file is at a path, None where there is none; two links to one file have the same.
+
+    Raises:
+        VenueChanged: If it is a link that leads out of the archive.
+        VenueUnavailable: If that cannot be seen.
+    """
+    try:
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            check_inside(folder, path)
+            found = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise VenueUnavailable(f"{path} cannot be read: {error}; fix its permissions or the archive") from error
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def check_inside(folder: Path, path: Path) -> None:

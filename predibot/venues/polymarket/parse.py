@@ -15,7 +15,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from predibot.domain.event import Event, FeeSchedule, Market, MarketRef, Skip, Tag
 from predibot.domain.price import Quote
@@ -41,6 +50,7 @@ RESULT_FIELDS = frozenset(
 _STATES_RESULT = re.compile(f'"(?:{"|".join(sorted(RESULT_FIELDS))})":')
 
 _List = BeforeValidator(fields.json_list)
+"""Before it `FailFast()`: of a million wrong entries only the first is told."""
 
 
 def _known_end(instant: datetime | None) -> datetime | None:
@@ -82,9 +92,9 @@ class _MarketWire(_Wire):
     id: fields.VenueId
     question: fields.StatedText
     condition_id: fields.ConditionId = Field(default=None, alias="conditionId")
-    token_ids: Annotated[list[fields.TokenId], _List] = Field(default=[], alias="clobTokenIds")
-    outcomes: Annotated[list[fields.StatedText], _List] = []
-    prices: Annotated[list[fields.Price], _List] = Field(default=[], alias="outcomePrices")
+    token_ids: Annotated[list[fields.TokenId], FailFast(), _List] = Field(default=[], alias="clobTokenIds")
+    outcomes: Annotated[list[fields.StatedText], FailFast(), _List] = []
+    prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     description: fields.LongText = ""
     closes_at: End = Field(default=None, alias="endDate")
     closed: fields.OptionalFlag = None
@@ -148,7 +158,7 @@ class _EventWire(_Wire):
     slug: fields.ShortText = ""
     description: fields.LongText = ""
     closes_at: End = Field(default=None, alias="endDate")
-    tags: Annotated[list[_TagWire], _List, Field(max_length=MAX_TAGS)] = []
+    tags: Annotated[list[_TagWire], FailFast(), _List, Field(max_length=MAX_TAGS)] = []
     closed: fields.OptionalFlag = None
     archived: fields.OptionalFlag = None
     volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
@@ -178,7 +188,7 @@ class _SettlementWire(_Wire):
 
     id: fields.VenueId
     closed: fields.OptionalFlag = None
-    prices: Annotated[list[fields.Price], _List] = Field(default=[], alias="outcomePrices")
+    prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     closed_at: fields.OptionalInstant = Field(default=None, alias="closedTime")
 
     @property
