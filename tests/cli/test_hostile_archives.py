@@ -57,6 +57,15 @@ def test_a_snapshot_of_too_many_events_and_markets_is_refused(folder: Path, cont
     assert "events.json lists more than 20,000 events and markets; take the snapshot out" in ended.err
 
 
+def test_a_large_file_is_refused_for_one_wide_character(folder: Path) -> None:
+    snapshot(folder, f'["{"x" * 60_000_000}\N{GRINNING FACE}"]')
+    ended = decided(folder)
+    assert ended.code == 1
+    assert (
+        "events.json is larger than 32 MiB and has emoji or other wide characters; write them as escapes" in ended.err
+    )
+
+
 def test_what_cannot_be_read_is_listed_up_to_a_bound_and_counted_by_reason(folder: Path) -> None:
     snapshot(folder, json.dumps([1] * 10_000 + [{"id": "a b"}] * 5_000))
     notes = json.loads(decided(folder, "--json").out)["notes"]

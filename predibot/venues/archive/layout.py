@@ -9,6 +9,7 @@ resolutions.json                                          {condition id: {"resol
 A resolution may also be a list of revisions, each with `effective_at`.
 """
 
+import json
 import os
 import re
 import stat
@@ -24,6 +25,9 @@ PRICES = "prices"
 EVENTS_FILE = "events.json"
 RESOLUTIONS_FILE = "resolutions.json"
 MAX_FILE_BYTES = 64 * 2**20
+MAX_WIDE_FILE_BYTES = 32 * 2**20
+"""Of a file with one character beyond U+FFFF, for which all of its text takes four bytes a character in memory."""
+_WIDE = re.compile(rb"[\xf0-\xf4]")
 _INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
 Row = tuple[datetime, object]
 """An instant and a price that nobody has checked yet."""
@@ -122,13 +126,19 @@ def read_json(folder: Path, path: Path) -> object | None:
     """
     check_inside(folder, path)
     try:
-        return fields.loads(_content(path))
+        return fields.loads(_text(path))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise VenueUnavailable(f"{path} cannot be read: {error}; fix its permissions or the archive") from error
     except ValueError as error:
         raise FileBroken(f"{path} is not whole JSON: {error}; take it out or record it again") from error
+
+
+def _text(path: Path) -> str:
+    """Return what a file says; its bytes are let go of before it is parsed."""
+    content = _content(path)
+    return content.decode(json.detect_encoding(content), "surrogatepass")
 
 
 def _content(path: Path) -> bytes:
@@ -140,6 +150,11 @@ def _content(path: Path) -> bytes:
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise FileBroken(f"{path} is larger than {MAX_FILE_BYTES // 2**20} MiB; take it out or record less at once")
+    if len(content) > MAX_WIDE_FILE_BYTES and _WIDE.search(content):
+        raise FileBroken(
+            f"{path} is larger than {MAX_WIDE_FILE_BYTES // 2**20} MiB and has emoji or other wide characters; "
+            "write them as escapes of JSON, as `predibot record` does, or take it out"
+        )
     if has_too_many_values(content):
         raise FileBroken(f"{path} holds more than {MAX_JSON_VALUES:,} values; take it out or record less at once")
     return content
