@@ -43,7 +43,6 @@ class Store:
         """Device and number of the file that is open; None while it is being made, and for a server."""
         self._largest_bytes = 0
         """Of the open file as it was seen; one that is written ahead only grows."""
-        # A server that was never reached is told at once; it may be the address that is wrong.
         self._reconnect_seconds = 0.0
         self._closed = False
         self.upgraded: Upgrade | None = None
@@ -57,6 +56,7 @@ class Store:
         create: bool = True,
         upgrade: bool = True,
         reconnect_seconds: float = RECONNECT_SECONDS,
+        was_reached: bool = False,
     ) -> Self:
         """Open a ledger to write to it, make its tables where there are none, upgrade older ones after a backup.
 
@@ -65,6 +65,7 @@ class Store:
             create: Whether a missing SQLite file is made; else it is an error.
             upgrade: Whether tables are made or upgraded; else it is an error where they are not of this version.
             reconnect_seconds: For how long a server that goes away later is asked again.
+            was_reached: Whether somebody reached it before at this address, so that it is asked again from the start.
 
         Raises:
             UsageError: If the URL is not one predibot takes.
@@ -75,7 +76,8 @@ class Store:
         file = sqlite_file(url)
         if file is not None:
             _prepare(file, create=create)
-        return cls._opened_at(url, Store._make_current if upgrade else Store._check_current, reconnect_seconds)
+        prepare = Store._make_current if upgrade else Store._check_current
+        return cls._opened_at(url, prepare, reconnect_seconds, was_reached=was_reached)
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -97,17 +99,26 @@ class Store:
 
     @classmethod
     def _opened_at(
-        cls, url: URL, prepare: Callable[["Store"], None], reconnect_seconds: float, *, read_only: bool = False
+        cls,
+        url: URL,
+        prepare: Callable[["Store"], None],
+        reconnect_seconds: float,
+        *,
+        read_only: bool = False,
+        was_reached: bool = False,
     ) -> Self:
         """Return a store whose tables are fit for it; where they are not, nothing stays open."""
         store = cls(_engine(url, read_only=read_only), read_only=read_only)
         try:
+            if not was_reached:
+                # Told at once where it fails; it may be the address that is wrong.
+                store._reach()
+            store._reconnect_seconds = reconnect_seconds
             prepare(store)
             store._opened, store._largest_bytes = store._on_disk()
         except BaseException:
             store.close()
             raise
-        store._reconnect_seconds = reconnect_seconds
         return store
 
     @property
@@ -279,8 +290,7 @@ class Store:
         Raises:
             LedgerUnusable: If they are.
         """
-        with self.read() as connection:
-            version = stored_version(connection)
+        version = self.run_read(stored_version)
         if version is None:
             raise LedgerUnusable(f"the ledger {self.address} has no tables yet. Run `predibot decide` first")
         if version != HEAD:
@@ -291,9 +301,8 @@ class Store:
 
     def _make_current(self) -> None:
         # Most openings find the tables current, and do not wait for a writer.
-        with self.read() as connection:
-            if stored_version(connection) == HEAD:
-                return
+        if self.run_read(stored_version) == HEAD:
+            return
         file = sqlite_file(self._engine.url)
         if file is not None:
             with self._in_use():
@@ -315,6 +324,10 @@ class Store:
                 f"the ledger {self.address} was not upgraded, because it holds rows that predibot does not write: "
                 f"{_first_line(error)}. `predibot ledger verify` of the predibot that made it lists them"
             ) from error
+
+    def _reach(self) -> None:
+        with self._in_use(), self._engine.connect():
+            pass
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
         """Return what an attempt returns, made again for a while where the server is away."""

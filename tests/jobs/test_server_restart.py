@@ -16,6 +16,7 @@ from tests.jobs.deciding.test_select_events import decide_live, events, serving
 from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import outcomes
 from tests.jobs.tiny import canonical_at, statuses
+from tests.jobs.workers.test_process_spending import killed_and_replaced, said
 from tests.ledger.databases import Postgres
 from tests.venues.payloads import NOW
 
@@ -55,6 +56,19 @@ def test_no_answer_of_an_agent_is_lost_where_the_server_restarts(program: Progra
     document_of(program.start(*AGENTS, "--ledger", program.ledger))
     assert canonical_at(address) == canonical_at(program.ledger)
     assert outcomes(address) == outcomes(program.ledger)
+
+
+def test_a_process_that_starts_while_the_server_is_away_waits_for_it(program: Program, postgres: Postgres) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "1.0"))
+    process = program.decide("--bots", "slow", "--executor", "processes:1", ledger=postgres.fresh())
+    wait_until(lambda: postgres.count("SELECT count(*) FROM tasks WHERE status = 'claimed'") > 0)
+    killed_and_replaced(process.pid)
+    postgres.stop()
+    try:
+        said(process, "is away")
+    finally:
+        postgres.start()
+    assert document_of(process)["totals"]["recorded"] == EVENTS
 
 
 def test_threads_share_five_connections(many: Program, postgres: Postgres) -> None:

@@ -159,6 +159,22 @@ def test_a_server_that_comes_back_later_is_waited_for(postgres: Postgres) -> Non
         assert count(store, "events") == 1
 
 
+def test_a_server_that_somebody_reached_before_is_waited_for_as_it_is_opened(postgres: Postgres) -> None:
+    address = postgres.fresh()
+    postgres.stop()
+    try:
+        with pytest.raises(LedgerUnusable, match="Is the server up"):
+            Store.open(address)
+        with ThreadPoolExecutor(1) as pool:
+            opened = pool.submit(Store.open, address, was_reached=True)
+            with pytest.raises(TimeoutError):
+                opened.result(timeout=1.0)
+            postgres.start()
+            opened.result(timeout=60.0).close()
+    finally:
+        postgres.start()
+
+
 def test_a_server_that_stays_away_is_told_in_the_end(postgres: Postgres) -> None:
     with Store.open(postgres.fresh(), reconnect_seconds=0.3) as store:
         postgres.stop()

@@ -24,6 +24,8 @@ MOST_TRADED_EVENTS = 100
 NOTED_SHARE = 0.1
 """From this share on a note says what is refused above the other: somebody should look before days are lost."""
 _SHOWN_REASONS = 5
+MAX_NOTED_SKIPS = 1_000
+"""A run keeps its notes, and a replay those of all its runs; what else could not be read is counted."""
 _NO_CLOSED = "it does not say whether it is closed"
 _QUOTED = re.compile(r"'[^']*'|[\d.]+")
 """What differs between two events that cannot be read for one reason: the values that were seen."""
@@ -273,4 +275,7 @@ def _seen_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime
 
 
 def _skip_notes(skipped: Sequence[Skip]) -> list[str]:
-    return [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in skipped]
+    notes = [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in skipped[:MAX_NOTED_SKIPS]]
+    if more := [f"{skip.kind} {skip.reason}" for skip in skipped[MAX_NOTED_SKIPS:]]:
+        notes.append(f"{len(more):,} more could not be read: {_counted(more)}")
+    return notes

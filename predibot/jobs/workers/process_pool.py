@@ -37,7 +37,7 @@ _GRACE_SECONDS = 2.0
 """How much later than its deadline a process may be at giving its own work up."""
 _TICK_SECONDS = 0.2
 _MOST_STILLBORN = 3
-"""So many processes may end before they are set up."""
+"""So many processes, one after the other, may end before they are set up."""
 
 
 @dataclass(slots=True)
@@ -60,6 +60,8 @@ class _Child:
     holder: str
     """The name it sets amounts of limits aside under."""
     owner: str | None = None
+    failure: LedgerError | None = None
+    """What of the ledger it ended of, as it said itself."""
     tasks: dict[int, _Task] = field(default_factory=dict)
 
 
@@ -178,10 +180,11 @@ class ProcessPool:
         elif isinstance(report, Logged):
             logging.getLogger(report.name).log(report.level, "%s", report.text)
         elif isinstance(report, Broken):
-            self._broken = report.error
+            self._note_broken(child, report.error)
         elif isinstance(report, Ready):
             with self._lock:
                 child.owner = report.owner
+                self._stillborn = 0
                 self._owners.append(report.owner)
                 self._hand_out()
         elif isinstance(report, Began):
@@ -189,6 +192,14 @@ class ProcessPool:
                 task.began = time.monotonic()
         else:
             self._settle(child, report)
+
+    def _note_broken(self, child: _Child, error: PredibotError) -> None:
+        """Take note of why a process ends: another may find the ledger well, and nothing else."""
+        if isinstance(error, LedgerError):
+            child.failure = error
+            _log.warning("a process ended: %s", error)
+        else:
+            self._broken = error
 
     def _settle(self, child: _Child, ended: Ended) -> None:
         with self._lock:
@@ -210,7 +221,7 @@ class ProcessPool:
         if child.owner is None:
             self._stillborn += 1
         if self._stillborn >= _MOST_STILLBORN and self._broken is None:
-            self._broken = LedgerUnusable(
+            self._broken = child.failure or LedgerUnusable(
                 f"processes end before they are set up, the last with code {child.process.exitcode}; "
                 "use --executor threads:N"
             )
@@ -225,13 +236,16 @@ class ProcessPool:
             self._hand_out()
 
     def _book(self, child: _Child) -> None:
-        """Book what a process had under way, at its worst case: nobody is there to hear how its calls end."""
+        """Book what a process had under way, at its worst case: nobody is there to hear how its calls end.
+
+        What cannot be booked now stays set aside, and is booked at the end of the call.
+        """
         try:
             usd = self._worker.store.run_write(
                 lambda connection: book_reservations(connection, child.holder), durable=True
             )
         except LedgerError as error:
-            self._broken = error
+            _log.warning("could not book what a process that ended had under way: %s", error)
             return
         if usd:
             _log.warning("a process ended while calls were under way: $%.6f booked for them, their worst case", usd)

@@ -129,14 +129,15 @@ def open_worker(
     retry: frozenset[Retry],
 ) -> Worker:
     """Return what a process works with, from plain data: the same run, with ledger and venue of its own."""
-    store = closing.enter_context(Store.open(ledger, create=False))
+    # Who starts the processes has it open: a server that is away just now comes back.
+    store = closing.enter_context(Store.open(ledger, create=False, was_reached=True))
     opened = closing.enter_context(open_venue(venue, settings, as_of=as_of, purpose="decide", clock=clock))
     agents = agent_setup(recipe, opened=opened, settings=settings, clock=clock, store=store)
-    with store.read() as connection:
-        run = find_run(connection, run_key)
-        if run is None:
-            raise PredibotError(f"run {run_key} was voided meanwhile")
-        events = frozen_events(connection, run.id)
+    run = store.run_read(lambda connection: find_run(connection, run_key))
+    if run is None:
+        raise PredibotError(f"run {run_key} was voided meanwhile")
+    run_id = run.id
+    events = store.run_read(lambda connection: frozen_events(connection, run_id))
     worker = make_worker(
         run,
         events,

@@ -10,6 +10,7 @@ resolutions.json                                          {condition id: {"resol
 A resolution may also be a list of revisions, each with `effective_at`.
 """
 
+import json
 import os
 import re
 import stat
@@ -28,10 +29,15 @@ RESOLUTIONS_FILE = "resolutions.json"
 VENUE_FILE = "venue.json"
 MAX_NAME_CHARACTERS = 80
 MAX_FILE_BYTES = 64 * 2**20
+MAX_WIDE_FILE_BYTES = 32 * 2**20
+"""Of a file with one character beyond U+FFFF, for which all of its text takes four bytes a character in memory."""
+_WIDE = re.compile(rb"[\xf0-\xf4]")
 _INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
 Row = tuple[datetime, object]
 """An instant and a price that nobody has checked yet."""
 Series = tuple[Row, ...]
+FileKey = tuple[int, int, int, int]
+"""Device, number, size and last change: the same of all links to a file."""
 _INSTANT_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}Z")
 
 
@@ -81,6 +87,25 @@ def price_files(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(found))
 
 
+def file_key(folder: Path, path: Path) -> FileKey | None:
+    """Return which file is at a path, None where there is none; two links to one file have the same.
+
+    Raises:
+        VenueChanged: If it is a link that leads out of the archive.
+        VenueUnavailable: If that cannot be seen.
+    """
+    try:
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            check_inside(folder, path)
+            found = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise VenueUnavailable(f"{path} cannot be read: {error}; fix its permissions or the archive") from error
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def check_inside(folder: Path, path: Path) -> None:
     """Refuse a path that a symbolic link leads out of the archive.
 
@@ -105,13 +130,19 @@ def read_json(folder: Path, path: Path) -> object | None:
     """
     check_inside(folder, path)
     try:
-        return fields.loads(_content(path))
+        return fields.loads(_text(path))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise VenueUnavailable(f"{path} cannot be read: {error}; fix its permissions or the archive") from error
     except ValueError as error:
         raise FileBroken(f"{path} is not whole JSON: {error}; take it out or record it again") from error
+
+
+def _text(path: Path) -> str:
+    """Return what a file says; its bytes are let go of before it is parsed."""
+    content = _content(path)
+    return content.decode(json.detect_encoding(content), "surrogatepass")
 
 
 def _content(path: Path) -> bytes:
@@ -123,6 +154,11 @@ def _content(path: Path) -> bytes:
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise FileBroken(f"{path} is larger than {MAX_FILE_BYTES // 2**20} MiB; take it out or record less at once")
+    if len(content) > MAX_WIDE_FILE_BYTES and _WIDE.search(content):
+        raise FileBroken(
+            f"{path} is larger than {MAX_WIDE_FILE_BYTES // 2**20} MiB and has emoji or other wide characters; "
+            "write them as escapes of JSON, as `predibot record` does, or take it out"
+        )
     if has_too_many_values(content):
         raise FileBroken(f"{path} holds more than {MAX_JSON_VALUES:,} values; take it out or record less at once")
     return content

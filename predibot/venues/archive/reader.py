@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
 
 from predibot.contracts import ResolutionPage
@@ -27,6 +28,10 @@ from predibot.venues.archive.resolutions import known_at, known_revisions
 
 MAX_QUOTE_AGE = timedelta(hours=24)
 MAX_CACHED_SERIES = 2_000
+MAX_CACHED_POINTS = 500_000
+"""Each takes some 140 bytes."""
+MAX_ENTRIES = 20_000
+"""Events and markets of a snapshot together; as venues send them they have 180 values each, and a file 3 million."""
 BINARY_OUTCOME = "binary_outcome"
 
 
@@ -42,12 +47,11 @@ class Archive:
     none is made up from it.
     """
 
-    def __init__(self, folder: Path, *, max_cached_series: int = MAX_CACHED_SERIES) -> None:
+    def __init__(self, folder: Path) -> None:
         """Open an archive.
 
         Args:
             folder: Where it lies; see `layout`.
-            max_cached_series: How many price files are kept in memory.
 
         Raises:
             UsageError: If there is no such folder, it holds no snapshot, or nobody here reads what was recorded.
@@ -62,9 +66,13 @@ class Archive:
                 f"{folder} is a recording of venue {self._name!r}, which no package here reads; install it"
             )
         self._payloads = payloads
-        self._max_cached_series = max_cached_series
         self._lock = threading.Lock()
-        self._series: OrderedDict[str, layout.Series] = OrderedDict()
+        self._series: OrderedDict[layout.FileKey, layout.Series | layout.FileBroken] = OrderedDict()
+        """By file, so that many links to one are read once; of what is broken, why."""
+        self._keys: dict[str, layout.FileKey | None] = {}
+        """Which file has the prices of a token, looked up once."""
+        self._points = 0
+        """How many of them there are in all series that are kept."""
         self._snapshot: tuple[datetime, list[object]] | None = None
         self._resolutions: Mapping[str, object] | None = None
         self._instants = layout.snapshot_instants(folder)
@@ -99,7 +107,7 @@ class Archive:
         Raises:
             VenueError: If the folder or `resolutions.json` cannot be read.
         """
-        return max(self._instants[-1], *self._known_resolutions_at(), *self._last_prices_at())
+        return max(chain([self._instants[-1]], self._known_resolutions_at(), self._last_prices_at()))
 
     def _known_resolutions_at(self) -> Iterator[datetime]:
         """Yield since when each revision is known."""
@@ -110,10 +118,10 @@ class Archive:
 
     def _last_prices_at(self) -> Iterator[datetime]:
         """Yield the instant of the last price of each token."""
-        for path in layout.price_files(self._folder):
+        files = {self._key_of(path): path for path in layout.price_files(self._folder)}
+        for path in files.values():
             with suppress(layout.FileBroken):
-                series = self._series_of(Instrument(self._name, BINARY_OUTCOME, path.stem))
-                if series:
+                if series := self._series_at(path):
                     yield series[-1][0]
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
@@ -124,16 +132,20 @@ class Archive:
 
         Raises:
             UsageError: If no snapshot is that old.
-            VenueChanged: If the snapshot cannot be read.
+            VenueChanged: If the snapshot cannot be read, or lists too much.
         """
         taken_at, payloads = self._snapshot_at(as_of)
         events: dict[str, Event] = {}
         skipped: list[Skip] = []
+        entries = len(payloads)
         for payload in payloads:
             event, skips = self._payloads.event(payload, taken_at)
             skipped.extend(skips)
             if event is None:
                 continue
+            entries += len(event.markets) + len(skips)
+            if entries > MAX_ENTRIES:
+                raise self._too_much(taken_at)
             if event.id in events:
                 skipped.append(Skip("event", event.id, "the snapshot lists it twice; the first is taken"))
                 continue
@@ -213,7 +225,16 @@ class Archive:
             raise VenueChanged(f"{path} is missing; take the snapshot out of the archive or record it again")
         if not isinstance(payload, list):
             raise VenueChanged(f"{path} is not a list of events; take the snapshot out of the archive")
+        if len(payload) > MAX_ENTRIES:
+            raise self._too_much(taken_at)
         return payload
+
+    def _too_much(self, taken_at: datetime) -> VenueChanged:
+        path = layout.snapshot_file(self._folder, taken_at)
+        return VenueChanged(
+            f"{path} lists more than {MAX_ENTRIES:,} events and markets; take the snapshot out of the archive, "
+            "or record less at once"
+        )
 
     def _as_of(self, event: Event, *, taken_at: datetime, as_of: datetime, skipped: list[Skip]) -> Event:
         """Return an event of a snapshot as it was known at a later instant.
@@ -274,22 +295,46 @@ class Archive:
         return payload
 
     def _series_of(self, instrument: Instrument) -> layout.Series:
-        """Return the instants and unchecked prices of a token, in order; read once."""
+        """Return the instants and unchecked prices of a token, in order."""
         if instrument.kind != BINARY_OUTCOME:
             return ()
         path = layout.price_file(self._folder, instrument.id)
-        if path is None:
+        return () if path is None else self._series_at(path)
+
+    def _series_at(self, path: Path) -> layout.Series:
+        """Return what is in a price file, read once as long as there is room to keep it."""
+        key = self._key_of(path)
+        if key is None:
             return ()
+        # Inside, so that no two threads read large files at once.
         with self._lock:
-            if instrument.id in self._series:
-                self._series.move_to_end(instrument.id)
-                return self._series[instrument.id]
-        series = layout.read_series(self._folder, path)
-        with self._lock:
-            self._series[instrument.id] = series
-            while len(self._series) > self._max_cached_series:
-                self._series.popitem(last=False)
+            if key not in self._series:
+                self._keep(key, self._read_series(path))
+            self._series.move_to_end(key)
+            series = self._series[key]
+        if isinstance(series, layout.FileBroken):
+            raise layout.FileBroken(str(series))
         return series
+
+    def _key_of(self, path: Path) -> layout.FileKey | None:
+        with self._lock:
+            if path.stem not in self._keys:
+                self._keys[path.stem] = layout.file_key(self._folder, path)
+            return self._keys[path.stem]
+
+    def _read_series(self, path: Path) -> layout.Series | layout.FileBroken:
+        try:
+            return layout.read_series(self._folder, path)
+        except layout.FileBroken as error:
+            # Without what was read until then, which its frames hold.
+            return layout.FileBroken(str(error))
+
+    def _keep(self, key: layout.FileKey, series: layout.Series | layout.FileBroken) -> None:
+        """Keep what a file holds, and of the others what was asked for last; a call inside the lock."""
+        self._series[key] = series
+        self._points += _points_of(series)
+        while len(self._series) > 1 and (len(self._series) > MAX_CACHED_SERIES or self._points > MAX_CACHED_POINTS):
+            self._points -= _points_of(self._series.popitem(last=False)[1])
 
     def _point(self, instrument: Instrument, row: layout.Row) -> PricePoint:
         """Return one point, checked only when somebody may see it."""
@@ -298,3 +343,7 @@ class Archive:
         except ValueError as error:
             at = format_instant(row[0])
             raise layout.FileBroken(f"the price of token {instrument.id} at {at} cannot be read: {error}") from error
+
+
+def _points_of(series: layout.Series | layout.FileBroken) -> int:
+    return 0 if isinstance(series, layout.FileBroken) else len(series)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, ValidationError, model_validator
 
 from predibot.domain.event import Event, FeeSchedule, Market, MarketRef, Skip, Tag
 from predibot.domain.price import Quote
@@ -38,6 +38,7 @@ RESULT_FIELDS = frozenset(
 _STATES_RESULT = re.compile(f'"(?:{"|".join(sorted(RESULT_FIELDS))})":')
 
 _List = BeforeValidator(fields.json_list)
+"""Before it `FailFast()`: of a million wrong entries only the first is told."""
 
 
 class _Wire(BaseModel):
@@ -70,9 +71,9 @@ class _MarketWire(_Wire):
     id: fields.VenueId
     question: fields.StatedText
     condition_id: fields.ConditionId = Field(default=None, alias="conditionId")
-    token_ids: Annotated[list[fields.TokenId], _List] = Field(default=[], alias="clobTokenIds")
-    outcomes: Annotated[list[fields.StatedText], _List] = []
-    prices: Annotated[list[fields.Price], _List] = Field(default=[], alias="outcomePrices")
+    token_ids: Annotated[list[fields.TokenId], FailFast(), _List] = Field(default=[], alias="clobTokenIds")
+    outcomes: Annotated[list[fields.StatedText], FailFast(), _List] = []
+    prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     description: fields.LongText = ""
     closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
     closed: fields.OptionalFlag = None
@@ -136,7 +137,7 @@ class _EventWire(_Wire):
     slug: fields.ShortText = ""
     description: fields.LongText = ""
     closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
-    tags: Annotated[list[_TagWire], _List, Field(max_length=MAX_TAGS)] = []
+    tags: Annotated[list[_TagWire], FailFast(), _List, Field(max_length=MAX_TAGS)] = []
     closed: fields.OptionalFlag = None
     archived: fields.OptionalFlag = None
     volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
@@ -166,7 +167,7 @@ class _SettlementWire(_Wire):
 
     id: fields.VenueId
     closed: fields.OptionalFlag = None
-    prices: Annotated[list[fields.Price], _List] = Field(default=[], alias="outcomePrices")
+    prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     closed_at: fields.OptionalInstant = Field(default=None, alias="closedTime")
 
     @property

@@ -1,6 +1,8 @@
 """What was under way in a process that is gone: booked at its worst case by the process that started it."""
 
 import signal
+import subprocess
+from contextlib import suppress
 from typing import Any
 
 import psutil
@@ -10,7 +12,8 @@ from sqlalchemy import text
 from predibot.ledger.store import Store
 from tests.agents.chat_server import ChatServer, Said, chat_server, completion, error, hang
 from tests.jobs.deciding.test_needs import BY_PROPERTY, GIVEN_UP, HEAD, JUDGED, recipe, served
-from tests.jobs.program import Program, document_of, wait_until
+from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.test_killed import claimed
 
 LIMIT = "[limits.run]\nusd = 9"
 KNOWN_USD = 0.025
@@ -62,6 +65,51 @@ def test_a_process_that_is_killed_by_somebody_else_is_booked_for_and_its_decisio
     assert (spent_usd, reserved) == (pytest.approx(KNOWN_USD + WORST_USD), 0)
     # The second try was refused and cost nothing; of the first one nobody knows.
     assert rows == [("failed", None, 0.0)]
+
+
+def killed_and_replaced(pid: int) -> None:
+    """Kill the only worker of a process, and wait until there is another, which needs a moment to begin."""
+    (worker,) = workers_of(pid)
+    worker.kill()
+
+    def is_replaced() -> bool:
+        with suppress(psutil.Error):
+            return any(each.pid != worker.pid for each in workers_of(pid))
+        return False
+
+    wait_until(is_replaced)
+
+
+def said(process: "subprocess.Popen[str]", words: str) -> None:
+    """Wait until a process says something on its error output."""
+    assert process.stderr is not None
+    assert any(words in line for line in process.stderr), f"it ended and never said {words!r}"
+
+
+def test_what_cannot_be_booked_when_a_process_dies_is_booked_at_the_end_and_the_others_go_on(endless: Program) -> None:
+    ledger = endless.folder / "ledger.db"
+    with chat_server(completion(), Said(act=hang), error(401)) as server:
+        process = endless.decide(asks(endless, server), "--events", "1", *ONE_PROCESS)
+        wait_until(lambda: len(server.asked) == 2)
+        ledger.rename(endless.folder / "away.db")
+        for worker in workers_of(process.pid):
+            worker.kill()
+        said(process, "could not book what a process that ended had under way")
+        (endless.folder / "away.db").rename(ledger)
+        document_of(process, code=4)
+    assert booked(endless)[:2] == (pytest.approx(KNOWN_USD + WORST_USD), 0)
+
+
+def test_a_process_that_does_not_find_the_ledger_is_replaced_like_one_that_dies(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "1.0"))
+    ledger = program.folder / "ledger.db"
+    process = program.decide("--bots", "slow", *ONE_PROCESS)
+    wait_until(lambda: claimed(program) > 0)
+    killed_and_replaced(process.pid)
+    ledger.rename(program.folder / "away.db")
+    said(process, "a process ended: there is no ledger at")
+    (program.folder / "away.db").rename(ledger)
+    assert document_of(process)["totals"]["recorded"] == 3
 
 
 def test_a_process_that_hangs_as_a_whole_is_booked_for_when_it_is_killed(endless: Program) -> None:
