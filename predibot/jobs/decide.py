@@ -155,7 +155,7 @@ def decide(
     if not undecided and any(made.values()):
         _pack(store, run.stored.id)
     taken_over = f"{undecided} decisions are under way in another process; run the same command again"
-    too_late = f"{len(missed)} decisions missed their turn: their accounts went on with a later slot"
+    too_late = f"decisions that missed their turn, as their accounts went on with a later slot: {len(missed)}"
     said = (*([taken_over] if undecided else []), *([too_late] if missed else []))
     notes = (*run.notes, *_remarks(reports), *said)
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)

@@ -81,8 +81,8 @@ def _on_imported(n: int) -> str:
 def _on_unscored(games: Mapping[str, int]) -> str:
     made = " and ".join(f"{n:,} of game {game}" for game, n in games.items())
     return (
-        f"decisions on no event are in no score above, nor what they cost: {made}. `predibot export decisions` lists "
-        "them, `predibot ledger verify` recomputes their accounts"
+        f"decisions on no event are in no score above, nor what they cost: {made}. `predibot export --table decisions` "
+        "lists them, `predibot ledger verify` recomputes their accounts"
     )
 
 

@@ -134,6 +134,7 @@ class StoredDecision:
     """How many tries failed."""
     next_try_at: datetime | None = None
     """When one that failed is tried again unasked, at the earliest; None for at once, or never."""
+    subject_kind: str = "event"
 
     @property
     def failed_for_good(self) -> bool:
@@ -211,7 +212,7 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
     for decision_id, *values in connection.execute(query):
         bets_of.setdefault(decision_id, []).append(StoredBet(*values))
     rows = connection.execute(
-        select(decisions, bots.c.name, subjects.c.subject_id, tasks.c.failures, tasks.c.next_try_at)
+        select(decisions, bots.c.name, subjects.c.kind, subjects.c.subject_id, tasks.c.failures, tasks.c.next_try_at)
         .join(bots, bots.c.id == decisions.c.bot_id)
         .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(tasks, tasks.c.id == decisions.c.task_id)
@@ -232,6 +233,7 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
             reason_kind=row.reason_kind,
             failures=row.failures,
             next_try_at=row.next_try_at,
+            subject_kind=row.kind,
         )
         for row in rows
     )
