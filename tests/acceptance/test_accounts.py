@@ -145,3 +145,18 @@ def test_an_earlier_slot_than_the_account_s_last_has_missed_its_turn(folder: Pat
     assert "decisions that missed their turn, as their accounts went on with a later slot: 2" in " ".join(told.split())
     assert [kind for kind, *_ in rows(folder, JOURNAL)] == ["deposit", "fill"]
     said(folder, site, "ledger", "verify")
+
+
+def test_what_an_account_holds_has_the_price_of_the_slot_though_the_run_plays_another_event(
+    folder: Path, site: Path
+) -> None:
+    decided(folder, site, SLOTS[0])
+    made = decided(folder, site, "2026-02-25T12:00:00Z", "--events", "1")
+    assert made["acme_buyer"]["status"] == "recorded"
+    shares = "journal JOIN instruments i ON i.id = instrument_row JOIN markets m ON m.id = i.market_row"
+    held = f"SELECT event_row FROM {shares}"
+    assert set(rows(folder, held)).isdisjoint(rows(folder, "SELECT event_row FROM run_events WHERE run_id = 2"))
+    valued = "SELECT marks.priced_at, v.at FROM marks JOIN valuations v ON v.at = marks.at AND v.account_id = 1"
+    ((priced_at, at),) = rows(folder, valued)
+    assert priced_at == at
+    said(folder, site, "ledger", "verify")
