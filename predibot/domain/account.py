@@ -12,6 +12,8 @@ JOURNAL_KINDS: tuple[JournalKind, ...] = get_args(JournalKind)
 Mode = Literal["live", "replay"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 """Of the runs that an account plays in; scores never mix them."""
+ACCOUNT_SUBJECTS = ("portfolio", "cohort")
+"""The kinds of subjects of which a bot has an account; a decision on any other books into none."""
 
 
 @dataclass(frozen=True, slots=True)

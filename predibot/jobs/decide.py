@@ -148,21 +148,26 @@ def decide(
             raise
     stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
     reports = _reports(stored, made, bots, subjects)
-    undecided = len(jobs) - len(reports)
+    reported = {(each.stored.bot, each.stored.subject_id) for each in reports}
+    # What nobody made, here or elsewhere, and what nobody will.
+    missed = [key for key, made_here in made.items() if key not in reported and not made_here]
+    undecided = len(jobs) - len(reports) - len(missed)
     if not undecided and any(made.values()):
         _pack(store, run.stored.id)
     taken_over = f"{undecided} decisions are under way in another process; run the same command again"
-    notes = (*run.notes, *_remarks(reports), *([taken_over] if undecided else []))
+    too_late = f"decisions that missed their turn, as their accounts went on with a later slot: {len(missed)}"
+    said = (*([taken_over] if undecided else []), *([too_late] if missed else []))
+    notes = (*run.notes, *_remarks(reports), *said)
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
 
 
 def _require_events(worker: Worker, subjects: Sequence[Subject]) -> None:
-    """Refuse subjects that a worker cannot look up before any bot is asked about one."""
+    """Refuse events that the run does not play before any bot is asked about one."""
     for subject in subjects:
-        if subject.kind != "event" or subject.id not in worker.events:
+        if subject.kind == "event" and subject.id not in worker.events:
             raise UsageError(
-                f"game {worker.game.name!r} asks about {subject.kind} {subject.id[:60]!r}, which is no event of the "
-                "run; only decisions on those can be kept. Take another game"
+                f"game {worker.game.name!r} asks about event {subject.id[:60]!r}, which is none of the run. Take "
+                "another game"
             )
 
 

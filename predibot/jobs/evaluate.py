@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -20,7 +20,14 @@ from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pa
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import RunSummary, StoredRun, imported_decisions, list_runs, stored_runs
+from predibot.ledger.write.runs import (
+    RunSummary,
+    StoredRun,
+    decisions_on_no_event,
+    imported_decisions,
+    list_runs,
+    stored_runs,
+)
 from predibot.plugins.venues import checked, instruments_of
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 
@@ -54,6 +61,7 @@ def evaluate(
             # Each row may be well, and not fit to the others.
             raise _not_ours(store, error) from error
         imported = imported_decisions(connection, venue_name, as_of)
+        unscored = decisions_on_no_event(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
     try:
         with store.rows_blamed():
             found = evaluation_of(record, as_of, question)
@@ -62,6 +70,8 @@ def evaluate(
         raise _not_ours(store, error) from error
     if imported:
         found = replace(found, notes=(*found.notes, _on_imported(imported)))
+    if unscored:
+        found = replace(found, notes=(*found.notes, _on_unscored(unscored)))
     if key is not None:
         _store(store, partial(store.run_write, partial(keep_memo, key=key, content=evaluation_to_text(found))))
     return found
@@ -70,6 +80,14 @@ def evaluate(
 def _on_imported(n: int) -> str:
     decisions = "1 decision of the ledger was" if n == 1 else f"{n:,} decisions of the ledger were"
     return f"{decisions} imported: when they were made, and at which prices, is what their files say"
+
+
+def _on_unscored(games: Mapping[str, int]) -> str:
+    made = " and ".join(f"{n:,} of game {game}" for game, n in games.items())
+    return (
+        f"decisions on no event are in no score above, nor what they cost: {made}. `predibot export --table decisions` "
+        "lists them, `predibot ledger verify` recomputes their accounts"
+    )
 
 
 def code_digest() -> str:

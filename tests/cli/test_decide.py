@@ -26,7 +26,14 @@ def test_the_document_has_the_keys_of_the_contract_in_their_order(predibot: Pred
     assert list(document["passed_over"][0]) == ["event_id", "title", "rule", "reason"]
     decision = document["decisions"][0]
     assert list(decision)[:7] == ["bot", "event_id", "status", "bets", "unallocated_usd", "cost_usd", "message"]
-    assert list(decision)[7:] == ["stored_status", "reason_kind", "failed_for_good", "next_try_at", "notes"]
+    assert list(decision)[7:] == [
+        "stored_status",
+        "reason_kind",
+        "failed_for_good",
+        "next_try_at",
+        "notes",
+        "subject_kind",
+    ]
     assert list(decision["bets"][0]) == ["market_id", "bet_usd", "probability", "confidence", "price_yes"]
     assert said.out.count("\n") == 1
 

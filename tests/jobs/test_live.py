@@ -122,6 +122,13 @@ def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(stor
     assert min(shown for shown, _, _ in rows) > to_microseconds(report.run.as_of)
 
 
+def test_an_account_is_shown_a_market_that_closed_meanwhile_without_a_quote(live: Live, event: Event) -> None:
+    board = QuoteBoard(live.venue, lambda: live.now)
+    assert board.still_quoted(event) == board.quoted(event)
+    live.now = (event.closes_at or live.now) + 20 * DAY
+    assert {market.quote for market in board.still_quoted(event).markets} == {None}
+
+
 def test_a_market_that_closed_meanwhile_makes_the_decision_fail(store: Store, live: Live) -> None:
     first = live.decide(store, "market_price")
     live.now = max(event.closes_at or live.now for event in first.events) + 20 * DAY

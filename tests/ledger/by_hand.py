@@ -111,17 +111,17 @@ def finished_with(
     staked = sum(abs(usd) for usd, _ in said.values())
     shown = {market.id: market.quote for market in event.markets if market.quote is not None}
     booking = Booking(tuple(bets), tuple(orders), unallocated_usd=1.0 - staked)
-    return Finished("recorded", at, event, decision=decision, booking=booking, shown=shown, booked=shown)
+    return Finished("recorded", at, (event,), decision=decision, booking=booking, shown=shown, booked=shown)
 
 
 def abstained(event: Event, *, at: datetime = NOW) -> Finished:
     """Return how a bot ended that did not decide."""
-    return Finished("abstained", at, event, Abstention("no idea").reason)
+    return Finished("abstained", at, (event,), Abstention("no idea").reason)
 
 
 def failed(event: Event, *, at: datetime = NOW, message: str = "broke") -> Finished:
     """Return how a bot ended that crashed."""
-    return Finished("failed", at, event, message)
+    return Finished("failed", at, (event,), message)
 
 
 def take(
@@ -150,6 +150,8 @@ def put(store: Store, run: StoredRun, bot_name: str | BotPlan, held: Claim, fini
 
 def decide(store: Store, run: StoredRun, bot_name: str | BotPlan, finished: Finished) -> None:
     """Claim and store one decision."""
-    held = take(store, run, bot_name, finished.event, claimant(began_at=finished.decided_at), now=finished.decided_at)
+    held = take(
+        store, run, bot_name, finished.events[0], claimant(began_at=finished.decided_at), now=finished.decided_at
+    )
     assert isinstance(held, Claim)
     put(store, run, bot_name, held, finished)

@@ -163,10 +163,10 @@ class AgentSetup:
         self,
         context: Context,
         bot: BotSpec,
-        event: Event,
+        events: Sequence[Event],
         listener: Callable[[int, Step], None] | None = None,
     ) -> Context:
-        """Return a context with what the bot decides on an event with; for one thread and one decision."""
+        """Return a context with what the bot decides on these events with; for one thread and one decision."""
         now = context.now
         trace = Trace(self.keys.secrets(), untrusted_mark=context.untrusted_mark)
         trace.listener = listener
@@ -193,7 +193,7 @@ class AgentSetup:
             tools=self._tools(bot.needs.tools, trace, budget, now),
             meter=budget,
             trace=trace,
-            history=lambda market_id: self._history(event, market_id, now),
+            history=lambda market_id: self._history(events, market_id, now),
             deadline_seconds=deadline_seconds,
         )
 
@@ -435,8 +435,8 @@ class AgentSetup:
         key_name = None if own_url(name) is None and key is None else _search_key_name(name)
         return Destination(host, key_name, key is not None)
 
-    def _history(self, event: Event, market_id: str, now: datetime) -> tuple[PricePoint, ...]:
-        market = event.market(market_id)
+    def _history(self, events: Sequence[Event], market_id: str, now: datetime) -> tuple[PricePoint, ...]:
+        market = next((found for event in events if (found := event.market(market_id)) is not None), None)
         return () if market is None else self._histories.daily(market, now)
 
 

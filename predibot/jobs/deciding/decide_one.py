@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, Protocol, cast
@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from predibot.agents.answer.result import LoopEnded
 from predibot.config import Settings
 from predibot.contracts import Context, Game, Venue
+from predibot.domain.account import ACCOUNT_SUBJECTS, Account
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import (
     REASON_KINDS,
@@ -44,12 +45,14 @@ from predibot.errors import (
     words_of,
 )
 from predibot.games.fills import MidFills
+from predibot.jobs.deciding.account_turn import AccountTurn, account_turn
 from predibot.jobs.deciding.activity import Watch, of_step, unwatched
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.quotes import QuoteBoard, quotes_of
 from predibot.jobs.deciding.sources import lasting, sources_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
+from predibot.ledger.write.accounts import claim_with_account, open_account
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, held_claim, new_token
 from predibot.ledger.write.decisions import (
     Finished,
@@ -58,6 +61,7 @@ from predibot.ledger.write.decisions import (
     stored_decisions,
 )
 from predibot.ledger.write.events import Catalogue
+from predibot.ledger.write.runs import StoredRun
 from predibot.plugins.strategies import StrategySpec, load_strategy
 from predibot.plugins.venues import payloads_of
 from predibot.recipe.recipe import BotSpec
@@ -87,7 +91,7 @@ class DecideJob:
 class ContextSetup(Protocol):
     """Gives a bot's context the models, tools, budget and trace that its strategy declares."""
 
-    def set_up(self, context: Context, bot: BotSpec, event: Event, listener: StepListener) -> Context:
+    def set_up(self, context: Context, bot: BotSpec, events: Sequence[Event], listener: StepListener) -> Context:
         """Return the context with all of it; the listener is told of each step of the trace."""
         ...
 
@@ -99,6 +103,7 @@ class Worker:
     store: Store
     venue: Venue
     game: Game
+    run: StoredRun
     run_at: datetime
     events: Mapping[str, Event]
     catalogue: Catalogue
@@ -118,12 +123,19 @@ class Worker:
     under_way: dict[tuple[int, Subject], Context] = field(default_factory=dict)
     """The contexts of the decisions that are under way here, by bot and subject."""
 
-    def view(self, subject: Subject, event: Event) -> Any:
+    def view(self, subject: Subject, events: Sequence[Event], account: Account | None) -> Any:
         """Return what a bot is shown."""
         payloads = payloads_of(self.venue.name)
         # What in it states a result, only its venue knows.
-        shown = replace(event, payload="" if payloads is None else payloads.without_results(event.payload))
-        return self.game.view(subject, [shown], venue=self.venue.name)
+        shown = [
+            replace(event, payload="" if payloads is None else payloads.without_results(event.payload))
+            for event in events
+        ]
+        return self.game.view(subject, shown, venue=self.venue.name, account=account)
+
+    def events_of(self, subject: Subject) -> tuple[Event, ...]:
+        """Return what of the run a decision is about: its event, or for any other subject all of them."""
+        return (self.events[subject.id],) if subject.kind == "event" else tuple(self.events.values())
 
     def instant(self) -> datetime:
         """Return what the bot's clock shows: now where the venue is live, else the run's instant."""
@@ -135,8 +147,8 @@ class WorkResult:
     """What a worker reports: how the decision ended, or why it was not made here."""
 
     job: DecideJob
-    status: Status | Literal["claimed"]
-    """A decision's status, or `claimed` while somebody else is at it."""
+    status: Status | Literal["claimed", "missed"]
+    """A decision's status, `claimed` while somebody else is at it, or `missed` where a later slot had the account."""
     made_here: bool
 
 
@@ -153,20 +165,26 @@ def work(job: DecideJob, worker: Worker) -> WorkResult:
         BaseException: Whatever a strategy raised that is no error of ours, after it
             was recorded.
     """
-    held = _claimed(job, worker)
+    held, account_id = _claimed(job, worker)
     if isinstance(held, Taken):
-        return WorkResult(job, cast(Status | Literal["claimed"], held.status), made_here=False)
+        return WorkResult(job, cast(Status | Literal["claimed", "missed"], held.status), made_here=False)
     began = time.monotonic()
     context: Context | None = None
+    turn: AccountTurn | None = None
     try:
-        context = worker.under_way[job.bot_id, job.subject] = _context(job, worker)
-        return _store(job, worker, held, _with_trace(_decided(job, worker, began, context), worker, context))
+        turn = None if account_id is None else _turn(job, worker, account_id)
+        context = worker.under_way[job.bot_id, job.subject] = _context(job, worker, turn)
+        done = _decided(job, worker, began, context, turn)
+        return _store(job, worker, held, _with_trace(done, worker, context), turn)
     except LedgerError:
         raise
+    except VenueError as error:
+        # Before anything was asked: of what the account holds.
+        return _store(job, worker, held, _with_trace(_failed(worker, str(error), began), worker, context))
     except BaseException as error:
         # Of whatever class, a cancellation of the strategy's own too: a claim that nobody finishes is paid for again.
-        failed = _failed(job, worker, words_of(error), began)
-        _store(job, worker, held, _with_trace(failed, worker, context))
+        failed = _failed(worker, words_of(error), began)
+        _store(job, worker, held, _with_trace(failed, worker, context), turn)
         raise
     finally:
         # Where it was given up and is made anew meanwhile, the other's stays.
@@ -190,8 +208,7 @@ def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> Non
         lambda connection: held_claim(connection, job.run_id, job.bot_id, job.subject, worker.claimant.owner)
     )
     if held is not None:
-        event = worker.events[job.subject.id]
-        failed = Finished("failed", worker.instant(), event, message, seconds=seconds)
+        failed = Finished("failed", worker.instant(), message=message, seconds=seconds)
         _store(job, worker, held, _so_far(job, worker, failed, context))
 
 
@@ -207,10 +224,38 @@ def _so_far(job: DecideJob, worker: Worker, failed: Finished, context: Context |
     return replace(failed, cost_usd=None) if is_unknown else failed
 
 
-def _claimed(job: DecideJob, worker: Worker) -> Claim | Taken:
-    token, now = new_token(), worker.clock()
-    return worker.store.run_write(
-        lambda connection: claim(connection, job.run_id, job.bot_id, job.subject, worker.claimant, now=now, token=token)
+def _claimed(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]:
+    """Return the claim, and the account it is on, where the subject has one."""
+    about, who = (job.bot_id, job.subject), worker.claimant
+    now, token = worker.clock(), new_token()
+
+    def of_account(connection: Connection) -> tuple[Claim | Taken, int]:
+        account_id = open_account(
+            connection,
+            worker.run,
+            job.bot,
+            job.subject,
+            mode="live" if worker.venue.live else "replay",
+            deposit_usd=worker.game.stake_usd,
+            at=worker.run.as_of,
+        )
+        held = claim_with_account(connection, account_id, worker.run, *about, who, now=now, token=token)
+        return held, account_id
+
+    if job.subject.kind in ACCOUNT_SUBJECTS:
+        return worker.store.run_write(of_account)
+    held = worker.store.run_write(lambda connection: claim(connection, job.run_id, *about, who, now=now, token=token))
+    return held, None
+
+
+def _turn(job: DecideJob, worker: Worker, account_id: int) -> AccountTurn:
+    return account_turn(
+        account_id,
+        worker.events_of(job.subject),
+        store=worker.store,
+        venue=worker.venue,
+        board=worker.board,
+        now=worker.instant(),
     )
 
 
@@ -239,39 +284,40 @@ def _refusals(steps: Iterable[Step]) -> tuple[str, ...]:
     return tuple(f"{model} does not take {name}, and answered without it" for model, name in refused)
 
 
-def _decided(job: DecideJob, worker: Worker, began: float, context: Context) -> Finished:
+def _decided(job: DecideJob, worker: Worker, began: float, context: Context, turn: AccountTurn | None) -> Finished:
     """Return how a decision ended, where it ended in a way we know."""
     try:
-        return _decide(job, worker, began, context)
+        return _decide(job, worker, began, context, turn)
     except AnswerError as error:
-        event = worker.events[job.subject.id]
         seconds = time.monotonic() - began
-        return Finished("refused", worker.instant(), event, str(error), seconds=seconds)
+        return Finished("refused", worker.instant(), message=str(error), seconds=seconds)
     except (BudgetSpent, LoopEnded) as error:
         # The latter in a rerun, for a reason that is in no step.
-        event = worker.events[job.subject.id]
         seconds = time.monotonic() - began
+        events = worker.events_of(job.subject)
         return Finished(
             "abstained",
             worker.instant(),
-            event,
+            events,
             str(error),
-            shown=quotes_of(event),
+            shown=quotes_of(events),
             seconds=seconds,
             reason_kind=error.kind if isinstance(error, LoopEnded) else "budget",
         )
     except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
-        return _failed(job, worker, str(error), began)
+        return _failed(worker, str(error), began)
 
 
-def _context(job: DecideJob, worker: Worker) -> Context:
+def _context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> Context:
     """Return what a bot decides with, the view as the run froze it."""
-    event = worker.events[job.subject.id]
+    events = worker.events_of(job.subject) if turn is None else turn.events
+    account = None if turn is None else turn.account
     context = Context(
         now=worker.instant(),
-        view=worker.view(job.subject, event),
+        view=worker.view(job.subject, events, account),
         game=worker.game,
         rng=seeded(*job.seed_parts),
+        account=account,
         model=OpenedModels(job.strategy),
         history=_undeclared_history(job.strategy.name),
     )
@@ -281,7 +327,7 @@ def _context(job: DecideJob, worker: Worker) -> Context:
     def told(number: int, step: Step) -> None:
         worker.watch(of_step(job.bot, job.subject.id, number, step))
 
-    return worker.agents.set_up(context, worker.bots[job.bot], event, told)
+    return worker.agents.set_up(context, worker.bots[job.bot], events, told)
 
 
 def _undeclared_history(strategy: str) -> Callable[[str], tuple[PricePoint, ...]]:
@@ -315,9 +361,11 @@ def _said(stored: StoredDecision) -> Decision | None:
     )
 
 
-def _decide(job: DecideJob, worker: Worker, began: float, context: Context) -> Finished:
-    shown = worker.board.quoted(worker.events[job.subject.id])
-    view = worker.view(job.subject, shown)
+def _decide(job: DecideJob, worker: Worker, began: float, context: Context, turn: AccountTurn | None) -> Finished:
+    # An event whose market closed meanwhile is decided no more; an account goes on with the others.
+    quoted = worker.board.quoted if job.subject.kind == "event" else worker.board.still_quoted
+    shown = tuple(map(quoted, worker.events_of(job.subject) if turn is None else turn.events))
+    view = worker.view(job.subject, shown, context.account)
     context = replace(context, now=worker.instant(), view=view, members=_members(job, worker))
     answer = load_strategy(job.strategy).decide(context)
     _check_answer(answer, job.strategy.name)
@@ -333,11 +381,16 @@ def _decide(job: DecideJob, worker: Worker, began: float, context: Context) -> F
             seconds=seconds,
             reason_kind=answer.kind,
         )
-    booked = worker.board.quoted(shown)
-    prices = prices_of(booked, worker.venue.name)
-    booking = worker.game.book(answer, view, None, prices, MidFills())
-    if booking.journal:
-        raise PluginError(f"game {worker.game.name!r} books into an account, and none was opened for it")
+    booked = tuple(map(quoted, shown))
+    prices = {named: price for event in booked for named, price in prices_of(event, worker.venue.name).items()}
+    booking = worker.game.book(answer, view, context.account, prices, MidFills())
+    if turn is not None:
+        turn.require(booking.journal, worker.game.name)
+    elif booking.journal:
+        raise PluginError(
+            f"game {worker.game.name!r} books into an account, and a {job.subject.kind} has none; subjects with one "
+            f"are of kind {' or '.join(ACCOUNT_SUBJECTS)}"
+        )
     return Finished(
         "recorded",
         worker.instant(),
@@ -380,9 +433,8 @@ def _check_answer(answer: object, strategy: str) -> None:
         raise PluginError(f"strategy {strategy!r} gave a reason or a note that is no text; write it as a string")
 
 
-def _failed(job: DecideJob, worker: Worker, message: str, began: float) -> Finished:
-    event = worker.events[job.subject.id]
-    return Finished("failed", worker.instant(), event, message, seconds=time.monotonic() - began)
+def _failed(worker: Worker, message: str, began: float) -> Finished:
+    return Finished("failed", worker.instant(), message=message, seconds=time.monotonic() - began)
 
 
 def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
@@ -408,8 +460,14 @@ def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
     return replace(finished, message=hidden(finished.message), decision=decision, sources=sources)
 
 
-def _store(job: DecideJob, worker: Worker, held: Claim, finished: Finished) -> WorkResult:
+def _store(
+    job: DecideJob, worker: Worker, held: Claim, finished: Finished, turn: AccountTurn | None = None
+) -> WorkResult:
     now = worker.clock()
+    if turn is not None:
+        finished = replace(finished, account_id=turn.id)
+        if turn.marks is not None:
+            finished = replace(finished, valued_at=turn.at, marks=turn.marks)
     finished = _without_secrets(finished, worker.secrets)
     finished = replace(finished, could_cost=bool(job.strategy.needs.models or job.strategy.needs.tools))
 
@@ -431,7 +489,8 @@ def _store(job: DecideJob, worker: Worker, held: Claim, finished: Finished) -> W
         return WorkResult(job, "claimed", made_here=False)
     except LedgerUnusable as error:
         paid = " and was paid for" if finished.was_paid else ""
+        about = f"{job.subject.kind} {job.subject.id}"
         raise LedgerUnusable(
-            f"what {job.bot} said of event {job.subject.id}{paid} is lost; the next call asks again: {error}"
+            f"what {job.bot} said of {about}{paid} is lost; the next call asks again: {error}"
         ) from error
     return WorkResult(job, finished.status, made_here=True)

@@ -1,7 +1,7 @@
 """Quotes for booking: taken anew where the venue is live, at most a minute old."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -33,13 +33,24 @@ class QuoteBoard:
         """
         if not self._venue.live:
             return event
-        quotes = self._fresh(event)
-        gone = [market.id for market in event.markets if market.id not in quotes]
+        fresh = self.still_quoted(event)
+        gone = [market.id for market in fresh.markets if market.quote is None]
         if gone:
             raise MarketClosed(
                 f"event {event.id} cannot be decided any more: market {', '.join(gone)} closed meanwhile"
             )
-        return replace(event, markets=tuple(replace(market, quote=quotes[market.id]) for market in event.markets))
+        return fresh
+
+    def still_quoted(self, event: Event) -> Event:
+        """Return the event with the quotes of now, and without one where a market trades no more; for accounts.
+
+        Raises:
+            VenueError: If the quotes could not be had.
+        """
+        if not self._venue.live:
+            return event
+        quotes = self._fresh(event)
+        return replace(event, markets=tuple(replace(market, quote=quotes.get(market.id)) for market in event.markets))
 
     def _fresh(self, event: Event) -> Mapping[str, Quote]:
         with self._lock:
@@ -53,6 +64,6 @@ class QuoteBoard:
             return taken[1]
 
 
-def quotes_of(event: Event) -> Mapping[str, Quote]:
-    """Return the quotes an event carries, by market id."""
-    return {market.id: market.quote for market in event.markets if market.quote is not None}
+def quotes_of(events: Iterable[Event]) -> Mapping[str, Quote]:
+    """Return the quotes that events carry, by market id."""
+    return {market.id: market.quote for event in events for market in event.markets if market.quote is not None}

@@ -75,6 +75,7 @@ def make_worker(
         store=store,
         venue=opened.venue,
         game=recipe.make_game(),
+        run=run,
         run_at=run.as_of,
         events={event.id: event for event in events},
         catalogue=known,

@@ -175,7 +175,7 @@ def _finished(replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
     answered = replace(event, markets=tuple(market for market in event.markets if market.id in said))
     common = {
         "decided_at": answer.decided_at,
-        "event": event,
+        "events": (event,),
         "shown": quotes,
         "cost_usd": None,
         "seconds": (answer.decided_at - answer.started_at).total_seconds(),

@@ -1,7 +1,7 @@
 """Rerunning a run: every decision made again from its recorded answers, and compared with the stored one."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -49,13 +49,16 @@ class Rerun:
     """The tables whose rows are not the same, or why it was not rerun."""
 
 
+_NO_EVENT = "it is about no event: what the account held then is in no trace"
+
+
 @dataclass(frozen=True, slots=True)
 class _Recorded:
     """Sets a context up with what was recorded."""
 
     record: Record
 
-    def set_up(self, context: Context, bot: BotSpec, event: Event, listener: StepListener) -> Context:
+    def set_up(self, context: Context, bot: BotSpec, events: Sequence[Event], listener: StepListener) -> Context:
         """Return what the decision is made with again."""
         return self.record.set_up(context, bot.strategy, bot.terms.settings)
 
@@ -106,7 +109,8 @@ def rerun(
                 _decide_again(decide_job(replica, bot, bot_rows, Subject("event", event.id)), own)
                 found.append(_compared(stored, before, again, record))
             listener(Progress("rerun", len(found), len(before), f"{bot.name} on {event.id}"))
-    return tuple(found)
+    others = [rows["decisions"][0] for rows in before.values() if rows["decisions"][0]["subject_kind"] != "event"]
+    return (*found, *(Rerun(row["bot"], row["subject_id"], row["status"], None, _NO_EVENT) for row in others))
 
 
 def _with_needs(recipe: Recipe) -> tuple[Recipe, Mapping[str, str]]:
@@ -149,6 +153,7 @@ def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Rec
         store=store,
         venue=venue,
         game=recipe.make_game(),
+        run=run,
         run_at=run.as_of,
         events={event.id: event for event in events},
         catalogue=known,

@@ -66,7 +66,8 @@ class Dispatch:
         if result.status == "claimed":
             self.listener(Progress("decide", len(self.made), len(self.jobs), "waiting for another process"))
             return False
-        self._note(job, result.status, made_here=result.made_here)
+        status = "skipped" if result.status == "missed" else result.status
+        self._note(job, status, made_here=result.made_here)
         return True
 
     def _note(self, job: DecideJob, status: State, *, made_here: bool) -> None:

@@ -75,10 +75,11 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
 
     said, placed, bought, quoted = rows("forecasts"), rows("bets"), rows("fills"), rows("quotes")
     asked = {
-        (event.id, market.id): question_sha256(event, market)
+        event.id: {market.id: question_sha256(event, market) for market in event.markets}
         for event in frozen_events(connection, run_id)
-        for market in event.markets
     }
+    # What is about no event is about all that the run plays.
+    anywhere = {market: digest for of_event in asked.values() for market, digest in of_event.items()}
     stake_usd = make_game(game).stake_usd if game in game_names() else None
     for (bot, kind, subject), (decision, *others) in rows("decisions").items():
         name = f"{key}/{bot}/{subject}"
@@ -92,7 +93,7 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
         checked.count("money conserved", is_bet and decision["status"] == "recorded")
         found: dict[str, Iterator[str]] = {
             "forecasts in range": _forecasts(own[0], decision),
-            "questions as asked": _questions(own[0], subject, asked),
+            "questions as asked": _questions(own[0], asked.get(subject, {}) if kind == "event" else anywhere),
             "quotes of bets": _quotes(own[1], own[3]),
             # What an account has is in its journal.
             "money conserved": _money(decision, own[1], own[2], stake_usd or 0.0) if is_bet else iter(()),
@@ -114,9 +115,9 @@ def _within(value: object, most: float) -> bool:
     return isinstance(value, int | float) and 0.0 <= value <= most
 
 
-def _questions(said: list[Row], subject: str, asked: Mapping[tuple[str, str], str]) -> Iterator[str]:
+def _questions(said: list[Row], asked: Mapping[str, str]) -> Iterator[str]:
     for row in said:
-        known = asked.get((subject, row["market_id"]))
+        known = asked.get(row["market_id"])
         if known is None:
             yield f"{row['market_id']}: the run plays no such market of this event"
         elif known != row["question_sha256"]:

@@ -37,7 +37,7 @@ def track_record(
     recipe: str | None = None,
     bot_names: Sequence[str] = (),
 ) -> TrackRecord:
-    """Return all decisions of a venue's runs that are not void, with what was known at the instant.
+    """Return all decisions on events of a venue's runs that are not void, with what was known at the instant.
 
     Args:
         connection: A reading transaction.
@@ -150,7 +150,8 @@ def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | 
     head = np.column_stack([head[:, :4], run[:, 1], head[:, 4:], run[:, 2], run[:, 0]])
     bet = np.concatenate([np.zeros((0, 8)), *(each.bets for each in found)])
     bet[:, 0] += np.repeat(first, [len(each.bets) for each in found])
-    known = head[:, 3] <= to_microseconds(as_of)
+    # What is about no event has no place in scores of bets and forecasts.
+    known = (head[:, 3] <= to_microseconds(as_of)) & (head[:, 5] > 0.0)
     return (head, bet) if known.all() else _only(known, head, bet)
 
 

@@ -13,7 +13,16 @@ from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
 from predibot.errors import ClaimLost
 from predibot.games.accounts import account_of, value_usd
-from predibot.ledger.schema.tables import AccountRow, JournalEntryRow, MarkRow, ValuationRow
+from predibot.ledger.schema.tables import (
+    AccountRow,
+    DecisionRow,
+    EventRow,
+    JournalEntryRow,
+    MarketRow,
+    MarkRow,
+    OrderRow,
+    ValuationRow,
+)
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, tasks
 from predibot.ledger.write.events import instrument_row, instruments
@@ -21,6 +30,11 @@ from predibot.ledger.write.runs import StoredRun
 
 accounts, journal = table_of(AccountRow), table_of(JournalEntryRow)
 valuations, marks = table_of(ValuationRow), table_of(MarkRow)
+_orders, _decisions = table_of(OrderRow), table_of(DecisionRow)
+_events, _markets = table_of(EventRow), table_of(MarketRow)
+
+VALUED_EVERY = timedelta(minutes=10)
+"""To which the instant of a valuation is floored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +197,41 @@ def stored_journal(connection: Connection, account_id: int, *, until: int | None
 def stored_account(connection: Connection, account_id: int) -> Account:
     """Return what an account holds: the fold of its journal."""
     return account_of(stored_journal(connection, account_id))
+
+
+def markets_held(connection: Connection, account: Account) -> Mapping[str, str]:
+    """Return the id of the event of each market that an account holds an outcome of, by the market's id."""
+    statement = (
+        select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+        .add_columns(_markets.c.market_id, _events.c.event_id)
+        .join(_markets, _markets.c.id == instruments.c.market_row)
+        .join(_events, _events.c.id == _markets.c.event_row)
+        .where(instruments.c.instrument_id.in_([instrument.id for instrument in account.positions]))
+        .order_by(_markets.c.id)
+    )
+    found = connection.execute(statement).all()
+    return {row.market_id: row.event_id for row in found if Instrument(*row[:3]) in account.positions}
+
+
+def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, Price]:
+    """Return what each thing that an account had was last worth, as its valuations and its orders say."""
+    columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+    marked = select(*columns, marks.c.price, marks.c.priced_at).join(
+        instruments, instruments.c.id == marks.c.instrument_row
+    )
+    ordered = (
+        select(*columns, _orders.c.price, _decisions.c.decided_at)
+        .join(instruments, instruments.c.id == _orders.c.instrument_row)
+        .join(_decisions, _decisions.c.id == _orders.c.decision_id)
+        .join(journal, journal.c.decision_id == _decisions.c.id)
+        .where(journal.c.account_id == account_id, _orders.c.price.is_not(None))
+    )
+    known = [
+        (row[4], Instrument(*row[:3]), row[3])
+        for statement in (marked.where(marks.c.account_id == account_id), ordered)
+        for row in connection.execute(statement)
+    ]
+    return {instrument: Price(at, price, source="last") for at, instrument, price in sorted(known)}
 
 
 def add_valuation(

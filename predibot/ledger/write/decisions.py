@@ -25,7 +25,7 @@ from predibot.ledger.schema.tables import (
     SourceRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
-from predibot.ledger.write.accounts import add_to_journal, require_account
+from predibot.ledger.write.accounts import VALUED_EVERY, add_to_journal, add_valuation, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
 from predibot.ledger.write.events import Catalogue, instrument_row, instruments
 
@@ -64,7 +64,8 @@ class Finished:
 
     status: Status
     decided_at: datetime
-    event: Event
+    events: Sequence[Event] = ()
+    """That it is about: an event has one, an account any number."""
     message: str = ""
     decision: Decision | None = None
     booking: Booking | None = None
@@ -80,6 +81,10 @@ class Finished:
     """By which its trace is kept; None where there is none."""
     account_id: int | None = None
     """Into whose journal its booking is written; None in a game without accounts."""
+    valued_at: datetime | None = None
+    """When the account was shown; None where nobody knows what it was worth then."""
+    marks: Mapping[Instrument, Price] = field(default_factory=dict)
+    """What each thing that it held then was worth."""
     sources: tuple[Source, ...] = ()
     """What was searched and read, in order, whatever the status."""
     models: tuple[str, ...] | None = None
@@ -129,6 +134,7 @@ class StoredDecision:
     """How many tries failed."""
     next_try_at: datetime | None = None
     """When one that failed is tried again unasked, at the earliest; None for at once, or never."""
+    subject_kind: str = "event"
 
     @property
     def failed_for_good(self) -> bool:
@@ -165,13 +171,18 @@ def store_decision(
     _store_sources(connection, decision_id, finished.sources)
     # Also of one that abstained: by these prices the market is compared with it.
     _store_quotes(connection, decision_id, finished, catalogue)
+    if finished.account_id is not None:
+        require_account(connection, finished.account_id, held)
+        if finished.valued_at is not None:
+            # Before its orders, also of one that was not made.
+            at = finished.valued_at
+            add_valuation(connection, finished.account_id, finished.marks, at=at, interval=VALUED_EVERY)
     if finished.decision is None or finished.booking is None:
         return
     _store_forecasts(connection, decision_id, finished, catalogue)
     _store_orders(connection, decision_id, _orders(connection, finished.decision, finished, catalogue))
     _store_labels(connection, decision_id, finished.decision.labels)
     if finished.account_id is not None:
-        require_account(connection, finished.account_id, held)
         add_to_journal(connection, finished.account_id, finished.booking.journal, decision_id=decision_id)
 
 
@@ -188,18 +199,20 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
             bets.c.price_yes,
         )
         .join(decisions, decisions.c.id == bets.c.decision_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(markets, markets.c.id == bets.c.market_row)
         .outerjoin(
             forecasts,
             (forecasts.c.decision_id == bets.c.decision_id) & (forecasts.c.market_row == bets.c.market_row),
         )
-        .where(decisions.c.run_id == run_id)
+        # What an account orders is no bet on an event.
+        .where(decisions.c.run_id == run_id, subjects.c.event_row.is_not(None))
         .order_by(bets.c.decision_id, bets.c.market_row)
     )
     for decision_id, *values in connection.execute(query):
         bets_of.setdefault(decision_id, []).append(StoredBet(*values))
     rows = connection.execute(
-        select(decisions, bots.c.name, subjects.c.subject_id, tasks.c.failures, tasks.c.next_try_at)
+        select(decisions, bots.c.name, subjects.c.kind, subjects.c.subject_id, tasks.c.failures, tasks.c.next_try_at)
         .join(bots, bots.c.id == decisions.c.bot_id)
         .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(tasks, tasks.c.id == decisions.c.task_id)
@@ -220,6 +233,7 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
             reason_kind=row.reason_kind,
             failures=row.failures,
             next_try_at=row.next_try_at,
+            subject_kind=row.kind,
         )
         for row in rows
     )
@@ -296,7 +310,7 @@ def _store_sources(connection: Connection, decision_id: int, found: Sequence[Sou
 
 
 def _store_forecasts(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
-    asked = {market.id: market for market in finished.event.markets}
+    asked = {market.id: question_sha256(event, market) for event in finished.events for market in event.markets}
     said = finished.decision.forecasts if finished.decision else ()
     insert_new(
         connection,
@@ -308,7 +322,7 @@ def _store_forecasts(connection: Connection, decision_id: int, finished: Finishe
                 "probability": float(each.probability),
                 "confidence": None if each.confidence is None else float(each.confidence),
                 "rationale": each.rationale,
-                "question_sha256": question_sha256(finished.event, asked[each.market_id]),
+                "question_sha256": asked[each.market_id],
             }
             for each in said
         ],
@@ -425,5 +439,7 @@ def _store_quotes(connection: Connection, decision_id: int, finished: Finished, 
             }
             for role, quoted in (("shown", finished.shown), ("booked", finished.booked))
             for market_id, quote in quoted.items()
+            # What an account holds besides what the run plays says its price in the valuation and in its orders.
+            if market_id in catalogue.market_rows
         ],
     )

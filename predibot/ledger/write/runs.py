@@ -10,13 +10,13 @@ from sqlalchemy import Connection, func, select, text, update
 
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
-from predibot.ledger.schema.tables import BotRow, DecisionRow, RunEventRow, RunRow
+from predibot.ledger.schema.tables import BotRow, DecisionRow, RunEventRow, RunRow, SubjectRow
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
 from predibot.ledger.write.events import events, remember, run_events
 
 runs, bots = table_of(RunRow), table_of(BotRow)
-decisions = table_of(DecisionRow)
+decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
 _FREEZING = 7_305_991_202
 IMPORTED = "import:"
 """With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
@@ -228,6 +228,30 @@ def imported_decisions(connection: Connection, venue: str, as_of: datetime) -> i
         )
     )
     return int(connection.execute(statement).scalar_one())
+
+
+def decisions_on_no_event(
+    connection: Connection, venue: str, as_of: datetime, *, recipe: str | None, bot_names: Sequence[str]
+) -> Mapping[str, int]:
+    """Return how many decisions of runs that count are on no event, by game; of a recipe and bots, or of all."""
+    statement = (
+        select(runs.c.game, func.count())
+        .select_from(decisions)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        .where(
+            runs.c.venue_name == venue,
+            runs.c.voided_at.is_(None),
+            subjects.c.event_row.is_(None),
+            decisions.c.decided_at <= as_of,
+            *([] if recipe is None else [runs.c.recipe == recipe]),
+            *([bots.c.name.in_(bot_names)] if bot_names else []),
+        )
+        .group_by(runs.c.game)
+        .order_by(runs.c.game)
+    )
+    return {game: n for game, n in connection.execute(statement)}
 
 
 def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> None:

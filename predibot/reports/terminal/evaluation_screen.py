@@ -112,7 +112,9 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
     at = "" if evaluation.as_of is None else f" as of {_to_the_second(evaluation.as_of)}"
     boards = [(each, leaderboard(each)) for each in evaluation.rankings.values()]
     if not any(rows for _, rows in boards):
-        print_line(console, f"Leaderboard{at}: no decisions recorded")
+        none = "no decisions that have scores" if evaluation.notes else "no decisions recorded"
+        print_line(console, f"Leaderboard{at}: {none}")
+        print_notes(console, evaluation.notes)
         return
     legend: tuple[str, ...] = ()
     for place, (ranking, rows) in enumerate(boards):

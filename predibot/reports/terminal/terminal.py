@@ -179,7 +179,11 @@ def _outcomes(decisions: Sequence[DecisionView]) -> Iterator[str]:
     of: dict[str, list[DecisionView]] = {status: [] for status in OUTCOMES}
     for decision in decisions:
         of[decision.status].append(decision)
-    if recorded := of["recorded"]:
+    others = [decision for decision in of["recorded"] if decision.subject_kind != "event"]
+    if others:
+        kinds = ", ".join(sorted({plain(decision.subject_kind) for decision in others}))
+        yield f"{figures.things(len(others), 'decision')} recorded ({kinds})"
+    if recorded := [decision for decision in of["recorded"] if decision.subject_kind == "event"]:
         bets = sum(len(decision.bets) for decision in recorded)
         yield f"{figures.things(bets, 'bet')} recorded on {figures.things(len(recorded), 'event')}"
     if refused := of["refused"]:

@@ -119,7 +119,7 @@ class BetView:
 
 @dataclass(frozen=True, slots=True)
 class DecisionView:
-    """What one bot did about one event."""
+    """What one bot did about one event, or another subject."""
 
     bot: str
     event_id: str
@@ -138,6 +138,8 @@ class DecisionView:
     next_try_at: datetime | None = None
     """When one that failed is tried again unasked; None for by the next call, or never."""
     notes: tuple[str, ...] = ()
+    subject_kind: str = "event"
+    """What `event_id` is the id of."""
 
     def document(self) -> Document:
         """Return the JSON document."""
@@ -154,6 +156,7 @@ class DecisionView:
             "failed_for_good": self.failed_for_good,
             "next_try_at": format_instant(self.next_try_at) if self.next_try_at else None,
             "notes": list(self.notes),
+            "subject_kind": self.subject_kind,
         }
 
 

@@ -85,4 +85,5 @@ def _decision_view(report: "DecisionReport") -> DecisionView:
         failed_for_good=stored.failed_for_good,
         next_try_at=stored.next_try_at,
         notes=stored.notes,
+        subject_kind=stored.subject_kind,
     )

@@ -60,7 +60,7 @@ def play(store: Store, number: int, price: Price, *orders: Order, fills: FillMod
     view = GAME.view(PORTFOLIO, [EVENT], venue="toy", account=before)
     decision = Decision(orders=orders)
     booking = GAME.book(decision, replace(view, at=price.at), before, {SHARE: price}, fills or MidFills())
-    done = Finished("recorded", price.at, EVENT, decision=decision, booking=booking, account_id=account_id)
+    done = Finished("recorded", price.at, (EVENT,), decision=decision, booking=booking, account_id=account_id)
     bot_id, known = rows_of(store, run, "a")
     with store.write() as connection:
         held = claim_with_account(
@@ -124,7 +124,7 @@ def test_labels_are_kept_with_their_decision_which_has_no_money(store: Store) ->
     subject = Subject("comment", "c1")
     said = Decision(labels=(Label("c1", "spam", {"spam": 0.75, "ham": 0.25}), Label("c2", "ham")))
     booking = GAME.book(Decision(), Holding(Account(), AT_40, NOW), Account(), {}, MidFills())
-    done = Finished("recorded", NOW, EVENT, decision=said, booking=replace(booking, unallocated_usd=None))
+    done = Finished("recorded", NOW, (EVENT,), decision=said, booking=replace(booking, unallocated_usd=None))
     with store.write() as connection:
         held = claim(connection, run.id, bot_id, subject, claimant(), now=NOW)
         assert isinstance(held, Claim)
@@ -231,7 +231,7 @@ def bought(store: Store, run: StoredRun, account_id: int, held: Claim) -> None:
         said = Decision(orders=(Order(SHARE, 40.0),))
         booking = GAME.book(said, Holding(before, AT_40, NOW), before, {SHARE: AT_40}, MidFills())
         prices = {SHARE: AT_40}
-        done = Finished("recorded", NOW, EVENT, decision=said, booking=booking, account_id=account_id, prices=prices)
+        done = Finished("recorded", NOW, (EVENT,), decision=said, booking=booking, account_id=account_id, prices=prices)
         store_decision(connection, held, done, run_id=run.id, bot_id=bot_id, catalogue=known, now=NOW)
 
 

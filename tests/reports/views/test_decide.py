@@ -34,7 +34,7 @@ def test_a_call_of_decide_has_the_keys_of_its_contract_in_their_order() -> None:
     assert " ".join(document["passed_over"][0]) == "event_id title rule reason"
     assert " ".join(document["decisions"][0]) == (
         "bot event_id status bets unallocated_usd cost_usd message "
-        "stored_status reason_kind failed_for_good next_try_at notes"
+        "stored_status reason_kind failed_for_good next_try_at notes subject_kind"
     )
     assert " ".join(document["decisions"][0]["bets"][0]) == "market_id bet_usd probability confidence price_yes"
     assert " ".join(document["totals"]) == (
