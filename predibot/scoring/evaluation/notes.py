@@ -55,13 +55,18 @@ def on_many(cards: Sequence[Scorecard], called: str) -> Iterator[str]:
 
 
 def on_apart(pairs: Sequence[Pair]) -> Iterator[str]:
-    """Yield who is not compared on what both did at one slot, because one of them did it much later."""
+    """Yield who decided on the same events and is not compared on them, because it never was at about the same time."""
     apart: dict[str, int] = {}
     for pair in pairs:
-        both = f"{pair.first} and {pair.second}"
-        apart[both] = max(apart.get(both, 0), pair.apart)
+        # Of forecasts markets are counted.
+        if pair.metric != "brier":
+            both = f"{pair.first} and {pair.second}"
+            apart[both] = max(apart.get(both, 0), pair.apart)
     if who := _who(apart):
-        yield (f"Not compared, because they decided on an event more than {NEAR_HOURS} hours apart in one slot: {who}.")
+        yield (
+            f"Events on which two bots both decided, but never within {NEAR_HOURS} hours of each other: {who}; they "
+            "are not compared on these."
+        )
 
 
 def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
