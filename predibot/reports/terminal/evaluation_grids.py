@@ -358,8 +358,8 @@ def _quote(evaluation: Evaluation) -> Iterator[Grid]:
 
 def _pairs(evaluation: Evaluation) -> Iterator[Grid]:
     for metric, title, lower in (
-        ("edge", "Pairs by edge, where both were asked, in thousandths", False),
-        ("brier", "Pairs by Brier score, where both forecast: the first less the second", True),
+        ("edge", "Pairs by edge, in thousandths: the first less the second", False),
+        ("brier", "Pairs by Brier score: the first less the second", True),
     ):
         pairs = [pair for pair in evaluation.pairs if pair.metric == metric]
         if any(pair.n or pair.apart for pair in pairs):
@@ -399,12 +399,13 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         ),
         rows,
         tuple(_apart(pairs, "market" if lower_is_better else "event")),
-        ("sees", "n", "events", "p", "more events", "difference"),
+        ("sees", "more events", "p", "n", "events", "difference"),
         ("second", "95% interval", "better"),
         (
             ("p", f"how easily luck gives as much{corrected}"),
+            ("more events", "about how many more it takes to tell them apart, if the difference stays as it is"),
             ("sees", "the smallest true difference that so many events show four times in five"),
-            ("better", "said where that p is at most 0.05 on at least 30 events"),
+            ("better", "said at a corrected p-value of at most 0.05, on at least 30 events"),
         ),
     )
 
@@ -414,8 +415,8 @@ def _apart(pairs: Sequence[Pair], subject: str) -> Iterator[str]:
     if apart:
         up_to = "" if min(apart) == max(apart) else "up to "
         yield (
-            f"never near: on {up_to}{figures.things(max(apart), subject)} both decided, but never within {NEAR_HOURS} "
-            f"hours of each other ({figures.things(len(apart), 'pair')}); there they are not compared."
+            f"Not compared: on {up_to}{figures.things(max(apart), subject)} both decided, but never within "
+            f"{NEAR_HOURS} hours of each other ({figures.things(len(apart), 'pair')})."
         )
 
 

@@ -182,11 +182,11 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
                 "closer to the outcome than the price, in thousandths of squared error, with its 95% interval; low "
                 "gives the order",
             ),
-            ("verdict", "holds on whichever day one looks, so it takes more than an interval beside 0"),
+            ("verdict", "rests on E, what $1 bet on the forecasts came to at best; luck gets 1 in 20 to 20 at most"),
             ("Brier", "mean squared error"),
             ("price", "that of the price"),
-            (f"{days}d", "return after so many days, bought at the quote"),
-            ("now", "return until now, bought at the quote"),
+            (f"{days}d", "return after so many days, at the quote"),
+            ("now", "return until now, at the quote"),
             ("said", "share of markets answered"),
         ),
     )

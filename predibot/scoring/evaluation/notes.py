@@ -146,7 +146,10 @@ def _on_horizons(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[st
         else:
             yield from _on_days(label, record, cards, scores, missing)
         if who := _who({bot: score.n - score.n_market for bot, score in scores.items()}):
-            yield f"Decisions {_name(label)} that the market baseline has no value on: {who}."
+            yield (
+                f"Decisions with a return {_name(label)}, on which market_price has none because a price is missing: "
+                f"{who}."
+            )
 
 
 def _on_days(
