@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from scipy.stats import t as student
 
@@ -19,6 +20,9 @@ Subject = tuple[int, float]
 """An event and a slot."""
 Made = tuple[float, list["Position"]]
 """What a subject is worth, and the positions that rests on."""
+Moments = dict[int, dict[float, list[Made]]]
+"""What one bot did, by event and instant."""
+NEAR = 6 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -75,53 +79,87 @@ def positions_of(record: TrackRecord, decision: int, horizon: float | str) -> Ma
     return value, held
 
 
-def returns_of(record: TrackRecord, bot: int, horizon: float | str) -> dict[Subject, list[Made]]:
-    """Return the decisions of a bot that have a value, by event and slot."""
-    found: dict[Subject, list[Made]] = defaultdict(list)
+def returns_of(record: TrackRecord, bot: int, horizon: float | str) -> dict[Subject, list[tuple[float, Made]]]:
+    """Return the decisions of a bot that have a value, by event and slot, each with its instant."""
+    found: dict[Subject, list[tuple[float, Made]]] = defaultdict(list)
     for decision in range(record.decided_at.size):
         if record.decision_bot[decision] == bot and record.decided_at[decision] <= record.as_of:
             made = positions_of(record, decision, horizon)
             if made is not None:
                 subject = (int(record.decision_event[decision]), float(record.slots()[decision]))
-                found[subject].append(made)
+                found[subject].append((float(record.decided_at[decision]), made))
     return found
 
 
 def mean_return(record: TrackRecord, bot: int, horizon: float | str) -> Found | None:
     """Return the mean return of a bot by a horizon, a float of days, `now` or `settled`."""
     of_subject = returns_of(record, bot, horizon)
-    made = [(event, one) for (event, _), many in of_subject.items() for one in many]
+    made = [(event, one) for (event, _), many in of_subject.items() for _, one in many]
     return _found(record, made, horizon, limits=None, quoted=_quotes(record, bot))
 
 
 def return_difference(record: TrackRecord, first: int, second: int, horizon: float | str) -> Found | None:
-    """Return the mean difference of two bots on the events and slots on which both have a value."""
-    ours, theirs = (returns_of(record, bot, horizon) for bot in (first, second))
+    """Return the mean difference of two bots on the events on which both decided at about the same time."""
+    ours, theirs = (moments_of(returns_of(record, bot, horizon)) for bot in (first, second))
+    return _found(record, _differences(ours, theirs), horizon, limits=None)
+
+
+def _differences(ours: Moments, theirs: Moments) -> list[tuple[int, Made]]:
     made = []
-    for subject in ours.keys() & theirs.keys():
-        value, held = _averaged(ours[subject])
-        other, sold = _averaged(theirs[subject])
-        made.append((subject[0], (value - other, held + [replace(each, shares=-each.shares) for each in sold])))
-    return _found(record, made, horizon, limits=None)
+    for event in ours.keys() & theirs.keys():
+        for at, other_at in matched(list(ours[event]), list(theirs[event])):
+            value, held = _averaged(ours[event][at])
+            other, sold = _averaged(theirs[event][other_at])
+            made.append((event, (value - other, held + [replace(each, shares=-each.shares) for each in sold])))
+    return made
+
+
+def moments_of(of_subject: Mapping[Subject, Sequence[tuple[float, Made]]]) -> Moments:
+    """Return what one bot did by event and instant: what it did of a slot within six hours is at one instant."""
+    found: Moments = defaultdict(lambda: defaultdict(list))
+    for (event, _), many in of_subject.items():
+        first_at = min(at for at, _ in many)
+        of_part: dict[int, list[tuple[float, Made]]] = defaultdict(list)
+        for at, made in many:
+            of_part[int((at - first_at) // NEAR)].append((at, made))
+        for part in of_part.values():
+            found[event][min(at for at, _ in part)] += [made for _, made in part]
+    return found
+
+
+def matched(ours: Sequence[float], theirs: Sequence[float]) -> list[tuple[float, float]]:
+    """Return which instants of two bots are compared: each other's nearest, the earliest first of those alike."""
+    found: list[tuple[float, float]] = []
+    for one, other in sorted(product(ours, theirs), key=sorted):
+        apart = abs(one - other)
+        nearest = min([abs(one - each) for each in theirs] + [abs(other - each) for each in ours])
+        free = all(one != first and other != second for first, second in found)
+        if apart == nearest and apart <= NEAR and free:
+            found.append((one, other))
+    return found
 
 
 def edge(record: TrackRecord, bot: int) -> Found | None:
     """Return the mean edge of a bot over its event-slots."""
-    made = [(event, one) for (event, _), one in _edges(record, bot).items()]
+    slots = record.slots().tolist()
+    made = [(event, one) for (event, _), one in _edges(record, bot, slots).items()]
     return _found(record, made, "now", limits=(-1.0, 1.0), quoted=_quotes(record, bot))
 
 
 def edge_difference(record: TrackRecord, first: int, second: int) -> Found | None:
-    """Return the mean difference of the edges of two bots on the event-slots both were asked about."""
-    ours, theirs = _edges(record, first), _edges(record, second)
-    made = []
-    for subject in ours.keys() & theirs.keys():
-        (value, held), (other, sold) = ours[subject], theirs[subject]
-        made.append((subject[0], (value - other, held + [replace(each, shares=-each.shares) for each in sold])))
-    return _found(record, made, "now", limits=None)
+    """Return the mean difference of the edges of two bots on the events both were asked about at about one time."""
+    decided_at = record.decided_at.tolist()
+    slot_of = dict(zip(decided_at, record.slots().tolist(), strict=True))
+    of_bots = []
+    for bot in (first, second):
+        of_subject: dict[Subject, list[tuple[float, Made]]] = defaultdict(list)
+        for (event, at), made in _edges(record, bot, decided_at).items():
+            of_subject[event, slot_of[at]].append((at, made))
+        of_bots.append(moments_of(of_subject))
+    return _found(record, _differences(*of_bots), "now", limits=None)
 
 
-def _edges(record: TrackRecord, bot: int) -> dict[Subject, Made]:
+def _edges(record: TrackRecord, bot: int, instants: Sequence[float]) -> dict[Subject, Made]:
     asked: dict[Subject, list[tuple[float, Position]]] = defaultdict(list)
     decisions, markets = record.asked()
     for decision, market in zip(decisions.tolist(), markets.tolist(), strict=True):
@@ -131,7 +169,7 @@ def _edges(record: TrackRecord, bot: int) -> dict[Subject, Made]:
         later = _later(record, market, start, "now")
         if later is None:
             continue
-        subject = (int(record.decision_event[decision]), float(record.slots()[decision]))
+        subject = (int(record.decision_event[decision]), instants[decision])
         rows = [row for row in by_loops.rows_of(record, decision) if record.bet_market[row] == market]
         said = float(record.bet_probability[rows[0]]) if rows else math.nan
         price = float(record.bet_price_yes[rows[0]]) if rows else 0.5

@@ -31,12 +31,17 @@ BETS = st.builds(
 )
 """On a market of the decision's event, of two."""
 DECISIONS = st.builds(
-    lambda bot, event, at, bets: Made(
-        bot, at, tuple(dataclasses.replace(bet, market=2 * event + bet.market) for bet in bets), event=event
+    lambda bot, event, at, late, bets: Made(
+        bot,
+        at + late,
+        tuple(dataclasses.replace(bet, market=2 * event + bet.market) for bet in bets),
+        event=event,
+        slot=at,
     ),
     bot=st.sampled_from(["a", "b"]),
     event=st.integers(0, 2),
     at=NOONS,
+    late=st.sampled_from([0.0, 0.0, 0.125, 0.25, 0.375, 0.75, 1.0]),
     bets=st.lists(BETS, min_size=1, max_size=2, unique_by=lambda bet: bet.market),
 )
 
@@ -61,7 +66,7 @@ RECORDS = st.builds(
     st.lists(DECISIONS, max_size=10, unique_by=lambda made: (made.bot, made.event, made.at)),
     st.lists(st.builds(Seen, MARKETS, NOONS, PRICES), max_size=60),
     # What settles after everybody has decided: a bet on what had paid before has no variance to speak of.
-    st.dictionaries(MARKETS, st.builds(Paid, st.integers(13, 16), st.sampled_from([0.0, 1.0])), max_size=6),
+    st.dictionaries(MARKETS, st.builds(Paid, st.integers(14, 16), st.sampled_from([0.0, 1.0])), max_size=6),
     st.integers(8, 20),
 )
 

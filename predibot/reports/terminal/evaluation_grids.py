@@ -358,16 +358,17 @@ def _quote(evaluation: Evaluation) -> Iterator[Grid]:
 
 def _pairs(evaluation: Evaluation) -> Iterator[Grid]:
     for metric, title, lower in (
-        ("edge", "Pairs by edge, where both were asked, in thousandths", False),
-        ("brier", "Pairs by Brier score, where both forecast: the first less the second", True),
+        ("edge", "Pairs by edge, in thousandths: the first less the second", False),
+        ("brier", "Pairs by Brier score: the first less the second", True),
     ):
         pairs = [pair for pair in evaluation.pairs if pair.metric == metric]
-        if any(pair.n for pair in pairs):
+        if any(pair.n or pair.apart for pair in pairs):
             yield _pairs_grid(pairs, title, lower_is_better=lower)
 
 
 def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> Grid:
-    likely = sorted((pair for pair in pairs if pair.n), key=lambda pair: (pair.p_adjusted is None, pair.p_adjusted))
+    listed = (pair for pair in pairs if pair.n or pair.apart)
+    likely = sorted(listed, key=lambda pair: (pair.n == 0, pair.p_adjusted is None, pair.p_adjusted))
     scaled = figures.signed_score if lower_is_better else figures.thousandths
     rows = tuple(
         (
@@ -376,7 +377,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
             scaled(pair.difference),
             figures.interval(pair.low, pair.high) if lower_is_better else _scaled_ends(pair.low, pair.high),
             figures.p_value(pair.p_adjusted),
-            PAIR_VERDICTS[pair_verdict(pair).finding],
+            PAIR_VERDICTS[pair_verdict(pair).finding] if pair.n else "never near",
             _more_events(pair_verdict(pair)),
             figures.count(pair.n),
             figures.count(pair.clusters),
@@ -385,7 +386,8 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         for pair in likely
     )
     headers = ("more events", "n", "events", "sees")
-    corrected = f", corrected for all {len(likely):,} pairs" if len(likely) > 1 else ""
+    tested = sum(pair.p_adjusted is not None for pair in pairs)
+    corrected = f", corrected for all {tested:,} pairs" if tested > 1 else ""
     return Grid(
         title,
         (
@@ -396,22 +398,25 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
             *(Column(header) for header in headers),
         ),
         rows,
-        tuple(_apart(pairs)),
-        ("sees", "n", "events", "p", "more events", "difference"),
+        tuple(_apart(pairs, "market" if lower_is_better else "event")),
+        ("sees", "more events", "p", "n", "events", "difference"),
         ("second", "95% interval", "better"),
         (
             ("p", f"how easily luck gives as much{corrected}"),
+            ("more events", "about how many more it takes to tell them apart, if the difference stays as it is"),
             ("sees", "the smallest true difference that so many events show four times in five"),
-            ("better", "said where that p is at most 0.05 on at least 30 events"),
+            ("better", "said at a corrected p-value of at most 0.05, on at least 30 events"),
         ),
     )
 
 
-def _apart(pairs: Sequence[Pair]) -> Iterator[str]:
-    if any(pair.apart for pair in pairs):
+def _apart(pairs: Sequence[Pair], subject: str) -> Iterator[str]:
+    apart = [pair.apart for pair in pairs if pair.apart]
+    if apart:
+        up_to = "" if min(apart) == max(apart) else "up to "
         yield (
-            f"Compared is only what was decided at most {NEAR_HOURS} hours apart; in one slot, but further apart: "
-            f"{figures.count(sum(pair.apart for pair in pairs))}."
+            f"Not compared: on {up_to}{figures.things(max(apart), subject)} both decided, but never within "
+            f"{NEAR_HOURS} hours of each other ({figures.things(len(apart), 'pair')})."
         )
 
 

@@ -29,6 +29,8 @@ _CURVE_CELLS = 12
 _ROOM_FOR_CURVES = 100
 """From so many columns on the summary has the curves too."""
 _SHOWN_REMARKS = 3
+_NO_PAIRS = "No pairs: no two bots have a value on the same event yet."
+_NO_ROWS = "No rows: no bot has a value for this table yet."
 _APART = "Cutoff unknown, ranked apart"
 
 
@@ -78,7 +80,8 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
     shown = shown or Shown()
     if shown.table is not None:
         print_line(console, _how(evaluation))
-        _print_table(console, evaluation, shown.table, shown)
+        if not _print_table(console, evaluation, shown.table, shown):
+            print_line(console, _NO_PAIRS if shown.table == "pairs" else _NO_ROWS)
         return
     _print_summary(console, evaluation, shown)
     if shown.full:
@@ -181,11 +184,11 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
                 "closer to the outcome than the price, in thousandths of squared error, with its 95% interval; low "
                 "gives the order",
             ),
-            ("verdict", "holds on whichever day one looks, so it takes more than an interval beside 0"),
+            ("verdict", "rests on E, what $1 bet on the forecasts came to at best; luck gets 1 in 20 to 20 at most"),
             ("Brier", "mean squared error"),
             ("price", "that of the price"),
-            (f"{days}d", "return after so many days, bought at the quote"),
-            ("now", "return until now, bought at the quote"),
+            (f"{days}d", "return after so many days, at the quote"),
+            ("now", "return until now, at the quote"),
             ("said", "share of markets answered"),
         ),
     )
@@ -223,8 +226,11 @@ def _how(evaluation: Evaluation) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _print_table(console: Console, evaluation: Evaluation, name: str, shown: Shown) -> None:
-    _print_grids(console, tuple(table_grids(evaluation, name)), shown, f"--all, --json or --csv --table {name}")
+def _print_table(console: Console, evaluation: Evaluation, name: str, shown: Shown) -> bool:
+    """Print a table; return whether there was anything in it."""
+    grids = tuple(table_grids(evaluation, name))
+    _print_grids(console, grids, shown, f"--all, --json or --csv --table {name}")
+    return bool(grids)
 
 
 def _print_grids(console: Console, grids: Sequence[Grid], shown: Shown, elsewhere: str) -> None:

@@ -28,6 +28,7 @@ _BLANKS = re.compile(r" +$", re.MULTILINE)
 _SHOWN_NOTES = 12
 _SHOWN_PASSED_OVER = 10
 _TITLE_CELLS = 80
+_REMARK_CELLS = 30
 _MESSAGE_CELLS = 200
 
 
@@ -45,7 +46,10 @@ def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
         columns, stream = columns or PIPE_WIDTH, cast(TextIO, _WithoutBlanks(stream))
     options: dict[str, Any] = {"file": stream, "width": columns, "markup": False, "highlight": False, "emoji": False}
     console = Console(**options)
-    return Console(**options, color_system=None) if console.no_color else console
+    if console.is_dumb_terminal:
+        # Without a height it counts as 80 wide, whatever `COLUMNS` says.
+        options["height"] = console.height
+    return Console(**options, color_system=None if console.no_color else "auto")
 
 
 class _WithoutBlanks:
@@ -125,14 +129,14 @@ def print_runs(console: Console, rows: Sequence[RunRow]) -> None:
     columns = (
         Column("run", "key"),
         Column("as of", "key"),
-        Column("venue", "text"),
+        Column("venue", "key"),
         *(Column(header) for header in ("bots", "events", "recorded")),
-        Column("remarks", "text"),
+        Column("remarks", "key"),
     )
     # Nothing to remark on is no column.
     width = len(columns) if any(row[-1] for row in cells) else len(columns) - 1
     shown = tuple(row[:width] for row in cells)
-    dropped_first = ("as of", "events", "bots", "venue")
+    dropped_first = ("as of", "venue", "events", "bots")
     print_grid(console, Grid(f"Runs: {len(rows)}", columns[:width], shown, (), dropped_first, ("remarks",)))
 
 
@@ -142,7 +146,7 @@ def _remarks_on(row: RunRow) -> Iterator[str]:
         if count := row.statuses.get(status, 0):
             yield f"{figures.count(count)} {status}"
     if row.void_reason is not None:
-        yield f"void: {plain(row.void_reason, _TITLE_CELLS)}"
+        yield f"void: {plain(row.void_reason, _REMARK_CELLS)}"
 
 
 def _chosen_grid(events: Sequence[ChosenView]) -> Grid:

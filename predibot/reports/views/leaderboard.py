@@ -23,6 +23,7 @@ BASELINES = ("market_price", "random_bet", "favourite", "underdog", "always_half
 HEADLINE_DAYS = 7
 """The horizon whose return the leaderboard shows; where it was not asked for, the longest."""
 _MOST_NAMED = 3
+_NO_EVIDENCE = figures.e_value(1.0)
 _Says = Callable[[Sequence[Scorecard]], str]
 
 
@@ -191,20 +192,21 @@ def conclusions(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
 def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[str]:
     ahead, behind = found[Finding.BEATS_THE_PRICE], found[Finding.WORSE_THAN_THE_PRICE]
     undecided = (*found[Finding.CANNOT_BE_TOLD], *found[Finding.TOO_FEW_EVENTS])
-    closest = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
-    more = "" if closest is None else _needed(closest)
+    # Everybody begins at 1, which is no evidence.
+    closest = max((row for row in undecided if _evidence_said(row) != _NO_EVIDENCE), key=_evidence_of, default=None)
+    outlook = "".join(f"; {part}" for part in _outlook(undecided, None if ahead else closest))
     worse = [row.bot for row in behind]
     if ahead:
         yield _said_ahead(ahead)
         if worse:
             yield f"{_list(worse)} {_be(worse)} worse than the price."
         if undecided:
-            yield f"Nobody else can be told from the price{f'; {closest.bot} {more}' if closest and more else ''}."
+            yield f"Nobody else can be told from the price{outlook}."
     elif closest is None:
-        yield "Nobody beats the price."
+        yield f"Nobody beats the price{outlook}."
     else:
         evidence = f"its evidence is E = {_evidence_said(closest)}, and a claim takes {BEATS_FROM:.0f}"
-        yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{f'; it {more}' if more else ''}."
+        yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{outlook}."
     if worse and not ahead:
         yield f"{_list(worse)} {_be(worse)} worse than the price."
     if apart := [row for row in found[Finding.CANNOT_BE_TOLD] if _only_by_interval(row)]:
@@ -217,6 +219,24 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
         judged = len(found[Finding.CANNOT_BE_TOLD]) + len(ahead) + len(behind)
         whom = f" of {_list([row.bot for row in few])}" if judged else ""
         yield f"On fewer than {FEW_CLUSTERS} events nothing is claimed{whom}."
+
+
+def _outlook(undecided: Sequence[LeaderboardRow], closest: LeaderboardRow | None) -> Iterator[str]:
+    """Yield what it would take to tell those from the price that cannot be told from it.
+
+    Args:
+        undecided: Those.
+        closest: The one that was just named, if any.
+    """
+    hopeful = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
+    if hopeful is not None and (more := _needed(hopeful)):
+        yield f"{'it' if hopeful is closest else hopeful.bot} {more}"
+    against = (
+        undecided if hopeful is None else [row for row in undecided if row is closest and not (row.edge or 0.0) > 0.0]
+    )
+    if against:
+        whose = "its" if len(against) == 1 else "their"
+        yield f"no number of events helps {_list([row.bot for row in against])} while {whose} edge is not above 0"
 
 
 def _said_ahead(ahead: Sequence[LeaderboardRow]) -> str:
@@ -245,7 +265,10 @@ def more_events(found: Verdict) -> str:
 
 
 def _needed(row: LeaderboardRow) -> str:
+    if row.verdict.needed is None:
+        return "would need more events, and nobody can say how many"
     needed = more_events(row.verdict)
+    # Where the interval leaves out 0 the evidence is all that lacks.
     return "" if needed == figures.MISSING else f"would need {needed} more events"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
-from predibot.scoring.evaluation.moments import Moments, moments_of
+from predibot.scoring.evaluation.moments import Moments
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums
 from predibot.scoring.inference.comparison import Comparison
@@ -38,7 +38,7 @@ class Book:
     start: Floats
     """When each was made, (n_b,)."""
     subject: Ints
-    """The event and slot of each decision, (n_d,): what bots are compared on."""
+    """The event and slot of each decision, (n_d,)."""
     event: Ints
     """The event of each decision, (n_d,), from zero."""
     cell: Ints
@@ -49,8 +49,6 @@ class Book:
     """Those of markets that exclude others; None where none do."""
     held: dict[str, "Shares"] = field(default_factory=dict)
     """What was worked out once of what is held, by what it is behind."""
-    moment: list[Ints] = field(default_factory=list)
-    """The moment of each decision, once it was asked for."""
 
     @classmethod
     def of(cls, record: TrackRecord) -> "Book":
@@ -82,12 +80,6 @@ class Book:
             observations=_of_exclusive(record),
         )
 
-    def moments(self) -> Ints:
-        """Return the moment of each decision, (n_d,), on which bots are compared; worked out once."""
-        if not self.moment:
-            self.moment.append(moments_of(self.event, self.subject, self.record.decided_at))
-        return self.moment[0]
-
     def exclusion(self, rows: slice | Ints) -> Exclusion | None:
         """Return which outcomes of some bets exclude each other; None where none do."""
         record = self.record
@@ -108,8 +100,6 @@ class Units:
 
     decision: Ints
     """A decision of each, (n_u,), which says whose it is and of which event."""
-    subject: Ints
-    """What it is about, (n_u,): two bots are compared where this is the same number."""
     value: Floats
     """(n_u,); NaN where there is none."""
 
@@ -235,27 +225,17 @@ class Average:
         return Spread(spread.variance, *self.limits)
 
     def compared(self, bots: Ints) -> "Compared":
-        """Return some bots beside each other, on the subjects that they have values of, moment by moment.
-
-        Of a bot that was asked the same twice at one moment, by two recipes, the
-        mean counts.
-        """
-        record = self.book.record
-        owner = record.decision_bot[self.units.decision]
+        """Return some bots beside each other, with what they have values of."""
+        record, decision = self.book.record, self.units.decision
+        owner = record.decision_bot[decision]
         units = np.flatnonzero(np.isin(owner, bots) & ~np.isnan(self.units.value))
-        column, at = np.searchsorted(bots, owner[units]), record.decided_at[self.units.decision[units]]
-        moment_of_each = self.book.moments()[self.units.decision[units]]
-        moments = Moments.of(moment_of_each, self.units.subject[units], at, column, bots.size)
-        cell, size = moments.of_row * bots.size + column, moments.count * bots.size
-        n = np.bincount(cell, minlength=size)
-        sums = np.bincount(cell, self.units.value[units], size)
-        table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(moments.count, bots.size)
+        decision, column = decision[units], np.searchsorted(bots, owner[units])
+        event = self.book.event[decision]
+        moments = Moments.of(column, event, self.book.subject[decision], record.decided_at[decision], bots.size)
         moment, weight = np.zeros(owner.size, dtype=np.int64), np.zeros(owner.size)
-        moment[units], weight[units] = moments.of_row, 1.0 / n[cell]
-        _, first = np.unique(moments.of_row, return_index=True)
-        event = record.decision_event[self.units.decision[units[first]]]
-        codes = cluster_codes(event) if event.size else event
-        return Compared(self, table, codes, moments, [self._rows_of(int(bot), moment, weight) for bot in bots])
+        moment[units], weight[units] = moments.of_row, 1.0 / moments.rows[moments.of_row]
+        rows = [self._rows_of(int(bot), moment, weight) for bot in bots]
+        return Compared(self, moments, moments.means(self.units.value[units]), event[moments.row], rows)
 
     def _rows_of(self, bot: int, moment: Ints, weight: Floats) -> "_Rows":
         """Return what a bot holds, without what moves nothing."""
@@ -293,34 +273,34 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """Some bots beside each other on n_t moments of what they are compared on."""
+    """Some bots beside each other, by n_t moments at which they have values."""
 
     average: Average
-    table: Floats
-    """The value of each bot at each moment, (n_t, bots), NaN for none."""
-    clusters: Ints
-    """The event of each moment, (n_t,), from zero."""
     moments: Moments
+    value: Floats
+    """That of each moment, (n_t,)."""
+    cluster: Ints
+    """The event of each moment, (n_t,)."""
     rows: Sequence[_Rows]
     """Those of each bot."""
 
     def difference(self, first: int, second: int, confidence: float) -> tuple[Comparison | None, int]:
-        """Return the mean of one column less that of another where both have values at about the same time.
+        """Return the mean of one bot less that of another on the events on which they decided at about the same time.
 
-        None where there is none; and of how many subjects both have values, but too far apart.
+        None where there are none; and on how many events both decided, but never at about the same time.
         """
-        less = self.table[:, first] - self.table[:, second]
-        both, apart = self.moments.compared(first, second, ~np.isnan(less))
-        shared = np.flatnonzero(both)
-        if not shared.size:
+        ours, theirs, apart = self.moments.matched(first, second)
+        if not ours.size:
             return None, apart
-        less = less[shared]
-        sums = cluster_sums(less, np.ones_like(less), cluster_codes(self.clusters[shared]))
-        return comparison_by_prices(sums, shared.size, self._spread(first, second, both), confidence), apart
+        less = self.value[ours] - self.value[theirs]
+        sums = cluster_sums(less, np.ones_like(less), cluster_codes(self.cluster[ours]))
+        both = np.zeros(self.value.shape, dtype=np.bool_)
+        both[ours] = both[theirs] = True
+        return comparison_by_prices(sums, less.size, self._spread(first, second, both, less.size), confidence), apart
 
-    def _spread(self, first: int, second: int, both: NDArray[np.bool_]) -> Spread:
+    def _spread(self, first: int, second: int, both: NDArray[np.bool_], n: int) -> Spread:
         """Return what the prices say of holding the first's shares and owing the second's."""
-        book, later, n = self.average.book, self.average.later, int(np.count_nonzero(both))
+        book, later = self.average.book, self.average.later
         sides = [(rows, np.flatnonzero(both[rows.moment])) for rows in (self.rows[first], self.rows[second])]
         rank = np.concatenate([rows.rank[kept] for rows, kept in sides])
         order = np.argsort(rank, kind="stable")
@@ -360,7 +340,7 @@ def _of_exclusive(record: TrackRecord) -> Observations | None:
 
 
 def subjects(event: Ints, slot: Floats) -> Ints:
-    """Return a number for each event and slot, (n,): what bots are compared on."""
+    """Return a number for each event and slot, (n,)."""
     _, slots = np.unique(slot, return_inverse=True)
     events, code = np.unique(event, return_inverse=True)
     found: Ints = slots * max(events.size, 1) + code

@@ -1,4 +1,4 @@
-"""Moments: what several bots said of one subject at about the same time, which alone is compared."""
+"""Moments: when bots said something of a subject, by which two of them are compared one to one."""
 
 from dataclasses import dataclass
 
@@ -12,102 +12,106 @@ NEAR_HOURS = 6
 _NEAR_SECONDS = NEAR_HOURS * 3600.0
 
 
-def moments_of(subject: Ints, asked: Ints, at: Floats) -> Ints:
-    """Return which moment each of m rows is of, (m,), from zero.
-
-    A slot is no moment: runs of one slot can be a day apart, where recipes
-    differ or one of them ran late, and whoever came later knew more. So a
-    subject has a new moment where nobody had said anything of it for six hours.
-    Where that makes a moment longer than six hours, as with a run an hour, each
-    slot has its own.
-
-    Args:
-        subject: What each row is about, (m,).
-        asked: The same with the slot, (m,).
-        at: When it was made, (m,).
-    """
-    code, longest = _chained(np.unique(subject, return_inverse=True)[1].astype(np.int64), at)
-    if not code.size or longest.max() <= _NEAR_SECONDS:
-        return code
-    _, slot = np.unique(asked, return_inverse=True)
-    within = np.where(longest[code] > _NEAR_SECONDS, slot + 1, 0)
-    cells = np.unique(code * (int(within.max()) + 1) + within, return_inverse=True)[1].astype(np.int64)
-    return _chained(cells, at)[0]
-
-
-def far_apart(asked: Ints, at: Floats) -> bool:
-    """Return whether anything was said of one subject at one slot at times that are not near each other."""
-    subjects, code = np.unique(asked, return_inverse=True)
-    return bool(subjects.size) and bool(_lengths(code, at, subjects.size).max() > _NEAR_SECONDS)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """The moments of m rows of some bots, n_t of them."""
+    """The moments at which some bots said something, n_t of them: by bot, then by subject, then by time.
+
+    What a bot was asked of one subject in one slot within six hours, as by two
+    recipes, is one moment of it, at the first of these instants; so is what it
+    was asked at one instant.
+    """
 
     of_row: Ints
-    """Which moment each row is of, (m,), from zero."""
-    asked: Ints
-    """The subject and slot of each row, (m,), by which what is not compared is counted."""
-    bot: Ints
-    """Whose each row is, (m,)."""
-    count: int
-    """How many there are."""
-    first_at: Floats | None = None
-    """When the first row of each bot was made, (n_t, bots), infinite without any; None where slots are moments."""
-    last_at: Floats | None = None
-    """When the last was, (n_t, bots), minus infinity without any."""
+    """Which moment each of m rows is of, (m,)."""
+    row: Ints
+    """A row of each, (n_t,)."""
+    rows: Ints
+    """How many rows each has, (n_t,)."""
+    subject: Ints
+    """What it is about, (n_t,), from zero."""
+    key: Ints
+    """The subject and the instant as one number, (n_t,)."""
+    at: Floats
+    """The instant, (n_t,)."""
+    ends: Ints
+    """Where those of each bot end, (bots + 1,), from 0."""
 
     @classmethod
-    def of(cls, moment: Ints, asked: Ints, at: Floats, bot: Ints, bots: int) -> "Moments":
-        """Return the moments of rows, of each of which the number is known; those without a row are left out."""
-        numbers, code = np.unique(moment, return_inverse=True)
-        of_row, count = code.astype(np.int64), int(numbers.size)
-        slots, slot = np.unique(asked, return_inverse=True)
-        # As a rule every slot is a moment, and there is nothing to keep for each bot.
-        if not count or (slots.size == count and _lengths(slot, at, count).max() <= _NEAR_SECONDS):
-            return cls(of_row, asked, bot, count)
-        cell, shape = of_row * bots + bot, (count, bots)
-        first_at, last_at = np.full(shape, np.inf), np.full(shape, -np.inf)
-        np.minimum.at(first_at.reshape(-1), cell, at)
-        np.maximum.at(last_at.reshape(-1), cell, at)
-        return cls(of_row, asked, bot, count, first_at, last_at)
+    def of(cls, bot: Ints, subject: Ints, asked: Ints, at: Floats, bots: int) -> "Moments":
+        """Return the moments of m rows.
 
-    def compared(self, first: int, second: int, both: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
-        """Return the moments on which two bots are compared, (n_t,), and how many common subjects of a slot have none.
+        Args:
+            bot: Whose each row is, (m,).
+            subject: What it is about, (m,).
+            asked: A number for the same with the slot, (m,).
+            at: When it was made, (m,).
+            bots: How many bots there are.
+        """
+        cells, cell = np.unique(asked * bots + bot, return_inverse=True)
+        late = (at - _first(cell, at, cells.size)[cell]) // _NEAR_SECONDS
+        parts, part = np.unique(cell * (late.max(initial=0.0) + 1.0) + late, return_inverse=True)
+        instants, instant = np.unique(_first(part, at, parts.size)[part], return_inverse=True)
+        subjects, code = np.unique(subject, return_inverse=True)
+        # Of numbers from zero nothing overflows.
+        of_bot = max(subjects.size * instants.size, 1)
+        numbers, row, of_row, rows = np.unique(
+            bot * of_bot + code * instants.size + instant, return_index=True, return_inverse=True, return_counts=True
+        )
+        ends = np.searchsorted(numbers, np.arange(bots + 1) * of_bot)
+        return cls(of_row, row, rows, code[row], numbers % of_bot, instants[instant[row]], ends)
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean of the rows of each, (n_t,)."""
+        sums: Floats = np.bincount(self.of_row, values, self.rows.size) / np.maximum(self.rows, 1)
+        return sums
+
+    def matched(self, first: int, second: int) -> tuple[Ints, Ints, int]:
+        """Return the moments of two bots that are compared, one to one, and how many common subjects have none.
+
+        Two moments of a subject are, where each is the other's nearest and they
+        lie at most six hours apart. Of several that are equally near the
+        earliest two are taken, and then the earliest of the rest.
 
         Args:
             first: One of the bots.
             second: The other.
-            both: The moments of which both have something, (n_t,).
         """
-        if self.first_at is None or self.last_at is None:
-            return both, 0
-        ends = np.maximum(self.last_at[:, first], self.last_at[:, second])
-        begins = np.minimum(self.first_at[:, first], self.first_at[:, second])
-        near = both & (ends - begins <= _NEAR_SECONDS)
-        sides = [np.flatnonzero(self.bot == column) for column in (first, second)]
-        # Of what nobody else has, nothing can be left out.
-        if all(near[self.of_row[rows]].all() for rows in sides):
-            return near, 0
-        used = [np.unique(self.asked[rows[near[self.of_row[rows]]]]) for rows in sides]
-        common = np.intersect1d(self.asked[sides[0]], self.asked[sides[1]])
-        return near, int(np.setdiff1d(common, np.concatenate(used)).size)
+        moment = np.concatenate([np.arange(self.ends[bot], self.ends[bot + 1]) for bot in (first, second)])
+        order = np.argsort(self.key[moment], kind="stable")
+        other = order >= self.ends[first + 1] - self.ends[first]
+        moment = moment[order]
+        subject, at = self.subject[moment], self.at[moment]
+        before = _since_other(other, subject, at)
+        after = _since_other(other[::-1], subject[::-1], -at[::-1])[::-1]
+        nearest = np.minimum(before, after)
+        # Between two that are each other's nearest there is nobody.
+        mutual = (other[1:] != other[:-1]) & (after[:-1] == nearest[:-1]) & (before[1:] == nearest[1:])
+        left = np.flatnonzero(_every_second(mutual & (after[:-1] <= _NEAR_SECONDS)))
+        turned = other[left]
+        ours, theirs = moment[np.where(turned, left + 1, left)], moment[np.where(turned, left, left + 1)]
+        common = np.unique(subject[np.isfinite(nearest)]).size
+        return ours, theirs, common - np.unique(subject[left]).size
 
 
-def _chained(code: Ints, at: Floats) -> tuple[Ints, Floats]:
-    """Return the codes split where nothing was said for too long, (m,), from zero, and how long each lasts."""
-    order = np.lexsort((at, code))
-    begins = (np.diff(code[order]) != 0) | (np.diff(at[order]) > _NEAR_SECONDS)
-    found = np.empty_like(code)
-    found[order] = np.concatenate([[0], np.cumsum(begins)])[: code.size]
-    return found, _lengths(found, at, int(found.max(initial=-1)) + 1)
-
-
-def _lengths(code: Ints, at: Floats, codes: int) -> Floats:
-    """Return the time from the first to the last row of each code."""
-    first, last = np.full(codes, np.inf), np.full(codes, -np.inf)
+def _first(code: Ints, at: Floats, codes: int) -> Floats:
+    """Return the first instant of each code, (codes,)."""
+    first = np.full(codes, np.inf)
     np.minimum.at(first, code, at)
-    np.maximum.at(last, code, at)
-    lengths: Floats = last - first
-    return lengths
+    return first
+
+
+def _since_other(other: NDArray[np.bool_], subject: Ints, at: Floats) -> Floats:
+    """Return the time since the other of two sides had last said something of each subject, infinite for never."""
+    place = np.arange(at.size)
+    ours, theirs = (np.maximum.accumulate(np.where(side, place, -1)) for side in (~other, other))
+    last = np.where(other, ours, theirs)
+    found: Floats = np.where((last >= 0) & (subject[last] == subject), at - at[last], np.inf)
+    return found
+
+
+def _every_second(true: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the first, third, fifth and so on of every run of true ones."""
+    place = np.arange(true.size)
+    begins = true & ~np.concatenate([[False], true[:-1]])
+    found: NDArray[np.bool_] = true & ((place - np.maximum.accumulate(np.where(begins, place, 0))) % 2 == 0)
+    return found

@@ -55,13 +55,18 @@ def on_many(cards: Sequence[Scorecard], called: str) -> Iterator[str]:
 
 
 def on_apart(pairs: Sequence[Pair]) -> Iterator[str]:
-    """Yield who is not compared on what both did at one slot, because one of them did it much later."""
+    """Yield who decided on the same events and is not compared on them, because it never was at about the same time."""
     apart: dict[str, int] = {}
     for pair in pairs:
-        both = f"{pair.first} and {pair.second}"
-        apart[both] = max(apart.get(both, 0), pair.apart)
+        # Of forecasts markets are counted.
+        if pair.metric != "brier":
+            both = f"{pair.first} and {pair.second}"
+            apart[both] = max(apart.get(both, 0), pair.apart)
     if who := _who(apart):
-        yield (f"Not compared, because they decided on an event more than {NEAR_HOURS} hours apart in one slot: {who}.")
+        yield (
+            f"Events on which two bots both decided, but never within {NEAR_HOURS} hours of each other: {who}; they "
+            "are not compared on these."
+        )
 
 
 def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
@@ -141,7 +146,10 @@ def _on_horizons(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[st
         else:
             yield from _on_days(label, record, cards, scores, missing)
         if who := _who({bot: score.n - score.n_market for bot, score in scores.items()}):
-            yield f"Decisions {_name(label)} that the market baseline has no value on: {who}."
+            yield (
+                f"Decisions with a return {_name(label)}, on which market_price has none because a price is missing: "
+                f"{who}."
+            )
 
 
 def _on_days(

@@ -10,7 +10,7 @@ import numpy as np
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.evaluation.averages import Average, Book, subjects
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
-from predibot.scoring.evaluation.moments import Moments, far_apart, moments_of
+from predibot.scoring.evaluation.moments import Moments
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
@@ -57,7 +57,7 @@ class Pair:
     open_stakes: float | None = None
     """At settlement, the larger of both bots' shares of dollars that are on markets not settled yet."""
     apart: int = 0
-    """Of how many subjects both have values that are not compared: their prices are more than `NEAR_HOURS` apart."""
+    """On how many events, of `brier` markets, both have values, but never within `NEAR_HOURS` of each other."""
 
     @property
     def standard_error(self) -> float | None:
@@ -93,11 +93,11 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Pair, .
     instance_of("forecasts", forecasts, Forecasts)
     instance_of("uncertainty", uncertainty, Uncertainty)
     errors = forecasts.squared_errors()
-    at, asked = forecasts.made_at, forecasts.question
+    at, asked, market = forecasts.made_at, forecasts.question, forecasts.market
     # Anybody's file says itself what is one question.
-    moment = asked if at is None or forecasts.market is None else moments_of(forecasts.market, asked, at)
+    subject = asked if at is None or market is None else market
     at = np.zeros(errors.shape) if at is None else at
-    answers = _Answers(errors, forecasts.forecaster, asked, forecasts.cluster, moment, at)
+    answers = _Answers(errors, forecasts.forecaster, subject, asked, forecasts.cluster, at)
     return _adjusted(_drawn_pairs("brier", forecasts.forecasters, answers, uncertainty))
 
 
@@ -161,17 +161,16 @@ def edge_pairs(
 
 
 def _edge_average(record: TrackRecord, found: Edges | None, book: Book) -> Average:
-    """Return the average of the edges, those that were made at one slot and far apart each by itself."""
-    if not far_apart(book.subject, record.decided_at):
+    """Return the average of the edges, where a bot was asked twice of one slot each time by itself."""
+    of_slots = book.subject * len(record.bots) + record.decision_bot
+    if np.unique(of_slots).size == of_slots.size:
         return edge_average(edges(record) if found is None else found, book)
     at = record.decided_at
     by_instant = replace(
         book, record=replace(book.record, decision_slot=at), subject=subjects(record.decision_event, at)
     )
-    average = edge_average(edges(replace(record, decision_slot=at)), by_instant)
     # Its slots are those of the runs again.
-    units = replace(average.units, subject=book.subject[average.units.decision])
-    return replace(average, book=book, units=units)
+    return replace(edge_average(edges(replace(record, decision_slot=at)), by_instant), book=book)
 
 
 def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
@@ -206,9 +205,9 @@ class _Answers:
     values: Floats
     bot: Ints
     subject: Ints
+    asked: Ints
+    """The same with the slot."""
     cluster: Ints
-    moment: Ints
-    """On which of them two may be compared."""
     at: Floats
     """When."""
 
@@ -216,9 +215,7 @@ class _Answers:
         """Return those of some bots, given in order, which are numbered anew."""
         rows = np.flatnonzero(np.isin(self.bot, bots))
         bot = np.searchsorted(bots, self.bot[rows])
-        return _Answers(
-            self.values[rows], bot, self.subject[rows], self.cluster[rows], self.moment[rows], self.at[rows]
-        )
+        return _Answers(self.values[rows], bot, self.subject[rows], self.asked[rows], self.cluster[rows], self.at[rows])
 
 
 def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncertainty: Uncertainty) -> list[Pair]:
@@ -236,13 +233,13 @@ def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncerta
 def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertainty: Uncertainty) -> list[Pair]:
     compared = fullest(np.bincount(answers.bot, minlength=len(bots)), MOST_IN_PAIRS)
     own = answers.of(compared)
-    moments = Moments.of(own.moment, own.subject, own.at, own.bot, compared.size)
-    table, clusters = _table(own, moments, compared.size)
+    moments = Moments.of(own.bot, own.subject, own.asked, own.at, compared.size)
+    means, clusters = moments.means(own.values), own.cluster[moments.row]
     both = list(combinations(range(compared.size), 2))
     pairs: list[Pair] = []
     for start in range(0, len(both), AT_ONCE):
         some = both[start : start + AT_ONCE]
-        beside = [_difference(table, clusters, moments, *each) for each in some]
+        beside = [_difference(means, clusters, moments, *each) for each in some]
         found = comparisons([difference for difference, _ in beside], uncertainty)
         for (first, second), each, (_, apart) in zip(some, found, beside, strict=True):
             pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], each, apart))
@@ -255,25 +252,11 @@ def _adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     return tuple(each if each.p_value is None else replace(each, p_adjusted=next(adjusted)) for each in pairs)
 
 
-def _table(answers: _Answers, moments: Moments, bots: int) -> tuple[Floats, Ints]:
-    """Return the value of each bot at each moment, (moments, bots), NaN for none, and the clusters, (moments,).
-
-    Of a bot that was asked the same twice, by two recipes, the mean counts.
-    """
-    _, first = np.unique(moments.of_row, return_index=True)
-    cell, size = moments.of_row * bots + answers.bot, moments.count * bots
-    n = np.bincount(cell, minlength=size)
-    sums = np.bincount(cell, answers.values, size)
-    table = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(moments.count, bots)
-    return table, answers.cluster[first]
-
-
-def _difference(table: Floats, clusters: Ints, moments: Moments, first: int, second: int) -> tuple[Ratio, int]:
-    """Return the difference of two columns, and of how many subjects both have values that are not compared."""
-    less = table[:, first] - table[:, second]
-    near, apart = moments.compared(first, second, ~np.isnan(less))
+def _difference(means: Floats, clusters: Ints, moments: Moments, first: int, second: int) -> tuple[Ratio, int]:
+    """Return the difference of two bots, and on how many subjects both have values that are not compared."""
+    ours, theirs, apart = moments.matched(first, second)
     # Of two scores in [0, 1].
-    return mean_of(less[near], clusters[near], (-1.0, 1.0)), apart
+    return mean_of(means[ours] - means[theirs], clusters[ours], (-1.0, 1.0)), apart
 
 
 def _pair(metric: str, first: str, second: str, found: Comparison | None, apart: int) -> Pair:

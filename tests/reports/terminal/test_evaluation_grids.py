@@ -92,8 +92,8 @@ def test_every_table_is_there_once_in_full() -> None:
         "All forecasts",
         "Returns: mean of a decision of one dollar",
         "What the mid hides, and where prices went",
-        "Pairs by edge, where both were asked, in thousandths",
-        "Pairs by Brier score, where both forecast: the first less the second",
+        "Pairs by edge, in thousandths: the first less the second",
+        "Pairs by Brier score: the first less the second",
         "Calibration: how far stated probabilities lie from how often it happened",
         "Bins: of forecasts from .. to .., how many came true",
         "Decisions",
@@ -204,7 +204,7 @@ def test_settled_returns_say_what_is_still_open() -> None:
 
 
 def test_pairs_are_the_likeliest_first() -> None:
-    rows = block(printed(everything()), "Pairs by Brier score, where both forecast: the first less the second")
+    rows = block(printed(everything()), "Pairs by Brier score: the first less the second")
     expected = sorted(
         (pair for pair in everything().pairs if pair.metric == "brier"), key=lambda pair: pair.p_adjusted or 0.0
     )
@@ -217,7 +217,9 @@ def test_pairs_say_who_is_better_as_far_as_that_can_be_said() -> None:
         Pair(first, "b", "edge", 50, clusters, difference, -0.1, 0.2, p, p, 0.1, 0.05, 0.04)
         for first, clusters, difference, p in (("up", 40, 0.2, 0.01), ("down", 40, -0.2, 0.02), ("few", 29, 0.2, 0.03))
     )
-    rows = block(printed(replace(everything(), pairs=pairs)), "Pairs by edge, where both were asked, in thousandths")
+    rows = block(
+        printed(replace(everything(), pairs=pairs)), "Pairs by edge, in thousandths: the first less the second"
+    )
     assert [(row[0], row[5]) for row in rows] == [("up", "the first"), ("down", "the second"), ("few", "too few yet")]
 
 
@@ -231,9 +233,28 @@ def test_pairs_on_a_narrow_screen_say_who_is_better_and_how_far_apart_they_may_b
     assert wide.count("corrected for all 3 pairs") == 2
 
 
+def test_a_pair_that_never_decided_near_each_other_is_listed_with_the_reason() -> None:
+    pairs = tuple(Pair("a", second, "edge", 0, 0, *[None] * 6, apart=n) for second, n in (("b", 3), ("c", 1), ("d", 0)))
+    text = printed(replace(everything(), pairs=pairs), how=Shown(table="pairs"))
+    rows = block(text, "Pairs by edge, in thousandths: the first less the second")
+    assert [(row[0], row[1], row[5], row[7]) for row in rows] == [
+        ("a", "b", "never near", "0"), ("a", "c", "never near", "0"),
+    ]  # fmt: skip
+    said = "Not compared: on up to 3 events both decided, but never within 6 hours of each other (2 pairs)."
+    assert said in text
+
+
+def test_how_many_more_events_a_pair_takes_goes_before_how_many_there_are() -> None:
+    for width in range(60, 121, 5):
+        text = printed(everything(), width, Shown(table="pairs"))
+        for header in (line.split() for line in text.splitlines() if line.startswith("first ")):
+            assert "more" not in header or {"n", "events"} <= set(header)
+        assert ("more events: about" in " ".join(text.split())) is (" more events " in text)
+
+
 def test_a_single_pair_is_corrected_for_no_others() -> None:
     text = printed(replace(everything(), pairs=everything().pairs[:1]), how=Shown(table="pairs"))
-    assert "p: how easily luck gives as much. sees" in text
+    assert "p: how easily luck gives as much. more events" in text
 
 
 def test_on_a_narrow_screen_the_evidence_stays_that_the_verdict_rests_on() -> None:

@@ -141,9 +141,30 @@ def test_where_nobody_does_the_closest_is_named() -> None:
     )
 
 
-def test_where_no_edge_is_above_zero_nobody_is_close() -> None:
-    assert said(RANDOM, PRICE) == (
-        "Nobody beats the price. The interval of random_bet leaves out 0 today, but a claim on any day takes E = 20."
+def test_who_has_no_evidence_is_not_called_close() -> None:
+    assert said(LAZY, PRICE) == "Nobody beats the price; lazy would need about 410 more events."
+
+
+def test_the_closest_is_who_has_the_most_evidence_even_where_its_edge_has_turned() -> None:
+    turned = scored("turned", -0.01, -0.05, 0.03)
+    assert said(LAZY, turned, lazy=1.2, turned=4.0) == (
+        "Nobody beats the price yet. turned comes closest: its evidence is E = 4.0, and a claim takes 20; lazy would "
+        "need about 410 more events; no number of events helps turned while its edge is not above 0."
+    )
+
+
+def test_where_no_edge_is_above_zero_it_is_said_that_no_number_of_events_helps() -> None:
+    assert said(RANDOM) == (
+        "Nobody beats the price; no number of events helps random_bet while its edge is not above 0. "
+        "The interval of random_bet leaves out 0 today, but a claim on any day takes E = 20."
+    )
+    below = scored("below", -0.01, -0.05, 0.03)
+    assert said(SHARP, below, sharp=50.0) == (
+        "sharp beats the price: E = 50. Nobody else can be told from the price; "
+        "no number of events helps below while its edge is not above 0."
+    )
+    assert said(below, replace(below, bot="other")) == (
+        "Nobody beats the price; no number of events helps below and other while their edge is not above 0."
     )
 
 
@@ -157,7 +178,8 @@ def test_of_bots_with_few_events_nothing_is_claimed_and_at_least_what_lacks_is_n
 
 def test_who_has_too_few_events_is_named_where_others_have_enough() -> None:
     assert said(RANDOM, scored("few", -0.3, -0.4, -0.2, events=10), random_bet=-50.0) == (
-        "Nobody beats the price. random_bet is worse than the price. On fewer than 30 events nothing is claimed of few."
+        "Nobody beats the price; no number of events helps few while its edge is not above 0. "
+        "random_bet is worse than the price. On fewer than 30 events nothing is claimed of few."
     )
 
 

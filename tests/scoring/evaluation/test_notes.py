@@ -64,7 +64,9 @@ def test_decisions_with_money_and_no_book_are_counted_where_others_have_one() ->
 def test_a_baseline_with_fewer_values_is_said() -> None:
     made = [Made(bets=(Bet(0, 0.5), Bet(1, 0.0)))]
     text = notes_of(made, as_of=1, seen=[Seen(0, 1, 0.6)])
-    assert "Decisions 1 day after that the market baseline has no value on: bot 1." in text
+    assert (
+        "Decisions with a return 1 day after, on which market_price has none because a price is missing: bot 1." in text
+    )
 
 
 @pytest.mark.parametrize(("second_at", "overlap"), [(1, "2 days and 7 days"), (2, "7 days"), (7, None), (0.5, None)])

@@ -1,5 +1,6 @@
 """The leaderboard's pairs: whether one bot is better than another on what both did, or only luckier."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from predibot.scoring import (
 )
 from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS
 from predibot.scoring.records.horizon_returns import horizon_returns
+from tests.scoring import by_pairs
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 from tests.scoring.tables import NAN, TABLES, drawn, table_of
 
@@ -151,7 +153,7 @@ def test_of_one_asked_the_same_twice_the_mean_counts() -> None:
     assert found.difference == pytest.approx(-0.15)
 
 
-def test_returns_are_compared_on_the_same_event_at_the_same_slot() -> None:
+def test_returns_are_compared_on_the_same_event_at_about_the_same_time() -> None:
     seen = [Seen(0, at, price) for at, price in ((1.1, 0.6), (2.1, 0.9), (3.1, 0.5))]
     made = [
         Made("a", at=0.2, slot=0.0, event=3, bets=(Bet(0, 1.0, 0.5),)),
@@ -165,63 +167,95 @@ def test_returns_are_compared_on_the_same_event_at_the_same_slot() -> None:
     assert found.difference == pytest.approx(0.2 - -0.2)
 
 
-def by_hand(made: list[tuple[str, int, float, float]], first: str, second: str) -> tuple[list[float], int]:
-    """Return the differences of two bots at each moment, and how many events have none, all at one slot.
-
-    Args:
-        made: Bot, event, hour and value.
-        first: The one.
-        second: The other.
-    """
-    differences, apart = [], 0
-    for event in sorted({event for _, event, _, _ in made}):
-        moments: list[list[tuple[str, float, float]]] = []
-        for hour, bot, value in sorted((hour, bot, value) for bot, of, hour, value in made if of == event):
-            if not moments or hour - moments[-1][-1][1] > 6:
-                moments.append([])
-            moments[-1].append((bot, hour, value))
-        found = []
-        for moment in moments:
-            ours, theirs = ([one for one in moment if one[0] == bot] for bot in (first, second))
-            hours = [hour for _, hour, _ in ours + theirs]
-            if ours and theirs and max(hours) - min(hours) <= 6:
-                mean, other = (sum(value for *_, value in one) / len(one) for one in (ours, theirs))
-                found.append(mean - other)
-        differences += found
-        both = {bot for bot, of, *_ in made if of == event} >= {first, second}
-        apart += both and not found
-    return differences, apart
-
-
-def test_recipes_of_one_slot_are_compared_on_what_they_did_within_six_hours() -> None:
-    # Of two recipes with one slot a week the second ran twelve hours after the first, three days late, or at once.
-    rng, hours = np.random.default_rng(3), [(1, 13), (1, 73), (1, 2), (1, 7), (1, 7.1)]
-    made, of_returns_, of_errors = [], [], []
-    for event in range(30):
-        one, other = hours[event % 5]
-        between = [("c", 4)] if event % 5 == 4 else []
-        for bot, hour in (("a", one), ("baseline", one), ("b", other), ("baseline", other), *between):
-            usd, said = float(rng.choice([-1.0, 1.0])), float(rng.uniform(0.1, 0.9))
-            made.append(Made(bot, at=hour / 24, slot=0.0, event=event, bets=(Bet(event, usd, 0.5, said),)))
-            pays = float(event % 2)
-            of_returns_.append((bot, event, hour, 1.0 if (usd > 0) == (pays == 1.0) else -1.0))
-            of_errors.append((bot, event, hour, (said - pays) ** 2))
-    record = record_of(made, paid={event: Paid(6, float(event % 2)) for event in range(30)}, as_of=9)
-    of_edges = [(bot, event, hour, 0.25 - error) for bot, event, hour, error in of_errors]
+def values_of_all(made: Sequence[Made]) -> list[tuple[Pair, ...]]:
+    """Return the pairs of decisions on one market that pays YES on the ninth day, by settlement, edge and Brier."""
+    record = record_of(made, paid={0: Paid(9, 1.0)}, as_of=12)
     settled = horizon_returns(record, ())[-1]
-    for pairs, values in (
-        (return_pairs(record, settled, FEW), of_returns_),
-        (edge_pairs(record, FEW), of_edges),
-        (brier_pairs(settled_forecasts(record), FEW), of_errors),
-    ):
-        assert len(pairs) == 6
-        for each in pairs:
-            differences, apart = by_hand(values, each.first, each.second)
-            assert (each.n, each.apart) == (len(differences), apart)
-            assert each.difference == (pytest.approx(np.mean(differences)) if differences else None)
-    # An hour apart and exactly six hours apart are compared; what somebody else did between both makes one moment.
-    found = {(each.first, each.second): (each.n, each.apart) for each in pairs}
-    assert (found["a", "b"], found["a", "baseline"], found["a", "c"]) == ((12, 18), (24, 6), (6, 0))
+    return [
+        return_pairs(record, settled, FEW),
+        edge_pairs(record, FEW),
+        brier_pairs(settled_forecasts(record), FEW),
+    ]
+
+
+def runs(bot: str, hours: Iterable[float], every: float, *, said: float = 0.7) -> list[Made]:
+    """Return decisions on event 0 at some hours, in slots of so many hours."""
+    return [Made(bot, at=hour / 24, slot=hour // every * every / 24, bets=(Bet(0, 1.0, 0.5, said),)) for hour in hours]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "n", "apart"),
+    [
+        # A recipe every six hours and one a day, minutes apart once a day.
+        (runs("a", [day * 24 + h + 1 / 12 for day in range(3) for h in (0, 6, 12, 18)], 6),
+         runs("b", [day * 24 + 12 + 1 / 6 for day in range(3)], 24), 3, 0),
+        # One an hour, and one a day.
+        (runs("a", range(72), 1), runs("b", [12.2, 36.2, 60.2], 24), 3, 0),
+        # Both every hour, the one always as near to the next of the other as to the last.
+        (runs("a", range(24), 1), runs("b", [hour + 0.5 for hour in range(24)], 1), 24, 0),
+        (runs("b", range(24), 1), runs("a", [hour + 0.5 for hour in range(24)], 1), 24, 0),
+        # Once a day at noon, and once in three days, on the third.
+        (runs("a", [12, 36, 60], 24), runs("b", [60], 72), 1, 0),
+        (runs("a", [1], 24), runs("b", [7], 24), 1, 0),
+        (runs("a", [1], 24), runs("b", [7.01], 24), 0, 1),
+        # Across the end of a slot.
+        (runs("a", [23.9], 24), runs("b", [24.1], 24), 1, 0),
+    ],
+)  # fmt: skip
+def test_each_others_nearest_within_six_hours_are_compared_whatever_their_slots(
+    first: list[Made], second: list[Made], n: int, apart: int
+) -> None:
+    for (found,) in values_of_all([*first, *second]):
+        assert (found.n, found.apart) == (n, apart)
+
+
+def test_what_two_recipes_asked_in_one_slot_is_compared_by_its_mean() -> None:
+    # The second recipe ran an hour later, with the same baseline, which a third ran again on the next day.
+    made = [*runs("a", [1], 72), *runs("b", [2], 72, said=0.4)]
+    made += [*runs("baseline", [1, 2], 72, said=0.6), *runs("baseline", [26], 72, said=0.1)]
+    *_, brier = values_of_all(made)
+    of = {(pair.first, pair.second): pair for pair in brier}
+    assert [(pair.n, pair.apart) for pair in brier] == [(1, 0)] * 3
+    assert of["a", "baseline"].difference == pytest.approx(0.3**2 - 0.4**2)
+    assert of["b", "baseline"].difference == pytest.approx(0.6**2 - 0.4**2)
+
+
+def test_of_two_recipes_at_one_instant_the_mean_counts_whatever_their_slots() -> None:
+    made = [*runs("a", [12], 24), *runs("b", [12], 1, said=0.9), *runs("b", [12], 24, said=0.5)]
+    *_, (brier,) = values_of_all(made)
+    assert (brier.n, brier.difference) == (1, pytest.approx(0.3**2 - (0.1**2 + 0.5**2) / 2))
+
+
+HOURS = st.lists(st.integers(0, 160).map(lambda step: step / 4), max_size=12, unique=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(HOURS, HOURS, HOURS, st.sampled_from([1, 6, 24]), st.sampled_from([1, 6, 24]))
+def test_a_third_bot_changes_nothing_about_a_pair(
+    a: list[float], b: list[float], c: list[float], every: float, other: float
+) -> None:
+    made = [
+        replace(one, bets=(Bet(0, 1.0, 0.5, 0.05 + one.at / 4),)) for one in runs("a", a, every) + runs("b", b, other)
+    ]
+    alone, beside = values_of_all(made), values_of_all([*made, *runs("c", c, 1)])
+    for pairs, more in zip(alone, beside, strict=True):
+        if pairs:
+            (found,) = [pair for pair in more if {pair.first, pair.second} == {"a", "b"}]
+            # But for the correction for all pairs.
+            assert replace(found, p_adjusted=None) == replace(pairs[0], p_adjusted=None)
+    if a and b:
+        expected = by_pairs.matched(moments_by_hand(a, every), moments_by_hand(b, other))
+        assert {(pairs[0].n, pairs[0].apart) for pairs in alone} == {(len(expected), int(not expected))}
+
+
+def moments_by_hand(hours: Sequence[float], every: float) -> list[float]:
+    """Return the instants at which a bot counts as having decided, in seconds: in a slot, one within six hours."""
+    first: dict[tuple[float, float], float] = {}
+    for hour in sorted(hours, reverse=True):
+        slot = hour // every
+        begin = min(each for each in hours if each // every == slot)
+        first[slot, (hour - begin) // 6] = hour * 3600.0
+    return sorted(first.values())
 
 
 def test_what_was_decided_at_once_is_compared_in_slots_of_any_length() -> None:
@@ -234,17 +268,6 @@ def test_what_was_decided_at_once_is_compared_in_slots_of_any_length() -> None:
     for found in (*return_pairs(record, horizon_returns(record, ())[-1], FEW), edge, brier):
         assert (found.n, found.apart) == (1, 0)
     assert brier.difference == pytest.approx(0.3**2 - 0.6**2)
-
-
-def test_runs_every_hour_are_compared_slot_by_slot() -> None:
-    made = [
-        Made(bot, at=(hour + late) / 24, slot=hour / 24, bets=(Bet(0, 1.0, 0.5, 0.7),))
-        for hour in range(12)
-        for bot, late in (("a", 0.1), ("b", 0.3))
-    ]
-    record = record_of(made, paid={0: Paid(6, 1.0)}, as_of=9)
-    (edge,), (brier,) = edge_pairs(record, FEW), brier_pairs(settled_forecasts(record), FEW)
-    assert [(found.n, found.apart) for found in (edge, brier)] == [(12, 0), (12, 0)]
 
 
 def test_what_is_too_far_apart_for_a_comparison_is_no_comparison() -> None:
