@@ -35,7 +35,7 @@ class HorizonReturns:
     value: Floats
     """The return of the decision, (n_d,), NaN where it has none."""
     market_value: Floats
-    """The return of `market_price` on the same markets at the same prices, (n_d,), NaN where it has none."""
+    """The return of `market_price` on all markets asked, (n_d,), NaN where the price of one is not known."""
     quote_value: Floats
     """The return had the bets been carried out against the book, with fees, (n_d,), NaN where it has none."""
     price_of_bet: Floats
@@ -202,8 +202,9 @@ def _returns_of(
     needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, later.prices)
     value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
     baseline = _sum_by_decision(record, horizon_gains(baseline_usd, record.bet_price_yes, later.prices))
-    # What abstained without saying at which prices has no baseline; nor has anything without rows.
-    priced = decided & (np.bincount(record.bet_decision, minlength=record.decided_at.size) > 0)
+    # Of a market that was asked and not answered no price is known, so whoever chooses markets chooses no baseline.
+    rows, asked = (np.bincount(of, minlength=record.decided_at.size) for of in (record.bet_decision, record.asked()[0]))
+    priced = decided & (rows > 0) & (rows >= asked)
     return HorizonReturns(
         label=label,
         days=days,

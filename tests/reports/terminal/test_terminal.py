@@ -261,3 +261,9 @@ def test_no_runs_are_said() -> None:
     console = screen(80)
     print_runs(console, [])
     assert shown(console) == "no runs recorded\n"
+
+
+def test_a_dumb_terminal_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "60")
+    assert console_for(Terminal()).width == 60

@@ -97,6 +97,15 @@ def test_the_market_is_counted_on_the_same_decisions_only() -> None:
     assert series_of(record)["market_mean_return"].values.tolist() == pytest.approx([0.2])
 
 
+def test_who_leaves_out_a_market_does_not_choose_the_baseline() -> None:
+    # The first answers one of two markets, of the other nobody knows what it was priced at; the second answers both.
+    made = [Made(bets=(Bet(0, 1.0, 0.5),)), Made(bets=(Bet(0, 1.0, 0.5), Bet(1, 0.0, 0.8)))]
+    record = record_of(made, seen=[Seen(0, 1, 0.6), Seen(1, 1, 0.4)], as_of=2)
+    record = replace(record, asked_decision=np.array([0, 0, 1, 1]), asked_market=np.array([0, 1, 0, 1]))
+    assert series_of(record)["mean_return"].values.tolist() == pytest.approx([0.2, 0.2])
+    assert series_of(record)["market_mean_return"].values.tolist() == pytest.approx([(0.2 - 0.5) / 2])
+
+
 def test_contaminated_decisions_are_in_no_series() -> None:
     known = Bet(0, 1.0, 0.5, 0.7, bid=0.48, ask=0.52)
     record = record_of([Made(bets=(known,), knowledge="contaminated")], seen=[Seen(0, 1, 0.6)], as_of=2)
