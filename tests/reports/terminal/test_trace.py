@@ -47,7 +47,7 @@ def test_control_characters_and_reordering_never_reach_the_screen() -> None:
 
 
 def test_a_single_retry_is_one() -> None:
-    assert "1 retry," in _shown({**MODEL, "retries": 1}, full=False)
+    assert "1 retry," in _shown(replace(MODEL, reply=replace(MODEL.reply, retries=1)), full=False)
 
 
 def test_retries_missing_tokens_and_unknown_cost_are_said() -> None:
