@@ -21,7 +21,8 @@ MOST_READ_TOKENS, MOST_WRITTEN_TOKENS = 2_000_000, 256_000
 """Of a call; the longest context and twice the longest answer that are sold, so that more is no hint of what was spent.
 
 What a call is booked at that counts what it cannot have, because a model that searches by itself reads what it was
-not sent, and a server may not keep what was asked for: a false count can cost a limited run no more than this.
+not sent, and a server may not keep what was asked for: a false count can cost a limited run no more than this for
+each call that is under way at once.
 """
 MOST_BYTES_A_TOKEN = 16
 """A provider that counts fewer tokens than this means is not believed."""
