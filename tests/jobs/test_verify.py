@@ -149,7 +149,7 @@ FORGED: Mapping[str, Sequence[object]] = {
     "runs.created_at": (float("inf"), -(2**63)),
     "runs.venue": (b"\x00",),
     "runs.void_reason": (b"\xff",),
-    "runs.game": (b"\xff", "chess"),
+    "runs.game": (b"\xff",),
     "runs.seed": ("abc",),
     "run_events.event_row": (b"\xff", "\x1b[31m"),
     "run_events.event_json": ("{", 0),
