@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from predibot.domain.category import category_of
+from predibot.domain.category import CryptoWords, category_of, crypto_grounds
 from predibot.domain.clock import format_instant
-from predibot.domain.crypto import CryptoWords, crypto_grounds
 from predibot.domain.event import Event, Market
 from predibot.domain.spelling import first_of
 

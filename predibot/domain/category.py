@@ -1,8 +1,17 @@
-"""Categories: the field an event belongs to, found among the many labels a venue puts on it."""
+"""Categories: the field an event belongs to, by the labels a venue puts on it; and whether it is about crypto.
 
-from collections.abc import Sequence
+Crypto is told by whole words of the tags, or else of title and slug.
+"""
 
-from predibot.domain.event import Tag
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from predibot.domain.event import Event, Tag
+
+_WORD = re.compile(r"[^\W_]+")
+_UNLESS = "unless"
+_NEVER: frozenset[str] = frozenset()
 
 _SLUGS = {
     "sports": "Sports",
@@ -41,3 +50,77 @@ def category_of(tags: Sequence[Tag]) -> str | None:
     known = (label for slug, label in _SLUGS.items() if slug in slugs)
     stated = (tag.label for tag in tags if tag.label and tag.slug != "all")
     return next(known, next(stated, None))
+
+
+@dataclass(frozen=True, slots=True)
+class CryptoWords:
+    """The words that make an event one about crypto."""
+
+    unless: Mapping[str, frozenset[str]]
+    """By word, in lower case: the words of a title or slug that call it off, mostly none."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could never match, because titles are split into lower-case words."""
+        for word in (*self.unless, *(other for others in self.unless.values() for other in others)):
+            if words_of(word) != (word,):
+                raise ValueError(f"{word!r} is not one word of lower-case letters and digits, so it can never match")
+
+    def extended(self, words: Iterable[str]) -> "CryptoWords":
+        """Return these words and further ones, whatever their case.
+
+        Raises:
+            ValueError: If one of them is not a single word.
+        """
+        return CryptoWords({**{word.casefold(): _NEVER for word in words}, **self.unless})
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text in lower case; everything but letters and digits separates.
+
+    Examples:
+        >>> words_of("MegaETH market-cap (FDV)?")
+        ('megaeth', 'market', 'cap', 'fdv')
+    """
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def parse_crypto_words(text: str) -> CryptoWords:
+    """Return the words a list names: one a line, `#` starts a comment.
+
+    A line `doge unless budget musk` names a word that does not count beside
+    one of the others.
+
+    Raises:
+        ValueError: If a line is anything else.
+    """
+    unless: dict[str, frozenset[str]] = {}
+    for line in text.splitlines():
+        words = line.partition("#")[0].casefold().split()
+        if not words:
+            continue
+        if len(words) > 1 and (words[1] != _UNLESS or len(words) == 2):
+            raise ValueError(f"{line.strip()!r} is neither one word nor 'word unless others'")
+        unless[words[0]] = frozenset(words[2:])
+    return CryptoWords(unless)
+
+
+def crypto_grounds(event: Event, crypto: CryptoWords) -> str | None:
+    """Return what makes an event one about crypto, or None.
+
+    Tags decide where the event has any; else its title and slug do.
+
+    Examples:
+        >>> words = parse_crypto_words("fdv")
+        >>> crypto_grounds(Event("1", "Based FDV above $500M?", ()), words)
+        "the word 'fdv' in its title"
+    """
+    own_words = frozenset((*words_of(event.title), *words_of(event.slug)))
+    if event.tags:
+        texts = [(f"its tag {tag.label or tag.slug!r}", f"{tag.label} {tag.slug}") for tag in event.tags]
+    else:
+        texts = [("its title", event.title), ("its slug", event.slug)]
+    for place, text in texts:
+        for word in words_of(text):
+            if word in crypto.unless and not crypto.unless[word] & own_words:
+                return f"the word {word!r} in {place}"
+    return None

@@ -3,7 +3,7 @@
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from predibot.domain.crypto import CryptoWords, parse_crypto_words
+from predibot.domain.category import CryptoWords, parse_crypto_words
 
 _STARTER = "starter"
 _ENDING = ".toml"

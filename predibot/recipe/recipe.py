@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from predibot.contracts import Game, Needs
 from predibot.domain.budget import LimitLevel, Limits
-from predibot.domain.crypto import CryptoWords
+from predibot.domain.category import CryptoWords
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event import Overstake

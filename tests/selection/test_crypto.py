@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.crypto import CryptoWords, crypto_grounds, parse_crypto_words
+from predibot.domain.category import CryptoWords, crypto_grounds, parse_crypto_words
 from tests.selection.worlds import WORDS, event
 
 

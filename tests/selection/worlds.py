@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from predibot.domain.crypto import parse_crypto_words
+from predibot.domain.category import parse_crypto_words
 from predibot.domain.event import Event, Market, MarketRef, Tag
 from predibot.domain.price import Quote
 from predibot.selection import SelectionRules

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, func, select
 
 from predibot import __version__
 from predibot.contracts import Progress, ProgressListener
+from predibot.domain.category import CryptoWords
 from predibot.domain.clock import format_instant
-from predibot.domain.crypto import CryptoWords
 from predibot.domain.decision import Decision, MarketDecision, Subject
 from predibot.domain.event import Event, EventView, prices_of
 from predibot.domain.price import Quote

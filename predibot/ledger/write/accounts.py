@@ -1,11 +1,11 @@
 """Accounts in the ledger: opened once, added to only, and read back as what their journal comes to."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from predibot.domain.account import Account, JournalRow, Mode
 from predibot.domain.clock import EPOCH
@@ -194,11 +194,6 @@ def stored_journal(connection: Connection, account_id: int, *, until: int | None
     )
 
 
-def stored_account(connection: Connection, account_id: int) -> Account:
-    """Return what an account holds: the fold of its journal."""
-    return account_of(stored_journal(connection, account_id))
-
-
 def markets_held(connection: Connection, account: Account) -> Mapping[str, str]:
     """Return the id of the event of each market that an account holds an outcome of, by the market's id."""
     statement = (
@@ -272,24 +267,6 @@ def add_valuation(
     if seen:
         connection.execute(insert(marks), seen)
     return Valuation(floored, revision, account.cash_usd, worth_usd)
-
-
-def stored_valuations(connection: Connection, account_id: int) -> Iterator[Valuation]:
-    """Yield what an account was worth, oldest first; of each instant the last revision."""
-    last = (
-        select(valuations.c.at, func.max(valuations.c.revision).label("revision"))
-        .where(valuations.c.account_id == account_id)
-        .group_by(valuations.c.at)
-        .subquery()
-    )
-    columns = (valuations.c.at, valuations.c.revision, valuations.c.cash_usd, valuations.c.value_usd)
-    statement = (
-        select(*columns)
-        .join(last, (last.c.at == valuations.c.at) & (last.c.revision == valuations.c.revision))
-        .where(valuations.c.account_id == account_id)
-        .order_by(valuations.c.at)
-    )
-    yield from (Valuation(*row) for row in connection.execute(statement))
 
 
 def _instrument(row: Any) -> Instrument | None:
