@@ -1,7 +1,7 @@
 """Choosing on a venue that is in trouble: a day is not lost to a list that cannot be read for a minute."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
@@ -88,8 +88,9 @@ def runs_in(store: Store) -> int:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Store:
-    return Store.open(f"sqlite:///{tmp_path}/ledger.db")
+def file(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(
