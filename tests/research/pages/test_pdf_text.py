@@ -25,6 +25,17 @@ def locked(body: bytes) -> bytes:
     return out.getvalue()
 
 
+def locked_by_aes(body: bytes) -> bytes:
+    """Return a file that says it is locked by AES-256, for which pypdf wants a library."""
+    entries = b"/Filter/Standard/V 5/R 6/Length 256/P -4/StmF/S/StrF/S/CF<</S<</CFM/AESV3/Length 32>>>>"
+    keys = b"".join(b"/%s<%s>" % (name, b"00" * size) for name, size in KEY_BYTES.items())
+    return body.replace(b"trailer\n<<", b"trailer\n<</ID[<00><00>]/Encrypt<<" + entries + keys + b">>", 1)
+
+
+KEY_BYTES = {b"U": 48, b"O": 48, b"UE": 32, b"OE": 32, b"Perms": 16}
+"""Of an encryption of revision 6."""
+
+
 def test_the_text_of_all_pages_is_read() -> None:
     assert pdf_text(pdf_of(["Turnout was 61 percent.", "Counted by hand."]), soon()) == (
         "Turnout was 61 percent.\nCounted by hand."
@@ -49,8 +60,9 @@ def test_a_file_that_takes_too_long_shows_its_first_page() -> None:
         (pdf_of(["a"])[:200], "broken|no text"),
         (pdf_of([""]), "no text"),
         (locked(pdf_of(["a"])), "password"),
+        (locked_by_aes(pdf_of(["a"])), "password"),
     ],
-    ids=["empty", "no pages", "half", "pictures", "locked"],
+    ids=["empty", "no pages", "half", "pictures", "locked", "locked by AES"],
 )
 def test_what_cannot_be_read_is_one_sentence(body: bytes, says: str) -> None:
     with pytest.raises(PageUnreadable, match=says):
