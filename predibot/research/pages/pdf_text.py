@@ -31,8 +31,8 @@ def pdf_text(body: bytes, deadline: Deadline) -> str:
     hush("pypdf")
     # What pypdf ends in on broken files beside its own errors.
     failures = (
-        PyPdfError, DependencyError, ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError,
-        RecursionError, NotImplementedError, OSError, ImportError,
+        PyPdfError, DependencyError, ValueError, TypeError, LookupError, AttributeError, AssertionError,
+        ArithmeticError, RecursionError, NotImplementedError, OSError, ImportError,
     )  # fmt: skip
     try:
         text = "\n".join(_page_texts(body, deadline))
