@@ -31,7 +31,7 @@ from predibot.cli import (
     track,
 )
 from predibot.cli.command import Group
-from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals
+from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
 
 app = typer.Typer(
     name="predibot",
@@ -92,8 +92,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dash gets a question mark, not a crash.
         sys.stdout.reconfigure(errors="replace")
-    with ended_by_signals(is_program=arguments is None):
-        return ended(lambda: _run(given), given)
+    is_program = arguments is None
+    with ended_by_signals(is_program=is_program):
+        code = ended(lambda: _run(given), given)
+        if is_program:
+            leave_threads_behind(code)
+        return code
 
 
 def _compute_on_one_thread() -> None:

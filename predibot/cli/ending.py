@@ -41,6 +41,8 @@ _RESUMABLE = ("decide", "track", "evaluate", "record", "replay", "import")
 
 _ENDING_SECONDS = 10.0
 """Twice as long as giving back what is under way may take."""
+_LEFT_BEHIND = re.compile("predibot-(?:call|[0-9]+)")
+"""Names of the threads that make calls for somebody who stops waiting at a deadline."""
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
 
@@ -151,6 +153,19 @@ def ended_by_signals(*, is_program: bool) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, signal.SIG_IGN if is_program and first.raised else handler)
+
+
+def leave_threads_behind(code: int) -> None:
+    """End the process at once with an exit code where a call of a model or a bot was left behind and still runs.
+
+    Python would wait at its end for locks that such a thread holds for ever.
+    """
+    if any(_LEFT_BEHIND.fullmatch(thread.name) for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            # Whoever read them may be gone.
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
 
 
 def go_on(arguments: Sequence[str], what: str) -> str:

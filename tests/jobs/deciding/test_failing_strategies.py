@@ -188,3 +188,12 @@ def attempts_of(program: Program, bot: str) -> list[int]:
         WHERE name = :bot ORDER BY number"""
     with Store.open(program.ledger) as store, store.read() as connection:
         return list(connection.execute(text(statement), {"bot": bot}).scalars())
+
+
+def test_what_hangs_with_a_lock_in_hand_does_not_keep_the_program(program: Program) -> None:
+    taken = "import atexit, threading; lock = threading.Lock(); lock.acquire(); atexit.register(lock.acquire)"
+    body = f"{taken}; time.sleep(600)"
+    program.strategy("holder", TEMPLATE.format(name="Holder", body=body))
+    program.settings = {"PREDIBOT_DECISION_DEADLINE_SECONDS": "1"}
+    document = document_of(program.decide("--bots", "holder,market_price"), code=3)
+    assert "gave no answer within 1 s" in str(document)
