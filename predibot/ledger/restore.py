@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -56,7 +56,7 @@ from predibot.ledger.schema.values import (
     json_columns,
 )
 from predibot.ledger.write.claims import attempts, subject_row, subjects, tasks
-from predibot.ledger.write.decisions import decisions, orders
+from predibot.ledger.write.decisions import bet_as_order, decisions, orders
 from predibot.ledger.write.events import events, instrument_values, instruments, markets, remember_instruments
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
 from predibot.ledger.write.runs import bots, runs
@@ -188,7 +188,7 @@ class Restorer:
             RunConflict: If the ledger has another run of the same key.
         """
         put_back: Mapping[str, Callable[[Sequence[Checked]], int]] = {
-            "runs": self._put_runs,
+            "runs": lambda some: sum(map(self._put_run, some)),
             "events": self._put_events,
             "markets": self._put_markets,
             "run_events": self._put_run_events,
@@ -222,9 +222,6 @@ class Restorer:
                     money.place,
                     f"its bets add up to {money.staked_usd:.6g} dollars and its fills to {money.spent_usd:.6g}",
                 )
-
-    def _put_runs(self, rows: Sequence[Checked]) -> int:
-        return sum(self._put_run(row) for row in rows)
 
     def _put_run(self, row: Checked) -> bool:
         values = dict(row.values)
@@ -276,7 +273,10 @@ class Restorer:
         for venue, of_venue in groupby(
             sorted(rows, key=lambda row: row.values["venue"]), lambda row: row.values["venue"]
         ):
-            refs = [_ref(row.values) for row in of_venue]
+            listed = (row.values for row in of_venue)
+            refs = [
+                MarketRef(e["market_id"], e["condition_id"], tuple(json.loads(e["token_ids_json"]))) for e in listed
+            ]
             remember_instruments(self.connection, venue, refs)
         self._read_instruments()
         return new
@@ -353,19 +353,16 @@ class Restorer:
         task_ids = {tuple(task)[1:]: task.id for task in made}
         tried, found = [], []
         for row in wanted.values():
-            values = dict(row.values)
+            values = {name: value for name, value in row.values.items() if name not in ("failures", "next_try_at")}
             task_id = task_ids[tuple(values[name] for name in named)]
-            values.pop("failures")
-            values.pop("next_try_at")
             found.append(Checked(row.place, {**values, "task_id": task_id}))
             at = values["decided_at"]
             began = at - timedelta(seconds=min(max(values["seconds"], 0.0), 86_400.0))
             ended = {"ended_at": at, "outcome": values["status"], "message": values["message"]}
             tried.append({"task_id": task_id, "number": 1, "started_at": began, **ended})
         self.connection.execute(insert(attempts), tried)
-        stored = {
-            row.task_id: row.id for row in self._returned(DecisionRow, found, decisions.c.id, decisions.c.task_id)
-        }
+        new = self._returned(DecisionRow, found, decisions.c.id, decisions.c.task_id)
+        stored = {row.task_id: row.id for row in new}
         for key, row in zip(wanted, found, strict=True):
             decision_id = stored[row.values["task_id"]]
             self._new[key] = decision_id
@@ -407,21 +404,9 @@ class Restorer:
         if not 0.0 < price < 1.0:
             raise RowRefused(bet.place, f"price_yes is {price:g}; a bet is booked between 0 and 1")
         number = self._orders[values["decision_id"]] = self._orders.get(values["decision_id"], 0) + 1
-        asked_usd, booked_usd = values["asked_usd"], values["booked_usd"]
-        side = "NO" if (booked_usd or asked_usd) < 0.0 else "YES"
-        sign = -1.0 if side == "NO" else 1.0
-        return {
-            "decision_id": values["decision_id"],
-            "number": number,
-            "instrument_row": self._outcomes[values["market_row"], side],
-            "side": "buy",
-            "unit": "usd",
-            "asked": None if asked_usd == booked_usd else sign * asked_usd,
-            "amount": sign * booked_usd,
-            "status": "filled",
-            "price": price,
-            "price_source": values["price_source"],
-        }
+        side, order = bet_as_order(values["asked_usd"], values["booked_usd"], price, values["price_source"])
+        instrument_row = self._outcomes[values["market_row"], side]
+        return {"decision_id": values["decision_id"], "number": number, "instrument_row": instrument_row, **order}
 
     def _of_orders(self, fills: Sequence[Checked]) -> list[Checked]:
         """Return fills with the order each belongs to, which is then on the very instrument that was bought."""
@@ -548,11 +533,7 @@ class Restorer:
 
     def _insert(self, model: type[SQLModel], rows: Sequence[Checked]) -> int:
         """Insert those rows that are not there, and return how many they were."""
-
-        def store(values: list[Values]) -> int:
-            return insert_new(self.connection, model, values)
-
-        return self._each(rows, store, _total)
+        return self._each(rows, lambda values: insert_new(self.connection, model, values), lambda counts: sum(counts))
 
     def _returned(self, model: type[SQLModel], rows: Sequence[Checked], *columns: Any) -> list[Any]:
         """Insert rows that are not there, and return what the database says of each."""
@@ -560,7 +541,7 @@ class Restorer:
         return self._each(
             rows,
             lambda values: list(self.connection.execute(statement, values)),
-            lambda lists: [e for x in lists for e in x],
+            lambda lists: list(chain.from_iterable(lists)),
         )
 
     def _each(self, rows: Sequence[Checked], store: Callable[[list[Values]], T], joined: Callable[[list[T]], T]) -> T:
@@ -574,10 +555,6 @@ class Restorer:
             raise RowRefused(rows[0].place, f"the database refuses it: {_first(error.orig or error)}") from None
 
 
-def _total(counts: list[int]) -> int:
-    return sum(counts)
-
-
 def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
     some: list[Checked] = []
     characters = 0
@@ -589,10 +566,6 @@ def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[lis
             some, characters = [], 0
     if some:
         yield some
-
-
-def _ref(values: Values) -> MarketRef:
-    return MarketRef(values["market_id"], values["condition_id"], tuple(json.loads(values["token_ids_json"])))
 
 
 def _point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:
@@ -658,7 +631,9 @@ def _checked(table: str, row: Placed) -> Values:
         except ValidationError as error:
             raise RowRefused(row.place, f"{column.name}: {error.errors(include_url=False)[0]['msg']}") from None
         except (ValueError, OverflowError) as error:
-            raise RowRefused(row.place, f"{column.name} is {_shown(cell)}: {_first(error)}") from None
+            is_long = isinstance(cell, int) and cell.bit_length() > 256
+            shown = "a very large number" if is_long else repr(cell)[:60]
+            raise RowRefused(row.place, f"{column.name} is {shown}: {_first(error)}") from None
     return values
 
 
@@ -707,7 +682,3 @@ def _number(cell: Any) -> float:
     if not math.isfinite(number):
         raise ValueError("it must be a finite number")
     return number
-
-
-def _shown(cell: Any) -> str:
-    return "a very large number" if isinstance(cell, int) and cell.bit_length() > 256 else repr(cell)[:60]

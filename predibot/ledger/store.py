@@ -4,7 +4,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -112,7 +112,8 @@ class Store:
         try:
             if not was_reached:
                 # Told at once where it fails; it may be the address that is wrong.
-                store._reach()
+                with store._in_use(), store._engine.connect():
+                    pass
             store._reconnect_seconds = reconnect_seconds
             prepare(store)
             store._opened, store._largest_bytes = store._on_disk()
@@ -167,20 +168,18 @@ class Store:
             work: What is done with the connection.
             durable: As for `write`.
         """
-
-        def once() -> T:
-            with self._engine.connect() as connection, _writing(connection, durable=durable) as transaction:
-                return work(transaction)
-
         self._check_writable()
-        with self._in_use():
-            return self._patiently(once)
+        return self._run(work, partial(_writing, durable=durable))
 
     def run_read(self, work: Callable[[Connection], T]) -> T:
         """Return what work returns that reads a single state, once more where its server went away meanwhile."""
+        return self._run(work, _reading)
 
+    def _run(
+        self, work: Callable[[Connection], T], begun: Callable[[Connection], AbstractContextManager[Connection]]
+    ) -> T:
         def once() -> T:
-            with self._engine.connect() as connection, _reading(connection) as transaction:
+            with self._engine.connect() as connection, begun(connection) as transaction:
                 return work(transaction)
 
         with self._in_use():
@@ -324,10 +323,6 @@ class Store:
                 f"the ledger {self.address} was not upgraded, because it holds rows that predibot does not write: "
                 f"{_first_line(error)}. `predibot ledger verify` of the predibot that made it lists them"
             ) from error
-
-    def _reach(self) -> None:
-        with self._in_use(), self._engine.connect():
-            pass
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
         """Return what an attempt returns, made again for a while where the server is away."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, delete, func, insert, select
 
-from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, Label, ReasonKind, Source, Status
+from predibot.domain.decision import BookedOrder, Booking, Decision, Label, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
 from predibot.domain.price import Instrument, Price, Quote, Side
 from predibot.ledger.schema.tables import (
@@ -339,8 +339,14 @@ def _orders(
             catalogue.market_of[catalogue.instrument_rows[each.order.instrument]]: each for each in booking.orders
         }
         for bet in booking.bets:
-            booked = booked_on.get(catalogue.market_rows[bet.market_id])
-            yield _bet_row(bet, booked, catalogue), booked
+            market_row = catalogue.market_rows[bet.market_id]
+            booked = booked_on.get(market_row)
+            side, row = bet_as_order(bet.asked_usd, bet.booked_usd, bet.price.yes, bet.price.source)
+            if booked is None:
+                row["instrument_row"] = catalogue.outcome_rows[market_row, side]
+            else:
+                row["instrument_row"] = catalogue.instrument_rows[booked.order.instrument]
+            yield row, booked
         return
     for booked in booking.orders:
         order, price = booked.order, finished.prices.get(booked.order.instrument)
@@ -361,23 +367,20 @@ def _orders(
         yield row, booked
 
 
-def _bet_row(bet: BookedBet, booked: BookedOrder | None, catalogue: Catalogue) -> dict[str, Any]:
-    """Return a bet as an order, of the outcome that was bought; for nothing, of that which was asked for, or YES."""
-    side: Side = "NO" if (bet.booked_usd or bet.asked_usd) < 0.0 else "YES"
-    if booked is None:
-        instrument = catalogue.outcome_rows[catalogue.market_rows[bet.market_id], side]
-    else:
-        instrument = catalogue.instrument_rows[booked.order.instrument]
+def bet_as_order(
+    asked_usd: float, booked_usd: float, price_yes: float, price_source: str
+) -> tuple[Side, dict[str, Any]]:
+    """Return the side that a bet buys, or asked for where it buys nothing, and its row without the instrument."""
+    side: Side = "NO" if (booked_usd or asked_usd) < 0.0 else "YES"
     sign = -1.0 if side == "NO" else 1.0
-    return {
-        "instrument_row": instrument,
+    return side, {
         "side": "buy",
         "unit": "usd",
-        "asked": None if bet.asked_usd == bet.booked_usd else sign * bet.asked_usd,
-        "amount": sign * bet.booked_usd,
+        "asked": None if asked_usd == booked_usd else sign * asked_usd,
+        "amount": sign * booked_usd,
         "status": "filled",
-        "price": bet.price.yes,
-        "price_source": bet.price.source,
+        "price": price_yes,
+        "price_source": price_source,
         "note": None,
     }
 

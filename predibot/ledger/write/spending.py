@@ -77,11 +77,6 @@ def _is_of(owner: str) -> ColumnElement[bool]:
     return or_(reservations.c.owner == owner, reservations.c.owner.startswith(helper_owner(owner, ""), autoescape=True))
 
 
-def _is_given_up(owner: str, until: datetime, now: datetime) -> bool:
-    """Return whether an owner is gone, as far as one can know."""
-    return is_gone(owner) if is_of_this_machine(owner) else until <= now
-
-
 def _locked(connection: Connection, account: str) -> Exact:
     """Return what is settled; nobody else can change the account until the transaction ends."""
     insert_new(connection, SpendingRow, [{"account": account, **asdict(Exact())}])
@@ -244,7 +239,9 @@ class LedgerAccount:
         rows = connection.execute(query.order_by(reservations.c.lease_until))
         # Of an owner's two rows the later lease counts. Within a program who started a process settles for it.
         owners = {owner: until for owner, until in rows if not is_same_program(owner, self._holder.owner)}
-        gone = {owner for owner, until in owners.items() if _is_given_up(owner, until, now)}
+        gone = {
+            owner for owner, until in owners.items() if (is_gone(owner) if is_of_this_machine(owner) else until <= now)
+        }
         if not gone:
             return held
         connection.execute(
