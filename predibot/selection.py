@@ -111,11 +111,9 @@ def select(
     usable = [_without(event, drops[event.id]) for event in listed]
     candidates: list[Event] = []
     passed_over: list[PassedOver] = []
-    words = (
-        None
-        if only_event_id is not None
-        else (_Words(rules.exclude, rules.crypto), _Words(rules.include, rules.crypto))
-    )
+    words = None
+    if only_event_id is None:
+        words = (_Words(rules.exclude, rules.crypto), _Words(rules.include, rules.crypto))
     for event in usable:
         failed = _first_failed_rule(event, drops[event.id], rules, as_of, words)
         if failed is None:
@@ -131,7 +129,8 @@ def select(
         notes += _notes_on_markets(event, drops[event.id], rules.max_markets)
     if only_event_id is None and len(chosen) < rules.events:
         notes.append(f"{len(chosen)} of {rules.events} events: no other event keeps the rules")
-    return Selection(tuple(_trimmed(event, rules.max_markets) for event in chosen), tuple(passed_over), tuple(notes))
+    trimmed = (replace(event, markets=event.markets[: rules.max_markets or None]) for event in chosen)
+    return Selection(tuple(trimmed), tuple(passed_over), tuple(notes))
 
 
 def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as_of: datetime) -> bool:
@@ -314,12 +313,6 @@ class _Words:
 
     def grounds(self, event: Event) -> dict[str, str]:
         """Return what makes an event one of each word that it is one of, by word, in the order of the words."""
-        return {self._by_folded[word]: grounds for word, grounds in sorted(self._found(event), key=self._order)}
-
-    def _order(self, found: tuple[str, str]) -> int:
-        return self._rank[found[0]]
-
-    def _found(self, event: Event) -> list[tuple[str, str]]:
         names: dict[str, str] = {}
         if CRYPTO in self._rank and (found := crypto_grounds(event, self._crypto)):
             names[CRYPTO] = found
@@ -329,7 +322,8 @@ class _Words:
         category = category_of(event.tags)
         if category is not None:
             names.setdefault(category.casefold(), f"its category {category!r}")
-        return [(name, grounds) for name, grounds in names.items() if name in self._rank]
+        ranked = sorted(names.keys() & self._rank.keys(), key=self._rank.__getitem__)
+        return {self._by_folded[name]: names[name] for name in ranked}
 
 
 def _capped(candidates: Sequence[Event], per_category: int) -> tuple[list[Event], list[PassedOver]]:
@@ -369,22 +363,12 @@ def _too_quiet(event: Event, rules: SelectionRules) -> str | None:
     return f"${volume_usd:,.2f} traded in 24 h, below ${rules.min_volume_24h_usd:,.2f}"
 
 
-def _below_the_cut(candidates: Sequence[Event], events: int) -> list[PassedOver]:
-    return [
-        PassedOver(event.id, event.title, "events", _rank_text(event, rank, len(candidates), events))
-        for rank, event in enumerate(candidates, start=1)
-        if rank > events
-    ]
-
-
-def _rank_text(event: Event, rank: int, candidates: int, events: int) -> str:
-    volume_usd = event.volume_1wk_usd
-    traded = "an unknown volume" if volume_usd is None else f"${volume_usd:,.2f}"
-    return f"rank {rank} of {candidates} with {traded} traded in a week; the run plays {events}"
-
-
-def _trimmed(event: Event, max_markets: int) -> Event:
-    return replace(event, markets=event.markets[: max_markets or None])
+def _below_the_cut(candidates: Sequence[Event], events: int) -> Iterator[PassedOver]:
+    for rank, event in enumerate(candidates[events:], start=events + 1):
+        volume_usd = event.volume_1wk_usd
+        traded = "an unknown volume" if volume_usd is None else f"${volume_usd:,.2f}"
+        reason = f"rank {rank} of {len(candidates)} with {traded} traded in a week; the run plays {events}"
+        yield PassedOver(event.id, event.title, "events", reason)
 
 
 def _notes_on_markets(event: Event, dropped: Mapping[str, str], max_markets: int) -> list[str]:

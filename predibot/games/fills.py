@@ -13,11 +13,9 @@ class FillModel(Protocol):
     @property
     def name(self) -> str:
         """Return the word that is stored with each fill."""
-        ...
 
     def fill(self, order: Order, price: Price) -> Fill | None:
         """Return what an order of dollars or shares comes to at a price, None where it cannot be filled."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

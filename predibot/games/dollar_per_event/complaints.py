@@ -33,20 +33,17 @@ def complaints_of(error: ValidationError, items: object) -> Iterator[str]:
         items: Its `market_decisions` as they were said, which name the markets.
     """
     for found in error.errors(include_url=False, include_context=False):
-        yield _sentence(found["type"], found["loc"], found["input"], items)
-
-
-def _sentence(kind: str, location: tuple[int | str, ...], value: object, items: object) -> str:
-    name, where = str(location[-1]), _where(location, items)
-    wanted = _WANTED.get(name, "it as the others are")
-    if kind == "missing":
-        return f"{where} is missing; give {wanted}"
-    if kind in ("extra_forbidden", "invalid_key"):
-        return f"{where} is unknown; take it out, the fields are {_FIELDS[len(location) > 1]}"
-    if kind in ("model_type", "model_attributes_type"):
-        return f"{where} is {quoted(value)}; give an object with {_FIELDS[True]}"
-    special = _SPECIAL.get(kind, _plainly)
-    return special(where, name, value, wanted)
+        kind, location, value = found["type"], found["loc"], found["input"]
+        name, where = str(location[-1]), _where(location, items)
+        wanted = _WANTED.get(name, "it as the others are")
+        if kind == "missing":
+            yield f"{where} is missing; give {wanted}"
+        elif kind in ("extra_forbidden", "invalid_key"):
+            yield f"{where} is unknown; take it out, the fields are {_FIELDS[len(location) > 1]}"
+        elif kind in ("model_type", "model_attributes_type"):
+            yield f"{where} is {quoted(value)}; give an object with {_FIELDS[True]}"
+        else:
+            yield _SPECIAL.get(kind, _plainly)(where, name, value, wanted)
 
 
 def _where(location: tuple[int | str, ...], items: object) -> str:

@@ -92,8 +92,12 @@ class DollarPerEvent:
             *self._money_complaints(lines, answer.unallocated_usd),
         ]
         if complaints:
-            raise AnswerComplaint(_joined(complaints))
-        scale = self._scale(_staked_usd(lines))
+            numbered = [f"({number}) {text}" for number, text in enumerate(complaints, start=1)]
+            raise AnswerComplaint("; ".join(numbered) if len(complaints) > 1 else complaints[0])
+        asked_usd = _staked_usd(lines)
+        # Where more is refused, no more than the tolerance gets here.
+        is_scaled = self.overstake == "scale" and asked_usd > self.stake_usd + STAKE_TOLERANCE_USD
+        scale = self.stake_usd / asked_usd if is_scaled else 1.0
         bets = tuple(
             BookedBet(said.market_id, float(said.bet_usd), said.bet_usd * scale, prices[said.market_id])
             for said in lines
@@ -105,10 +109,6 @@ class DollarPerEvent:
 
     def _book_at(self, answer: Decision, view: EventView, quotes: Mapping[Instrument, Price]) -> Booking:
         return self.book(answer, view, None, quotes, MidFills())
-
-    def _scale(self, staked_usd: float) -> float:
-        overstaked = staked_usd > self.stake_usd + STAKE_TOLERANCE_USD
-        return self.stake_usd / staked_usd if overstaked and self.overstake == "scale" else 1.0
 
     def _money_complaints(self, lines: Sequence[MarketDecision], stated: object) -> Iterator[str]:
         """Yield what is wrong with the sum of the bets and with what is said to be left."""
@@ -232,7 +232,7 @@ def _bet_complaints(
             yield "it has no price at all, so nothing can be said about it"
         return
     price = _quoted(market, view, quotes)
-    side = _side(bet_usd)
+    side: Side = "YES" if bet_usd > 0 else "NO"
     if market.closed:
         yield "it is closed; set its bet to 0"
     elif price is None or not price.usable:
@@ -261,10 +261,6 @@ def _booked(order: Order, price: Price, fills: FillModel) -> BookedOrder:
     return BookedOrder(order, (fill,))
 
 
-def _side(bet_usd: float) -> Side:
-    return "YES" if bet_usd > 0 else "NO"
-
-
 def _staked_usd(lines: Sequence[MarketDecision]) -> float:
     """Return the sum of the absolute bets, as far as they are numbers."""
     return sum(abs(bet_usd) for said in lines if (bet_usd := _number(said.bet_usd)) is not None)
@@ -290,9 +286,3 @@ def _usd(amount_usd: float) -> str:
     """Return dollars in cents, or more exactly where cents would hide the amount."""
     in_cents = round(amount_usd, 2)
     return f"${amount_usd:.2f}" if abs(in_cents - amount_usd) < STAKE_TOLERANCE_USD / 2 else f"${amount_usd:.7g}"
-
-
-def _joined(complaints: list[str]) -> str:
-    if len(complaints) == 1:
-        return complaints[0]
-    return "; ".join(f"({number}) {text}" for number, text in enumerate(complaints, start=1))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from predibot.contracts import ResolutionPage
 from predibot.domain.clock import format_instant
-from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
+from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
@@ -176,7 +176,8 @@ class Archive:
         Raises:
             VenueChanged: If its file, or a point of it up to `until`, cannot be read.
         """
-        series = self._series_of(instrument)
+        path = layout.price_file(self._folder, instrument.id) if instrument.kind == BINARY_OUTCOME else None
+        series = () if path is None else self._series_at(path)
         first = bisect_right(series, start, key=lambda row: row[0])
         last = bisect_right(series, until, key=lambda row: row[0])
         return PricePath(instrument, tuple(self._point(instrument, row) for row in series[first:last]))
@@ -239,21 +240,20 @@ class Archive:
     def _as_of(self, event: Event, *, taken_at: datetime, as_of: datetime, skipped: list[Skip]) -> Event:
         """Return an event of a snapshot as it was known at a later instant.
 
-        A market whose prices are needed and cannot be read is left out and noted.
+        A market is closed if it is settled by then, and has no quote that is too old; one whose prices are needed
+        and cannot be read is left out and noted.
         """
         stale = as_of - taken_at > MAX_QUOTE_AGE
         markets = []
         for market in event.markets:
             try:
-                markets.append(self._market_as_of(market, as_of=as_of, stale=stale))
+                quote = self._history_quote(market.ref, as_of) if stale else market.quote
             except _Unpriced as error:
                 skipped.append(Skip("market", market.id, str(error), event.id))
+                continue
+            closed = market.closed or self._settled(market.ref, as_of)
+            markets.append(replace(market, quote=quote, closed=closed))
         return replace(event, markets=tuple(markets))
-
-    def _market_as_of(self, market: Market, *, as_of: datetime, stale: bool) -> Market:
-        """Return a market closed if it is settled by now, and without a quote that is too old."""
-        quote = self._history_quote(market.ref, as_of) if stale else market.quote
-        return replace(market, quote=quote, closed=market.closed or self._settled(market.ref, as_of))
 
     def _settled(self, ref: MarketRef, as_of: datetime) -> bool:
         """Return whether a resolution is known; what it says is `resolutions`' concern."""
@@ -278,28 +278,15 @@ class Archive:
         return () if stored is None else known_revisions(stored, as_of=as_of)
 
     def _stored_resolutions(self) -> Mapping[str, object]:
-        """Return `resolutions.json`, read once."""
+        """Return `resolutions.json`, read once; an archive without one knows no resolution."""
         with self._lock:
             if self._resolutions is None:
-                self._resolutions = self._read_resolutions()
+                path = self._folder / layout.RESOLUTIONS_FILE
+                payload = layout.read_json(self._folder, path)
+                if payload is not None and not isinstance(payload, dict):
+                    raise VenueChanged(f"{path} is not an object of condition ids; take it out of the archive")
+                self._resolutions = payload or {}
             return self._resolutions
-
-    def _read_resolutions(self) -> Mapping[str, object]:
-        """Return `resolutions.json`; an archive without one knows no resolution."""
-        path = self._folder / layout.RESOLUTIONS_FILE
-        payload = layout.read_json(self._folder, path)
-        if payload is None:
-            return {}
-        if not isinstance(payload, dict):
-            raise VenueChanged(f"{path} is not an object of condition ids; take it out of the archive")
-        return payload
-
-    def _series_of(self, instrument: Instrument) -> layout.Series:
-        """Return the instants and unchecked prices of a token, in order."""
-        if instrument.kind != BINARY_OUTCOME:
-            return ()
-        path = layout.price_file(self._folder, instrument.id)
-        return () if path is None else self._series_at(path)
 
     def _series_at(self, path: Path) -> layout.Series:
         """Return what is in a price file, read once as long as there is room to keep it."""
@@ -309,7 +296,11 @@ class Archive:
         # Inside, so that no two threads read large files at once.
         with self._lock:
             if key not in self._series:
-                self._keep(key, self._read_series(path))
+                try:
+                    self._keep(key, layout.read_series(self._folder, path))
+                except layout.FileBroken as error:
+                    # Without what was read until then, which its frames hold.
+                    self._keep(key, layout.FileBroken(str(error)))
             self._series.move_to_end(key)
             series = self._series[key]
         if isinstance(series, layout.FileBroken):
@@ -321,13 +312,6 @@ class Archive:
             if path.stem not in self._keys:
                 self._keys[path.stem] = layout.file_key(self._folder, path)
             return self._keys[path.stem]
-
-    def _read_series(self, path: Path) -> layout.Series | layout.FileBroken:
-        try:
-            return layout.read_series(self._folder, path)
-        except layout.FileBroken as error:
-            # Without what was read until then, which its frames hold.
-            return layout.FileBroken(str(error))
 
     def _keep(self, key: layout.FileKey, series: layout.Series | layout.FileBroken) -> None:
         """Keep what a file holds, and of the others what was asked for last; a call inside the lock."""

@@ -93,10 +93,6 @@ class Polymarket(AbstractContextManager["Polymarket"]):
 
     def __exit__(self, *_: object) -> None:
         """Close the connections."""
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     @property
@@ -269,7 +265,10 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         ids = list(asked)
         for begin in range(0, len(ids), MARKETS_PER_REQUEST):
             for payload in self._all_settled(ids[begin : begin + MARKETS_PER_REQUEST]):
-                resolution = parse_resolution(payload, first_seen_at=self._first_seen_at(as_of))
+                now = self._clock()
+                # For work that stands at an instant, a first sight now is one at it.
+                first_seen_at = as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
+                resolution = parse_resolution(payload, first_seen_at=first_seen_at)
                 if isinstance(resolution, Skip):
                     skipped.append(resolution)
                 elif resolution is not None and max(resolution.effective_at, resolution.settled_at) <= as_of:
@@ -347,11 +346,6 @@ class Polymarket(AbstractContextManager["Polymarket"]):
                 raise VenueChanged(f"{url} answered no list of books but {fields.seen(payloads)}; update predibot")
             books.update((book.token_id, book) for book in map(parse_book, payloads))
         return books
-
-    def _first_seen_at(self, as_of: datetime) -> datetime:
-        """Return the instant of a first sight now, for work that stands at an instant."""
-        now = self._clock()
-        return as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
 
 
 def default_rates(gamma_url: str, clob_url: str) -> dict[str, float]:
