@@ -6,7 +6,7 @@ fails is the reason given for passing it over.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -231,33 +231,27 @@ def _first_failed_rule(
         as_of: The run's instant.
         words: Those of `exclude` and of `include`; None for an event that was named, which is spared most rules.
     """
-    checks: list[tuple[str, Callable[[], str | None]]] = [
-        ("unusable markets", lambda: _no_market_left(event, dropped)),
-        ("open", lambda: _not_open(event)),
-    ]
-    if words is not None:
-        excluded, included = words
-        checks += [
-            ("ends_within_days", lambda: _ends_too_late(event, rules, as_of)),
-            ("min_hours_left", lambda: _ends_too_soon(event, rules, as_of)),
-            ("exclude", lambda: _excluded(event, excluded)),
-            ("include", lambda: _not_included(event, included)),
-            ("min_volume_24h_usd", lambda: _too_quiet(event, rules)),
-        ]
-    results = ((rule, check()) for rule, check in checks)
-    return next(((rule, reason) for rule, reason in results if reason is not None), None)
-
-
-def _no_market_left(event: Event, dropped: Mapping[str, str]) -> str | None:
-    if event.markets:
+    if not event.markets:
+        dropped_all = f"none of its {len(dropped)} markets can be played: {_grouped(dropped)}"
+        return "unusable markets", dropped_all if dropped else "it has no market"
+    if event.closed or event.archived:
+        return "open", "it is closed" if event.closed else "it is archived"
+    if words is None:
         return None
-    return f"none of its {len(dropped)} markets can be played: {_grouped(dropped)}" if dropped else "it has no market"
-
-
-def _not_open(event: Event) -> str | None:
-    if event.closed:
-        return "it is closed"
-    return "it is archived" if event.archived else None
+    excluded, included = words
+    if reason := _ends_too_late(event, rules, as_of):
+        return "ends_within_days", reason
+    if reason := _ends_too_soon(event, rules, as_of):
+        return "min_hours_left", reason
+    if found := excluded.grounds(event):
+        word, grounds = next(iter(found.items()))
+        return "exclude", f"{word}, by {grounds}"
+    if included.all and not included.grounds(event):
+        return "include", f"neither its category nor a tag is one of: {first_of(included.all, _NAMED_WORDS)}"
+    volume_usd = event.volume_24h_usd
+    if volume_usd is not None and volume_usd < rules.min_volume_24h_usd:
+        return "min_volume_24h_usd", f"${volume_usd:,.2f} traded in 24 h, below ${rules.min_volume_24h_usd:,.2f}"
+    return None
 
 
 def _ends_too_late(event: Event, rules: SelectionRules, as_of: datetime) -> str | None:
@@ -286,17 +280,6 @@ def _ends_too_soon(event: Event, rules: SelectionRules, as_of: datetime) -> str 
 def _end_of(event: Event) -> datetime | None:
     """Return the event's own end, else the latest of its markets'."""
     return event.closes_at or max((market.closes_at for market in event.markets if market.closes_at), default=None)
-
-
-def _excluded(event: Event, words: "_Words") -> str | None:
-    found = next(iter(words.grounds(event).items()), None)
-    return None if found is None else f"{found[0]}, by {found[1]}"
-
-
-def _not_included(event: Event, words: "_Words") -> str | None:
-    if not words.all or words.grounds(event):
-        return None
-    return f"neither its category nor a tag is one of: {first_of(words.all, _NAMED_WORDS)}"
 
 
 class _Words:
@@ -354,13 +337,6 @@ def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[
         yield from (f"{name} names {word!r}, which is {which}" for word in missing[:_NAMED_WORDS])
         if len(missing) > _NAMED_WORDS:
             yield f"{name} names {len(missing) - _NAMED_WORDS:,} more words that are {which}"
-
-
-def _too_quiet(event: Event, rules: SelectionRules) -> str | None:
-    volume_usd = event.volume_24h_usd
-    if volume_usd is None or volume_usd >= rules.min_volume_24h_usd:
-        return None
-    return f"${volume_usd:,.2f} traded in 24 h, below ${rules.min_volume_24h_usd:,.2f}"
 
 
 def _below_the_cut(candidates: Sequence[Event], events: int) -> Iterator[PassedOver]:

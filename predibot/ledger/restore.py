@@ -28,8 +28,7 @@ from predibot.domain.resolution import Resolution
 from predibot.domain.untrusted_text import has_too_many_values
 from predibot.errors import RunConflict
 from predibot.ledger.read.export import export_types
-from predibot.ledger.schema.instant import Instant
-from predibot.ledger.schema.prose import UNSTORABLE, Prose
+from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
 from predibot.ledger.schema.tables import (
     BotRow,
     DecisionRow,

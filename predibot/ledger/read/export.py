@@ -25,7 +25,7 @@ from sqlalchemy.types import TypeEngine
 from predibot.domain.clock import format_instant
 from predibot.domain.price import Instrument
 from predibot.ledger.read.packed_runs import collation_of
-from predibot.ledger.schema.instant import Instant, from_microseconds
+from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, fills, forecasts, orders, quotes, sources
@@ -71,6 +71,12 @@ _ROWS_AT_ONCE = 200
 _MINUTE, _SECOND = 60_000_000, 1_000_000
 
 Row = Mapping[str, Any]
+DecisionKey = tuple[str, str]
+"""A bot and an event."""
+Rows = Mapping[str, list[Row]]
+"""The rows of one decision, by table."""
+_OF_DECISIONS = ("decisions", "forecasts", "bets", "fills", "sources", "quotes")
+"""Everything that is stored of a decision."""
 
 
 def export_rows(
@@ -117,6 +123,17 @@ def export_values(
             if values[index] is not None:
                 values[index] = format_instant(values[index])
         yield tuple(values)
+
+
+def decision_rows(connection: Connection, run_key: str) -> Mapping[DecisionKey, Rows]:
+    """Return the canonical rows of every decision of a run, by bot and event; those of a void run are left out."""
+    found: dict[DecisionKey, dict[str, list[Row]]] = {}
+    for table in _OF_DECISIONS:
+        for row in export_rows(connection, table, canonical=True, run_key=run_key):
+            if row["void"] == 0:
+                key = (row["bot"], row["subject_id"])
+                found.setdefault(key, {each: [] for each in _OF_DECISIONS})[table].append(row)
+    return found
 
 
 def export_columns(table: str, *, canonical: bool = False) -> Mapping[str, type]:

@@ -17,7 +17,7 @@ from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import list_runs, runs, with_decisions
+from predibot.ledger.write.runs import StoredRun, list_runs, runs, with_decisions
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 
 
@@ -250,33 +250,9 @@ def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast
     )
 
 
-_OF_RUN = (
-    "recipe",
-    "slot_at",
-    "as_of",
-    "venue",
-    "venue_name",
-    "game",
-    "seed",
-    "digest",
-    "notes",
-    "voided_at",
-    "void_reason",
-)
+_OF_RUN = tuple(name for name in LedgerRun.__slots__ if name in StoredRun.__slots__)
 _KEY = ("run", "void", "bot", "subject_kind", "subject_id", "recipe", "slot_at", "decided_at")
-_OF_DECISION = (
-    "status",
-    "message",
-    "reason_kind",
-    "rationale",
-    "unallocated_usd",
-    "stated_unallocated_usd",
-    "scale",
-    "cost_usd",
-    "cost_known_usd",
-    "seconds",
-    "trace_sha256",
-)
+_OF_DECISION = tuple(name for name in LedgerDecision.__slots__ if name in decisions.c and name not in _KEY)
 _OF_TASK = ("failures", "next_try_at")
 _OF_FORECAST = {
     markets: ("market_id", "question"),

@@ -12,7 +12,7 @@ from predibot.domain.decision import STATUSES
 from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.packed_runs import UNKNOWN, collation_of, decided_in, numbers_of
-from predibot.ledger.schema.instant import to_microseconds
+from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import instruments, markets

@@ -228,7 +228,9 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
         return True
     if task.status == "claimed":
         return is_abandoned(task, claimant, now=now)
-    if not (task.status in claimant.retry or _is_due(task, now)):
+    is_due = task.status == "failed" and task.failures <= MAX_RETRIES
+    is_due = is_due and (task.next_try_at is None or task.next_try_at <= now)
+    if not (task.status in claimant.retry or is_due):
         return False
     if task.status == "abstained":
         kind = connection.execute(select(decisions.c.reason_kind).where(decisions.c.task_id == task.id)).scalar_one()
@@ -243,13 +245,6 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
 def is_abandoned(task: Row[tuple[object, ...]], claimant: Claimant, *, now: datetime) -> bool:
     """Return whether nobody is at a claimed task any more."""
     return bool(task.lease_until <= now or claimant.is_gone(task.owner))
-
-
-def _is_due(task: Row[tuple[object, ...]], now: datetime) -> bool:
-    """Return whether a task failed, and is to be tried again by now."""
-    if task.status != "failed" or task.failures > MAX_RETRIES:
-        return False
-    return task.next_try_at is None or bool(task.next_try_at <= now)
 
 
 def _take(connection: Connection, task: Row[tuple[object, ...]], held: dict[str, object]) -> bool:

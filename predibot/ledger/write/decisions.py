@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, delete, func, insert, select
 
-from predibot.domain.decision import BookedOrder, Booking, Decision, Label, ReasonKind, Source, Status
+from predibot.domain.decision import BookedOrder, Booking, Decision, Fill, Label, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
 from predibot.domain.price import Instrument, Price, Quote, Side
 from predibot.ledger.schema.tables import (
@@ -211,29 +211,21 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
     )
     for decision_id, *values in connection.execute(query):
         bets_of.setdefault(decision_id, []).append(StoredBet(*values))
+    named = (bots.c.name.label("bot"), subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
     rows = connection.execute(
-        select(decisions, bots.c.name, subjects.c.kind, subjects.c.subject_id, tasks.c.failures, tasks.c.next_try_at)
+        select(decisions, *named, tasks.c.failures, tasks.c.next_try_at)
         .join(bots, bots.c.id == decisions.c.bot_id)
         .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .where(decisions.c.run_id == run_id)
         .order_by(bots.c.id, subjects.c.subject_id)
-    )
+    ).mappings()
+    taken = [name for name in StoredDecision.__slots__ if name not in ("bets", "notes")]
     return tuple(
         StoredDecision(
-            bot=row.name,
-            subject_id=row.subject_id,
-            status=row.status,
-            message=row.message,
-            unallocated_usd=row.unallocated_usd,
-            cost_usd=row.cost_usd,
-            cost_known_usd=row.cost_known_usd,
-            bets=tuple(bets_of.get(row.id, ())),
-            notes=tuple(json.loads(row.notes_json)),
-            reason_kind=row.reason_kind,
-            failures=row.failures,
-            next_try_at=row.next_try_at,
-            subject_kind=row.kind,
+            **{name: row[name] for name in taken},
+            bets=tuple(bets_of.get(row["id"], ())),
+            notes=tuple(json.loads(row["notes_json"])),
         )
         for row in rows
     )
@@ -251,20 +243,13 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int) 
         "task_id": held.task_id,
         "run_id": run_id,
         "bot_id": bot_id,
-        "status": finished.status,
-        "decided_at": finished.decided_at,
-        "message": finished.message,
+        **{name: getattr(finished, name) for name in Finished.__slots__ if name in decisions.c},
         "rationale": decision.rationale if decision else "",
         "notes_json": json.dumps((*(decision.notes if decision else ()), *finished.notes)),
         "unallocated_usd": booking.unallocated_usd if booking else None,
         "stated_unallocated_usd": decision.unallocated_usd if decision else None,
         "scale": booking.scale if booking else 1.0,
-        "cost_usd": finished.cost_usd,
-        "cost_known_usd": finished.cost_known_usd,
-        "seconds": finished.seconds,
-        "trace_sha256": finished.trace_sha256,
         "models_json": None if finished.models is None else json.dumps(finished.models),
-        "reason_kind": finished.reason_kind,
     }
 
 
@@ -401,11 +386,7 @@ def _store_orders(
                 "decision_id": decision_id,
                 "number": number,
                 "order_number": order_number,
-                "shares": fill.shares,
-                "price": fill.price,
-                "fee_usd": fill.fee_usd,
-                "cash_usd": fill.cash_usd,
-                "model": fill.model,
+                **{name: getattr(fill, name) for name in Fill.__slots__ if name in fills.c},
             }
             for number, (order_number, fill) in enumerate(filled, start=1)
         ],

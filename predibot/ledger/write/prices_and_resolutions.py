@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
-from predibot.ledger.schema.instant import to_microseconds
+from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import POINT, SOURCES, merged_points, packed_points, unpacked_points
 from predibot.ledger.schema.tables import PricePathRow, ResolutionRow
 from predibot.ledger.schema.upsert import insert_new, table_of

@@ -128,21 +128,10 @@ def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
     Two processes may plan the same run at once: the first one's choice stands.
     """
     row = {
-        "key": plan.key,
-        "recipe": plan.recipe,
-        "slot_at": plan.slot_at,
-        "as_of": plan.as_of,
-        "venue": plan.venue,
-        "venue_name": plan.venue_name,
-        "game": plan.game,
-        "seed": plan.seed,
-        "digest": plan.digest,
-        "recipe_json": plan.recipe_json,
+        **{name: getattr(plan, name) for name in RunPlan.__slots__ if name in runs.c},
         "overrides_json": json.dumps(dict(plan.overrides), sort_keys=True),
         "passed_over_json": json.dumps([dict(each) for each in plan.passed_over]),
         "notes_json": json.dumps(plan.notes),
-        "code_version": plan.code_version,
-        "created_at": plan.created_at,
     }
     if connection.dialect.name == "postgresql":
         # Two runs that list the same events in another order would wait for each other for ever.

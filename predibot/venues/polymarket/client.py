@@ -226,28 +226,6 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             if quote is not None
         }
 
-    def order_book(self, token_id: str) -> OrderBook:
-        """Return the order book of one token, best levels first.
-
-        Raises:
-            UsageError: If the id is no token id, or there is no book for it.
-            VenueUnavailable: If the venue did not answer.
-            VenueChanged: If the answer is no book, or that of another token.
-        """
-        if not fields.TOKEN_ID.fullmatch(token_id):
-            raise UsageError(f"{token_id[:100]!r} is not a token id; only digits name an order book")
-        try:
-            book = parse_book(self._client.get(f"{self._clob_url}/book", [("token_id", token_id)]))
-        except RequestRefused as refusal:
-            if refusal.status in _NO_SUCH_OBJECT:
-                raise UsageError(
-                    f"{self._name} has no order book of token {token_id}; its market may be closed"
-                ) from refusal
-            raise
-        if book.token_id != token_id:
-            raise VenueChanged(f"asked for the book of {token_id}, got that of {book.token_id}; update predibot")
-        return book
-
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
         """Return what these markets paid, as far as they are settled by the instant.
 
