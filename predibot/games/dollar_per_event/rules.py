@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from predibot.domain.account import Account
 from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, MarketDecision, Order, Subject
@@ -26,23 +26,13 @@ MAX_CONFIDENCE = 10.0
 class DollarPerEvent:
     """$1 an event: the absolute bets add up to at most 1, what is left stays unallocated."""
 
+    name: ClassVar = "dollar_per_event"
+    stake_usd: ClassVar = 1.0
+    """What a bot may bet on one event."""
+    scores: ClassVar = ("forecasts", "returns")
+    """What bots are scored by: their forecasts, and what their bets return."""
     overstake: Overstake = "refuse"
     """What happens to bets of more than $1: a complaint, or all are scaled down to 1."""
-
-    @property
-    def name(self) -> str:
-        """Return the word recipes use."""
-        return "dollar_per_event"
-
-    @property
-    def stake_usd(self) -> float:
-        """Return the dollars a bot may bet on one event."""
-        return 1.0
-
-    @property
-    def scores(self) -> tuple[str, ...]:
-        """Return what bots are scored by: their forecasts, and what their bets return."""
-        return ("forecasts", "returns")
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return one subject an event."""

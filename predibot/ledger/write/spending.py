@@ -106,19 +106,9 @@ class LedgerAccount:
         """
         self._store = store
         self._key = key
-        self._level: LimitLevel = level
-        self._limits = limits
+        self.level: LimitLevel = level
+        self.limits = limits
         self._holder = holder or Holder()
-
-    @property
-    def level(self) -> LimitLevel:
-        """Return which level this is."""
-        return self._level
-
-    @property
-    def limits(self) -> Limits:
-        """Return the most that may be spent."""
-        return self._limits
 
     def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
         """Set an amount aside if the limits still hold with it; return whether they did, else nothing is added.
@@ -218,7 +208,7 @@ class LedgerAccount:
         total = settled.plus(added)
         for amount in held.values():
             total = total.plus(amount)
-        return total.within(self._limits)
+        return total.within(self.limits)
 
     def _put(self, connection: Connection, mine: _Mine, amount: Exact) -> None:
         """Write down what this process has set aside."""

@@ -47,6 +47,9 @@ class Archive:
     none is made up from it.
     """
 
+    live = False
+    """It answers for the past."""
+
     def __init__(self, folder: Path) -> None:
         """Open an archive.
 
@@ -58,12 +61,13 @@ class Archive:
         """
         if not folder.is_dir():
             raise UsageError(f"there is no archive folder {folder}; name one that `predibot record` wrote")
-        self._folder = folder
-        self._name = layout.recorded_venue(folder)
-        payloads = payloads_of(self._name)
+        self.folder = folder
+        self.name = layout.recorded_venue(folder)
+        """The venue whose instruments these are."""
+        payloads = payloads_of(self.name)
         if payloads is None:
             raise UsageError(
-                f"{folder} is a recording of venue {self._name!r}, which no package here reads; install it"
+                f"{folder} is a recording of venue {self.name!r}, which no package here reads; install it"
             )
         self._payloads = payloads
         self._lock = threading.Lock()
@@ -75,29 +79,10 @@ class Archive:
         """How many of them there are in all series that are kept."""
         self._snapshot: tuple[datetime, list[object]] | None = None
         self._resolutions: Mapping[str, object] | None = None
-        self._instants = layout.snapshot_instants(folder)
-        if not self._instants:
+        self.instants = layout.snapshot_instants(folder)
+        """When snapshots were taken, oldest first."""
+        if not self.instants:
             raise UsageError(f"{folder} holds no snapshots; name a folder that `predibot record` wrote")
-
-    @property
-    def name(self) -> str:
-        """Return the venue whose instruments these are."""
-        return self._name
-
-    @property
-    def folder(self) -> Path:
-        """Return where it lies."""
-        return self._folder
-
-    @property
-    def live(self) -> bool:
-        """Return False: it answers for the past."""
-        return False
-
-    @property
-    def instants(self) -> tuple[datetime, ...]:
-        """Return when snapshots were taken, oldest first."""
-        return self._instants
 
     def known_until(self) -> datetime:
         """Return the instant of the last that is recorded: a snapshot, a price or a resolution.
@@ -107,7 +92,7 @@ class Archive:
         Raises:
             VenueError: If the folder or `resolutions.json` cannot be read.
         """
-        return max(chain([self._instants[-1]], self._known_resolutions_at(), self._last_prices_at()))
+        return max(chain([self.instants[-1]], self._known_resolutions_at(), self._last_prices_at()))
 
     def _known_resolutions_at(self) -> Iterator[datetime]:
         """Yield since when each revision is known."""
@@ -118,7 +103,7 @@ class Archive:
 
     def _last_prices_at(self) -> Iterator[datetime]:
         """Yield the instant of the last price of each token."""
-        files = {self._key_of(path): path for path in layout.price_files(self._folder)}
+        files = {self._key_of(path): path for path in layout.price_files(self.folder)}
         for path in files.values():
             with suppress(layout.FileBroken):
                 if series := self._series_at(path):
@@ -176,7 +161,7 @@ class Archive:
         Raises:
             VenueChanged: If its file, or a point of it up to `until`, cannot be read.
         """
-        path = layout.price_file(self._folder, instrument.id) if instrument.kind == BINARY_OUTCOME else None
+        path = layout.price_file(self.folder, instrument.id) if instrument.kind == BINARY_OUTCOME else None
         series = () if path is None else self._series_at(path)
         first = bisect_right(series, start, key=lambda row: row[0])
         last = bisect_right(series, until, key=lambda row: row[0])
@@ -206,13 +191,13 @@ class Archive:
 
     def _snapshot_at(self, as_of: datetime) -> tuple[datetime, list[object]]:
         """Return the latest snapshot at or before an instant, and when it was taken."""
-        position = bisect_right(self._instants, as_of)
+        position = bisect_right(self.instants, as_of)
         if position == 0:
-            first = format_instant(self._instants[0])
+            first = format_instant(self.instants[0])
             raise UsageError(
-                f"{self._folder} has no snapshot at or before {format_instant(as_of)}; its first is of {first}"
+                f"{self.folder} has no snapshot at or before {format_instant(as_of)}; its first is of {first}"
             )
-        taken_at = self._instants[position - 1]
+        taken_at = self.instants[position - 1]
         with self._lock:
             if self._snapshot is None or self._snapshot[0] != taken_at:
                 self._snapshot = (taken_at, self._read_snapshot(taken_at))
@@ -220,8 +205,8 @@ class Archive:
 
     def _read_snapshot(self, taken_at: datetime) -> list[object]:
         """Return the event objects of one snapshot."""
-        path = layout.snapshot_file(self._folder, taken_at)
-        payload = layout.read_json(self._folder, path)
+        path = layout.snapshot_file(self.folder, taken_at)
+        payload = layout.read_json(self.folder, path)
         if payload is None:
             raise VenueChanged(f"{path} is missing; take the snapshot out of the archive or record it again")
         if not isinstance(payload, list):
@@ -231,7 +216,7 @@ class Archive:
         return payload
 
     def _too_much(self, taken_at: datetime) -> VenueChanged:
-        path = layout.snapshot_file(self._folder, taken_at)
+        path = layout.snapshot_file(self.folder, taken_at)
         return VenueChanged(
             f"{path} lists more than {MAX_ENTRIES:,} events and markets; take the snapshot out of the archive, "
             "or record less at once"
@@ -267,7 +252,7 @@ class Archive:
         # A path leaves out its start, and a price of exactly 24 hours still counts.
         start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
         try:
-            points = self.price_path(ref.instrument(self._name, "YES"), start=start, until=as_of).points
+            points = self.price_path(ref.instrument(self.name, "YES"), start=start, until=as_of).points
         except layout.FileBroken as error:
             raise _Unpriced(str(error)) from error
         return Quote(at=points[-1].at, history=points[-1].price) if points else None
@@ -281,8 +266,8 @@ class Archive:
         """Return `resolutions.json`, read once; an archive without one knows no resolution."""
         with self._lock:
             if self._resolutions is None:
-                path = self._folder / layout.RESOLUTIONS_FILE
-                payload = layout.read_json(self._folder, path)
+                path = self.folder / layout.RESOLUTIONS_FILE
+                payload = layout.read_json(self.folder, path)
                 if payload is not None and not isinstance(payload, dict):
                     raise VenueChanged(f"{path} is not an object of condition ids; take it out of the archive")
                 self._resolutions = payload or {}
@@ -297,7 +282,7 @@ class Archive:
         with self._lock:
             if key not in self._series:
                 try:
-                    self._keep(key, layout.read_series(self._folder, path))
+                    self._keep(key, layout.read_series(self.folder, path))
                 except layout.FileBroken as error:
                     # Without what was read until then, which its frames hold.
                     self._keep(key, layout.FileBroken(str(error)))
@@ -310,7 +295,7 @@ class Archive:
     def _key_of(self, path: Path) -> layout.FileKey | None:
         with self._lock:
             if path.stem not in self._keys:
-                self._keys[path.stem] = layout.file_key(self._folder, path)
+                self._keys[path.stem] = layout.file_key(self.folder, path)
             return self._keys[path.stem]
 
     def _keep(self, key: layout.FileKey, series: layout.Series | layout.FileBroken) -> None:

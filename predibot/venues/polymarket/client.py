@@ -78,8 +78,8 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         self._gamma_url = gamma_url.rstrip("/")
         self._clob_url = clob_url.rstrip("/")
         self._clock = clock
-        self._name = name
-        self._live = live
+        self.name = name
+        self.live = live
         self._list_deadline_seconds = list_deadline_seconds
         rates = default_rates(self._gamma_url, self._clob_url)
         self._client = VenueClient(
@@ -95,16 +95,6 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         """Close the connections."""
         self._client.close()
 
-    @property
-    def name(self) -> str:
-        """Return the venue whose instruments these are."""
-        return self._name
-
-    @property
-    def live(self) -> bool:
-        """Return whether quotes age while a bot thinks."""
-        return self._live
-
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the open events, the most traded of the week first.
 
@@ -119,7 +109,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         skipped: list[Skip] = []
         complete = False
         for number, (payloads, complete) in enumerate(self._pages()):
-            if self._live and complete and number == 0 and len(payloads) == PAGE_SIZE:
+            if self.live and complete and number == 0 and len(payloads) == PAGE_SIZE:
                 raise VenueChanged(
                     f"the list ends after one full page of {PAGE_SIZE} events, and a venue has more than that: "
                     "next_cursor is missing; try again later, or update predibot"
@@ -160,10 +150,10 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         """
         event, skips = parse_event(self._raw_event(event_id), quoted_at=self._clock())
         if event is None:
-            raise VenueChanged(f"{self._name}: event {event_id} cannot be read: {skips[0].reason}; update predibot")
+            raise VenueChanged(f"{self.name}: event {event_id} cannot be read: {skips[0].reason}; update predibot")
         if skips and not event.markets:
             raise VenueChanged(
-                f"{self._name}: none of the {len(skips)} markets of event {event_id} can be read: "
+                f"{self.name}: none of the {len(skips)} markets of event {event_id} can be read: "
                 f"{skips[0].reason}; try again later, or update predibot"
             )
         for skip in skips:
@@ -271,7 +261,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
 
     def _raw_event(self, event_id: str) -> object:
         """Return one event object as the venue wrote it."""
-        unknown = f"{self._name} knows no event {event_id[:100]!r}; `predibot select` shows the ids"
+        unknown = f"{self.name} knows no event {event_id[:100]!r}; `predibot select` shows the ids"
         try:
             fields.venue_id(event_id)
             payload = self._client.get(f"{self._gamma_url}/events/{event_id}")
