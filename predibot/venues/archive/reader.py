@@ -66,9 +66,7 @@ class Archive:
         """The venue whose instruments these are."""
         payloads = payloads_of(self.name)
         if payloads is None:
-            raise UsageError(
-                f"{folder} is a recording of venue {self.name!r}, which no package here reads; install it"
-            )
+            raise UsageError(f"{folder} is a recording of venue {self.name!r}, which no package here reads; install it")
         self._payloads = payloads
         self._lock = threading.Lock()
         self._series: OrderedDict[layout.FileKey, layout.Series | layout.FileBroken] = OrderedDict()
