@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeVar
 
@@ -199,8 +199,7 @@ class Restorer:
         checked = (Checked(row.place, _checked(table, row)) for row in rows)
         if table == "observations":
             return self._put_observations(checked)
-        of_decision: Callable[[Sequence[Checked]], int] = lambda some: self._put_parts(table, some)  # noqa: E731
-        put = put_back.get(table, of_decision)
+        put = put_back.get(table) or partial(self._put_parts, table)
         return sum(put(some) for some in _batches(checked))
 
     def finish(self) -> None:
@@ -210,17 +209,12 @@ class Restorer:
             RowRefused: If they do not.
         """
         for money in self._money.values():
-            total_usd = money.staked_usd + money.unallocated_usd
-            if abs(total_usd - 1.0) > _MONEY_TOLERANCE_USD:
-                raise RowRefused(
-                    money.place,
-                    f"its bets add up to {money.staked_usd:.6g} and {money.unallocated_usd:.6g} is left of 1 dollar",
-                )
-            if abs(money.spent_usd - money.staked_usd) > _MONEY_TOLERANCE_USD:
-                raise RowRefused(
-                    money.place,
-                    f"its bets add up to {money.staked_usd:.6g} dollars and its fills to {money.spent_usd:.6g}",
-                )
+            staked_usd, left_usd, spent_usd = money.staked_usd, money.unallocated_usd, money.spent_usd
+            bets = f"its bets add up to {staked_usd:.6g}"
+            if abs(staked_usd + left_usd - 1.0) > _MONEY_TOLERANCE_USD:
+                raise RowRefused(money.place, f"{bets} and {left_usd:.6g} is left of 1 dollar")
+            if abs(spent_usd - staked_usd) > _MONEY_TOLERANCE_USD:
+                raise RowRefused(money.place, f"{bets} dollars and its fills to {spent_usd:.6g}")
 
     def _put_run(self, row: Checked) -> bool:
         values = row.values

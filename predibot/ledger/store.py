@@ -72,12 +72,7 @@ class Store:
             LedgerUnusable: If the database is missing, locked, full, newer, or
                 cannot be reached.
         """
-        url = parse_ledger_url(address)
-        file = sqlite_file(url)
-        if file is not None:
-            _prepare(file, create=create)
-        prepare = Store._make_current if upgrade else Store._check_current
-        return cls._opened_at(url, prepare, reconnect_seconds, was_reached=was_reached)
+        return cls._opened_at(address, reconnect_seconds, create=create, upgrade=upgrade, was_reached=was_reached)
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -91,23 +86,24 @@ class Store:
             UsageError: If the URL is not one predibot takes.
             LedgerUnusable: If the database is missing, older, newer, or cannot be reached.
         """
-        url = parse_ledger_url(address)
-        file = sqlite_file(url)
-        if file is not None:
-            _prepare(file, create=False)
-        return cls._opened_at(url, Store._check_current, reconnect_seconds, read_only=True)
+        return cls._opened_at(address, reconnect_seconds, read_only=True)
 
     @classmethod
     def _opened_at(
         cls,
-        url: URL,
-        prepare: Callable[["Store"], None],
+        address: str,
         reconnect_seconds: float,
         *,
+        create: bool = False,
+        upgrade: bool = False,
         read_only: bool = False,
         was_reached: bool = False,
     ) -> Self:
         """Return a store whose tables are fit for it; where they are not, nothing stays open."""
+        url = parse_ledger_url(address)
+        file = sqlite_file(url)
+        if file is not None:
+            _prepare(file, create=create)
         store = cls(_engine(url, read_only=read_only), read_only=read_only)
         try:
             if not was_reached:
@@ -115,7 +111,10 @@ class Store:
                 with store._in_use(), store._engine.connect():
                     pass
             store._reconnect_seconds = reconnect_seconds
-            prepare(store)
+            if upgrade:
+                store._make_current()
+            else:
+                store._check_current()
             store._opened, store._largest_bytes = store._on_disk()
         except BaseException:
             store.close()
