@@ -75,9 +75,9 @@ class _Urls(PydanticBaseSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         """Return those of the environment."""
-        prefix = str(self.config["env_prefix"])
-        found = {name.upper().removeprefix(prefix).lower(): url for name, url in os.environ.items() if _is_url(name)}
-        return {"urls": found} if found else {}
+        known = {name.upper(): url for name, url in os.environ.items()}
+        urls = {name: url for name, url in known.items() if name.startswith(_PREFIX) and name.endswith("_URL")}
+        return {"urls": {name.removeprefix(_PREFIX).lower(): url for name, url in urls.items()}} if urls else {}
 
 
 class _File(TomlConfigSettingsSource):
@@ -88,10 +88,6 @@ class _File(TomlConfigSettingsSource):
         said = super().__call__()
         urls = {name: said.pop(name) for name in list(said) if name.endswith("_url")}
         return {**said, "urls": urls} if urls else said
-
-
-def _is_url(variable: str) -> bool:
-    return variable.upper().startswith(_PREFIX) and variable.upper().endswith("_URL")
 
 
 class Settings(BaseSettings):

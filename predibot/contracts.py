@@ -31,22 +31,18 @@ class AnswerForm(Protocol):
     @property
     def schema(self) -> ToolSchema:
         """Return the tool by which an answer is handed in; `predibot.games.answers.final_answer` makes one."""
-        ...
 
     @property
     def shape(self) -> str:
         """Return an answer as it is shown to a model, in JSON."""
-        ...
 
     @property
     def fields(self) -> Collection[str]:
         """Return the names of the fields an answer may have, which are no page's words."""
-        ...
 
     @property
     def enough_tokens(self) -> int:
         """Return how many tokens a short answer takes."""
-        ...
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return what a model is told.
@@ -55,7 +51,6 @@ class AnswerForm(Protocol):
             history: Daily prices, asked only where they are shown.
             untrusted: Puts foreign words inside the fence.
         """
-        ...
 
     def parse(self, answer: object) -> Decision:
         """Return the decision of an answer, an object or its JSON text, which keeps the rules of the game.
@@ -63,7 +58,6 @@ class AnswerForm(Protocol):
         Raises:
             AnswerError: The message names every complaint and what to fix.
         """
-        ...
 
 
 class Game(Protocol):
@@ -77,21 +71,17 @@ class Game(Protocol):
     @property
     def name(self) -> str:
         """Return the word recipes use."""
-        ...
 
     @property
     def stake_usd(self) -> float:
         """Return the dollars a bot has for one subject: those it may bet, or those its account begins with."""
-        ...
 
     @property
     def scores(self) -> tuple[str, ...]:
         """Return the names of the scores that apply."""
-        ...
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return what a bot decides on in a run that plays these events."""
-        ...
 
     def view(self, subject: Subject, events: Sequence[Event], *, venue: str, account: Account | None = None) -> Any:
         """Return what a bot is shown of a subject.
@@ -105,7 +95,6 @@ class Game(Protocol):
         Raises:
             UsageError: If it is no subject of these events.
         """
-        ...
 
     def form(self, view: Any, *, price_blind: bool = False) -> AnswerForm:
         """Return how an answer about a view is asked for and read.
@@ -114,7 +103,6 @@ class Game(Protocol):
             view: Of this game.
             price_blind: Whether no price may be said in words and complaints.
         """
-        ...
 
     def book(
         self,
@@ -137,7 +125,6 @@ class Game(Protocol):
             AnswerError: If the answer breaks a rule; the message names every
                 complaint and what to fix.
         """
-        ...
 
 
 class ChatModel(Protocol):
@@ -146,7 +133,6 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str:
         """Return the name recipes use, such as `openai/gpt-5`."""
-        ...
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's answer to a conversation.
@@ -155,7 +141,6 @@ class ChatModel(Protocol):
             ModelUnavailable: If no answer came within the deadline.
             ModelRefused: If the provider refuses the request for good, such as a wrong key.
         """
-        ...
 
 
 class Meter(Protocol):
@@ -175,28 +160,22 @@ class Meter(Protocol):
             BudgetSpent: If what is settled leaves no room, or no second is left; the message names the limit.
             ModelUnavailable: If others had set aside what is left for as long as one could wait.
         """
-        ...
 
     def keep(self, amount: Spending) -> "KeptReservation":
         """Set an amount aside for a later step, which nobody else may have, as `reserve` does."""
-        ...
 
     def spent(self) -> Spending:
         """Return what is settled and reserved so far."""
-        ...
 
     def left(self) -> Limits:
         """Return what may still be spent; None is no limit."""
-        ...
 
     @property
     def is_in_flight(self) -> bool:
         """Return whether something is reserved and not settled."""
-        ...
 
     def close(self) -> None:
         """Let no more be spent."""
-        ...
 
 
 class Reservation(Protocol):
@@ -204,7 +183,6 @@ class Reservation(Protocol):
 
     def settle(self, actual: Spending) -> None:
         """Replace what was set aside by what was spent, once."""
-        ...
 
 
 class KeptReservation(Reservation, Protocol):
@@ -212,11 +190,9 @@ class KeptReservation(Reservation, Protocol):
 
     def offer(self) -> None:
         """Let the next reservation of the same meter have it."""
-        ...
 
     def release(self) -> None:
         """Give it back, if it was not used."""
-        ...
 
 
 class TraceWriter(Protocol):
@@ -224,21 +200,17 @@ class TraceWriter(Protocol):
 
     def write(self, step: Step) -> None:
         """Write one step down; secrets never get this far."""
-        ...
 
     def record(self, kind: str, **fields: object) -> None:
         """Write down a step of a strategy's own, under a name that none of predibot's has."""
-        ...
 
     @property
     def steps(self) -> Sequence[Step]:
         """Return the steps as they are written down."""
-        ...
 
     @property
     def text(self) -> str:
         """Return them as JSON lines."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,7 +454,6 @@ class Strategy(Protocol):
 
     def decide(self, context: Context) -> Decision | Abstention:
         """Return what to do about the context's view."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,7 +480,6 @@ class EventSource(Protocol):
             VenueUnavailable: If the list could not be read to its end.
             VenueChanged: If a page does not keep the contract.
         """
-        ...
 
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Return one event, whatever its state.
@@ -519,7 +489,6 @@ class EventSource(Protocol):
             VenueUnavailable: If it did not answer.
             VenueChanged: If it cannot be read.
         """
-        ...
 
 
 class PriceSource(Protocol):
@@ -532,7 +501,6 @@ class PriceSource(Protocol):
             VenueUnavailable: If they could not be read whole.
             VenueChanged: If the answer does not keep the contract.
         """
-        ...
 
 
 class ResolutionSource(Protocol):
@@ -547,7 +515,6 @@ class ResolutionSource(Protocol):
             VenueUnavailable: If they could not be read whole.
             VenueChanged: If the answer does not keep the contract.
         """
-        ...
 
 
 class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
@@ -556,19 +523,16 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
     @property
     def name(self) -> str:
         """Return the venue whose instruments these are, as recipes name it."""
-        ...
 
     @property
     def live(self) -> bool:
         """Return whether it answers for now only, so that quotes age while a bot thinks."""
-        ...
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
         """Return a fresh quote for each market of the event that is still open and quoted.
 
         Only a live venue is asked; a replay books at the quotes of its instant.
         """
-        ...
 
 
 @runtime_checkable
@@ -577,11 +541,9 @@ class RecordableVenue(Venue, Protocol):
 
     def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterable[list[object]]:
         """Yield the pages of open events as the venue wrote them; `enough` ends the reading early, as in `events`."""
-        ...
 
     def raw_history(self, token_id: str, start: datetime, until: datetime) -> Sequence[Mapping[str, object]]:
         """Return the points of a token with start < t <= until, each with `t` in unix seconds and a price `p`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -603,17 +565,14 @@ class VenueSettings(Protocol):
     @property
     def call_deadline_seconds(self) -> float:
         """Return how long all tries of one call may take together."""
-        ...
 
     @property
     def list_deadline_seconds(self) -> float:
         """Return how long all pages of a list of events may take together."""
-        ...
 
     @property
     def urls(self) -> Mapping[str, str]:
         """Return the addresses that were set, by their names in `predibot.toml`, which end in `_url`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -671,36 +630,29 @@ class Past(Protocol):
     @property
     def spec(self) -> str:
         """Return the words that runs keep of it."""
-        ...
 
     @property
     def venue_name(self) -> str:
         """Return whose instruments it has."""
-        ...
 
     @property
     def folder(self) -> Path | None:
         """Return where the whole of it is kept, which nobody may read beside it; None where it is kept nowhere."""
-        ...
 
     @property
     def scripted_models(self) -> str:
         """Return how the names of the models begin that answer the same again; empty where there are none."""
-        ...
 
     @property
     def first_at(self) -> datetime:
         """Return the first instant that decisions are made at where nobody names one."""
-        ...
 
     @property
     def last_at(self) -> datetime:
         """Return the last such instant."""
-        ...
 
     def known_until(self) -> datetime:
         """Return the instant of the last that it knows."""
-        ...
 
     def check(self, instant: datetime) -> None:
         """Refuse an instant that nothing is known of.
@@ -708,15 +660,12 @@ class Past(Protocol):
         Raises:
             UsageError: It names the first that something is known of.
         """
-        ...
 
     def open_at(self, instant: datetime) -> OpenVenue:
         """Return the venue as of an instant; closing it leaves the past as it is."""
-        ...
 
     def cut_at(self, instant: datetime) -> OpenVenue:
         """Return a venue that is the same up to an instant, and has none of what came after it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -765,39 +714,3 @@ class ProgressListener(Protocol):
 
     def __call__(self, progress: Progress, /) -> None:
         """Take note of a step; must be quick and never raise."""
-        ...
-
-
-__all__ = [
-    "ANY_GAME",
-    "FIRST_GAME",
-    "AnswerForm",
-    "ChatModel",
-    "Context",
-    "EventSource",
-    "Game",
-    "KeptReservation",
-    "Meter",
-    "ModelNeed",
-    "Needs",
-    "OpenVenue",
-    "Past",
-    "PayloadReader",
-    "PriceSource",
-    "Progress",
-    "ProgressListener",
-    "Reservation",
-    "ResolutionPage",
-    "ResolutionSource",
-    "Strategy",
-    "Subject",
-    "Tool",
-    "ToolError",
-    "ToolResult",
-    "ToolText",
-    "Toolbox",
-    "TraceWriter",
-    "Venue",
-    "VenuePlugin",
-    "VenueRequest",
-]

@@ -6,7 +6,7 @@ fails is the reason given for passing it over.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -111,11 +111,9 @@ def select(
     usable = [_without(event, drops[event.id]) for event in listed]
     candidates: list[Event] = []
     passed_over: list[PassedOver] = []
-    words = (
-        None
-        if only_event_id is not None
-        else (_Words(rules.exclude, rules.crypto), _Words(rules.include, rules.crypto))
-    )
+    words = None
+    if only_event_id is None:
+        words = (_Words(rules.exclude, rules.crypto), _Words(rules.include, rules.crypto))
     for event in usable:
         failed = _first_failed_rule(event, drops[event.id], rules, as_of, words)
         if failed is None:
@@ -131,7 +129,8 @@ def select(
         notes += _notes_on_markets(event, drops[event.id], rules.max_markets)
     if only_event_id is None and len(chosen) < rules.events:
         notes.append(f"{len(chosen)} of {rules.events} events: no other event keeps the rules")
-    return Selection(tuple(_trimmed(event, rules.max_markets) for event in chosen), tuple(passed_over), tuple(notes))
+    trimmed = (replace(event, markets=event.markets[: rules.max_markets or None]) for event in chosen)
+    return Selection(tuple(trimmed), tuple(passed_over), tuple(notes))
 
 
 def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as_of: datetime) -> bool:
@@ -232,33 +231,27 @@ def _first_failed_rule(
         as_of: The run's instant.
         words: Those of `exclude` and of `include`; None for an event that was named, which is spared most rules.
     """
-    checks: list[tuple[str, Callable[[], str | None]]] = [
-        ("unusable markets", lambda: _no_market_left(event, dropped)),
-        ("open", lambda: _not_open(event)),
-    ]
-    if words is not None:
-        excluded, included = words
-        checks += [
-            ("ends_within_days", lambda: _ends_too_late(event, rules, as_of)),
-            ("min_hours_left", lambda: _ends_too_soon(event, rules, as_of)),
-            ("exclude", lambda: _excluded(event, excluded)),
-            ("include", lambda: _not_included(event, included)),
-            ("min_volume_24h_usd", lambda: _too_quiet(event, rules)),
-        ]
-    results = ((rule, check()) for rule, check in checks)
-    return next(((rule, reason) for rule, reason in results if reason is not None), None)
-
-
-def _no_market_left(event: Event, dropped: Mapping[str, str]) -> str | None:
-    if event.markets:
+    if not event.markets:
+        dropped_all = f"none of its {len(dropped)} markets can be played: {_grouped(dropped)}"
+        return "unusable markets", dropped_all if dropped else "it has no market"
+    if event.closed or event.archived:
+        return "open", "it is closed" if event.closed else "it is archived"
+    if words is None:
         return None
-    return f"none of its {len(dropped)} markets can be played: {_grouped(dropped)}" if dropped else "it has no market"
-
-
-def _not_open(event: Event) -> str | None:
-    if event.closed:
-        return "it is closed"
-    return "it is archived" if event.archived else None
+    excluded, included = words
+    if reason := _ends_too_late(event, rules, as_of):
+        return "ends_within_days", reason
+    if reason := _ends_too_soon(event, rules, as_of):
+        return "min_hours_left", reason
+    if found := excluded.grounds(event):
+        word, grounds = next(iter(found.items()))
+        return "exclude", f"{word}, by {grounds}"
+    if included.all and not included.grounds(event):
+        return "include", f"neither its category nor a tag is one of: {first_of(included.all, _NAMED_WORDS)}"
+    volume_usd = event.volume_24h_usd
+    if volume_usd is not None and volume_usd < rules.min_volume_24h_usd:
+        return "min_volume_24h_usd", f"${volume_usd:,.2f} traded in 24 h, below ${rules.min_volume_24h_usd:,.2f}"
+    return None
 
 
 def _ends_too_late(event: Event, rules: SelectionRules, as_of: datetime) -> str | None:
@@ -289,17 +282,6 @@ def _end_of(event: Event) -> datetime | None:
     return event.closes_at or max((market.closes_at for market in event.markets if market.closes_at), default=None)
 
 
-def _excluded(event: Event, words: "_Words") -> str | None:
-    found = next(iter(words.grounds(event).items()), None)
-    return None if found is None else f"{found[0]}, by {found[1]}"
-
-
-def _not_included(event: Event, words: "_Words") -> str | None:
-    if not words.all or words.grounds(event):
-        return None
-    return f"neither its category nor a tag is one of: {first_of(words.all, _NAMED_WORDS)}"
-
-
 class _Words:
     """The words of `exclude` or `include`, looked up once for all tags of an event."""
 
@@ -314,12 +296,6 @@ class _Words:
 
     def grounds(self, event: Event) -> dict[str, str]:
         """Return what makes an event one of each word that it is one of, by word, in the order of the words."""
-        return {self._by_folded[word]: grounds for word, grounds in sorted(self._found(event), key=self._order)}
-
-    def _order(self, found: tuple[str, str]) -> int:
-        return self._rank[found[0]]
-
-    def _found(self, event: Event) -> list[tuple[str, str]]:
         names: dict[str, str] = {}
         if CRYPTO in self._rank and (found := crypto_grounds(event, self._crypto)):
             names[CRYPTO] = found
@@ -329,7 +305,8 @@ class _Words:
         category = category_of(event.tags)
         if category is not None:
             names.setdefault(category.casefold(), f"its category {category!r}")
-        return [(name, grounds) for name, grounds in names.items() if name in self._rank]
+        ranked = sorted(names.keys() & self._rank.keys(), key=self._rank.__getitem__)
+        return {self._by_folded[name]: names[name] for name in ranked}
 
 
 def _capped(candidates: Sequence[Event], per_category: int) -> tuple[list[Event], list[PassedOver]]:
@@ -362,29 +339,12 @@ def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[
             yield f"{name} names {len(missing) - _NAMED_WORDS:,} more words that are {which}"
 
 
-def _too_quiet(event: Event, rules: SelectionRules) -> str | None:
-    volume_usd = event.volume_24h_usd
-    if volume_usd is None or volume_usd >= rules.min_volume_24h_usd:
-        return None
-    return f"${volume_usd:,.2f} traded in 24 h, below ${rules.min_volume_24h_usd:,.2f}"
-
-
-def _below_the_cut(candidates: Sequence[Event], events: int) -> list[PassedOver]:
-    return [
-        PassedOver(event.id, event.title, "events", _rank_text(event, rank, len(candidates), events))
-        for rank, event in enumerate(candidates, start=1)
-        if rank > events
-    ]
-
-
-def _rank_text(event: Event, rank: int, candidates: int, events: int) -> str:
-    volume_usd = event.volume_1wk_usd
-    traded = "an unknown volume" if volume_usd is None else f"${volume_usd:,.2f}"
-    return f"rank {rank} of {candidates} with {traded} traded in a week; the run plays {events}"
-
-
-def _trimmed(event: Event, max_markets: int) -> Event:
-    return replace(event, markets=event.markets[: max_markets or None])
+def _below_the_cut(candidates: Sequence[Event], events: int) -> Iterator[PassedOver]:
+    for rank, event in enumerate(candidates[events:], start=events + 1):
+        volume_usd = event.volume_1wk_usd
+        traded = "an unknown volume" if volume_usd is None else f"${volume_usd:,.2f}"
+        reason = f"rank {rank} of {len(candidates)} with {traded} traded in a week; the run plays {events}"
+        yield PassedOver(event.id, event.title, "events", reason)
 
 
 def _notes_on_markets(event: Event, dropped: Mapping[str, str], max_markets: int) -> list[str]:

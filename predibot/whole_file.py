@@ -32,15 +32,11 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
         unfinished.replace(path)
         if durable:
-            _sync_names(path.parent)
+            names = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(names)
+            finally:
+                os.close(names)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
-
-
-def _sync_names(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

@@ -439,15 +439,14 @@ def _reader(hint: Any) -> _Read:
 def _object_reader(cls: Any) -> _Read:
     hints = get_type_hints(cls)
     required = {each.name for each in fields(cls) if each.default is MISSING and each.default_factory is MISSING}
-    spread = [(each.name, _reader(hints[each.name])) for each in fields(cls) if "spread" in each.metadata]
-    own = [(each.name, _reader(hints[each.name])) for each in fields(cls) if "spread" not in each.metadata]
+    parts = [(each.name, "spread" in each.metadata, _reader(hints[each.name])) for each in fields(cls)]
 
     def read(value: Any) -> Any:
         row, given = _object(value), {}
-        for name, read_part in spread:
-            given[name] = read_part(row)
-        for name, read_part in own:
-            if name in row:
+        for name, is_spread, read_part in parts:
+            if is_spread:
+                given[name] = read_part(row)
+            elif name in row:
                 try:
                     given[name] = read_part(row[name])
                 except ValueError as error:
@@ -470,15 +469,15 @@ def _held(value: Any, is_right: bool, wanted: str) -> Any:
     return value
 
 
-def _is_plausible(value: float) -> bool:
-    return not isinstance(value, bool) and abs(value) < _MOST
+def _number(value: Any, kinds: Any, wanted: str) -> Any:
+    return _held(value, isinstance(value, kinds) and not isinstance(value, bool) and abs(value) < _MOST, wanted)
 
 
 _SCALARS: Mapping[Any, _Read] = {
     str: lambda value: _held(value, isinstance(value, str), "a text"),
     bool: lambda value: _held(value, isinstance(value, bool), "true or false"),
-    int: lambda value: _held(value, isinstance(value, int) and _is_plausible(value), "a whole number"),
-    float: lambda value: _held(value, isinstance(value, int | float) and _is_plausible(value), "a number"),
+    int: lambda value: _number(value, int, "a whole number"),
+    float: lambda value: _number(value, (int, float), "a number"),
     object: lambda value: value,
 }
 _READERS: Mapping[str, _Read] = {

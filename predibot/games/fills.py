@@ -1,7 +1,7 @@
 """Fill models: at which price an order is filled; pure."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from predibot.domain.decision import Fill, Order
 from predibot.domain.price import Price
@@ -13,21 +13,16 @@ class FillModel(Protocol):
     @property
     def name(self) -> str:
         """Return the word that is stored with each fill."""
-        ...
 
     def fill(self, order: Order, price: Price) -> Fill | None:
         """Return what an order of dollars or shares comes to at a price, None where it cannot be filled."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class MidFills:
     """Fill every order whole at the mid, without a fee."""
 
-    @property
-    def name(self) -> str:
-        """Return the word that is stored with each fill."""
-        return "mid"
+    name: ClassVar = "mid"
 
     def fill(self, order: Order, price: Price) -> Fill | None:
         """Return the fill of an order of dollars or shares."""
@@ -38,10 +33,7 @@ class MidFills:
 class QuoteFills:
     """Buy at the ask and sell at the bid, without a fee."""
 
-    @property
-    def name(self) -> str:
-        """Return the word that is stored with each fill."""
-        return "quote"
+    name: ClassVar = "quote"
 
     def fill(self, order: Order, price: Price) -> Fill | None:
         """Return the fill of an order of dollars or shares, None where nobody offers that side."""

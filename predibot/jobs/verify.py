@@ -10,7 +10,7 @@ from sqlalchemy.types import NullType
 
 from predibot.errors import UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text
-from predibot.ledger.files.pages import Pages
+from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
 from predibot.ledger.read.decision_traces import decisions_with_traces

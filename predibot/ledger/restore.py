@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import cache
-from itertools import groupby
+from functools import cache, partial
+from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -28,8 +28,7 @@ from predibot.domain.resolution import Resolution
 from predibot.domain.untrusted_text import has_too_many_values
 from predibot.errors import RunConflict
 from predibot.ledger.read.export import export_types
-from predibot.ledger.schema.instant import Instant
-from predibot.ledger.schema.prose import UNSTORABLE, Prose
+from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
 from predibot.ledger.schema.tables import (
     BotRow,
     DecisionRow,
@@ -56,7 +55,7 @@ from predibot.ledger.schema.values import (
     json_columns,
 )
 from predibot.ledger.write.claims import attempts, subject_row, subjects, tasks
-from predibot.ledger.write.decisions import decisions, orders
+from predibot.ledger.write.decisions import bet_as_order, decisions, orders
 from predibot.ledger.write.events import events, instrument_values, instruments, markets, remember_instruments
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
 from predibot.ledger.write.runs import bots, runs
@@ -113,7 +112,7 @@ class Placed(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The same with values of the right kinds."""
+    """The same with values of the right kinds, in whose place come those of our tables."""
 
     place: str
     values: Values
@@ -188,7 +187,7 @@ class Restorer:
             RunConflict: If the ledger has another run of the same key.
         """
         put_back: Mapping[str, Callable[[Sequence[Checked]], int]] = {
-            "runs": self._put_runs,
+            "runs": lambda some: sum(map(self._put_run, some)),
             "events": self._put_events,
             "markets": self._put_markets,
             "run_events": self._put_run_events,
@@ -200,8 +199,7 @@ class Restorer:
         checked = (Checked(row.place, _checked(table, row)) for row in rows)
         if table == "observations":
             return self._put_observations(checked)
-        of_decision: Callable[[Sequence[Checked]], int] = lambda some: self._put_parts(table, some)  # noqa: E731
-        put = put_back.get(table, of_decision)
+        put = put_back.get(table) or partial(self._put_parts, table)
         return sum(put(some) for some in _batches(checked))
 
     def finish(self) -> None:
@@ -211,23 +209,15 @@ class Restorer:
             RowRefused: If they do not.
         """
         for money in self._money.values():
-            total_usd = money.staked_usd + money.unallocated_usd
-            if abs(total_usd - 1.0) > _MONEY_TOLERANCE_USD:
-                raise RowRefused(
-                    money.place,
-                    f"its bets add up to {money.staked_usd:.6g} and {money.unallocated_usd:.6g} is left of 1 dollar",
-                )
-            if abs(money.spent_usd - money.staked_usd) > _MONEY_TOLERANCE_USD:
-                raise RowRefused(
-                    money.place,
-                    f"its bets add up to {money.staked_usd:.6g} dollars and its fills to {money.spent_usd:.6g}",
-                )
-
-    def _put_runs(self, rows: Sequence[Checked]) -> int:
-        return sum(self._put_run(row) for row in rows)
+            staked_usd, left_usd, spent_usd = money.staked_usd, money.unallocated_usd, money.spent_usd
+            bets = f"its bets add up to {staked_usd:.6g}"
+            if abs(staked_usd + left_usd - 1.0) > _MONEY_TOLERANCE_USD:
+                raise RowRefused(money.place, f"{bets} and {left_usd:.6g} is left of 1 dollar")
+            if abs(spent_usd - staked_usd) > _MONEY_TOLERANCE_USD:
+                raise RowRefused(money.place, f"{bets} dollars and its fills to {spent_usd:.6g}")
 
     def _put_run(self, row: Checked) -> bool:
-        values = dict(row.values)
+        values = row.values
         key, void = values.pop("run"), values.pop("void")
         if (void == 0) != (values["voided_at"] is None):
             raise RowRefused(row.place, f"void is {void}, voided_at is {values['voided_at']}; one of them is wrong")
@@ -249,7 +239,8 @@ class Restorer:
             raise RunConflict(
                 f"{row.place}: this ledger has another run {key}. Import into another --ledger, or void the run here"
             )
-        new = self._returned(RunRow, [Checked(row.place, {**values, "key": key})], runs.c.id)
+        values["key"] = key
+        new = self._returned(RunRow, [row], runs.c.id)
         self._runs[key, void] = (new[0].id, values["venue_name"])
         return True
 
@@ -261,63 +252,56 @@ class Restorer:
         return new
 
     def _put_markets(self, rows: Sequence[Checked]) -> int:
-        found = []
-        for row in rows:
-            values = dict(row.values)
-            event_row = self._event(row.place, values["venue"], values.pop("event_id"))
+        for place, values in rows:
+            values["event_row"] = self._event(place, values["venue"], values.pop("event_id"))
             held = self._markets.get((values["venue"], values["market_id"]))
-            if held is not None and held[1] != event_row:
-                raise RowRefused(row.place, f"market {values['market_id']} is one of another event in this ledger")
-            found.append(Checked(row.place, {**values, "event_row": event_row}))
-        new = self._insert(MarketRow, found)
-        names = [row.values["market_id"] for row in found]
-        for row_ in self.connection.execute(select(markets).where(markets.c.market_id.in_(names))):
-            self._markets[row_.venue, row_.market_id] = (row_.id, row_.event_row)
+            if held is not None and held[1] != values["event_row"]:
+                raise RowRefused(place, f"market {values['market_id']} is one of another event in this ledger")
+        new = self._insert(MarketRow, rows)
+        names = [row.values["market_id"] for row in rows]
+        for stored in self.connection.execute(select(markets).where(markets.c.market_id.in_(names))):
+            self._markets[stored.venue, stored.market_id] = (stored.id, stored.event_row)
         for venue, of_venue in groupby(
             sorted(rows, key=lambda row: row.values["venue"]), lambda row: row.values["venue"]
         ):
-            refs = [_ref(row.values) for row in of_venue]
+            listed = (row.values for row in of_venue)
+            refs = [
+                MarketRef(e["market_id"], e["condition_id"], tuple(json.loads(e["token_ids_json"]))) for e in listed
+            ]
             remember_instruments(self.connection, venue, refs)
         self._read_instruments()
         return new
 
     def _put_run_events(self, rows: Sequence[Checked]) -> int:
-        found = []
-        for row in rows:
-            values = dict(row.values)
-            run_id, venue = self._run(row.place, values)
+        for place, values in rows:
+            values["run_id"], venue = self._run(place, values)
             event_id = values.pop("event_id")
             try:
                 event = event_from_json(values["event_json"], values["payload"])
             except ValueError as error:
-                raise RowRefused(row.place, f"event_json is no event: {_first(error)}") from None
+                raise RowRefused(place, f"event_json is no event: {_first(error)}") from None
             if event.id != event_id:
-                raise RowRefused(row.place, f"event_json is of event {event.id[:60]!r}, not of {event_id[:60]!r}")
+                raise RowRefused(place, f"event_json is of event {event.id[:60]!r}, not of {event_id[:60]!r}")
             for market in event.markets:
-                self._market(row.place, venue, market.id)
-            event_row = self._event(row.place, venue, event_id)
-            found.append(Checked(row.place, {**values, "run_id": run_id, "event_row": event_row}))
-        return self._insert(RunEventRow, found)
+                self._market(place, venue, market.id)
+            values["event_row"] = self._event(place, venue, event_id)
+        return self._insert(RunEventRow, rows)
 
     def _put_bots(self, rows: Sequence[Checked]) -> int:
-        found = []
-        for row in rows:
-            values = dict(row.values)
-            run_id, _ = self._run(row.place, values)
-            name = values.pop("bot")
-            found.append(Checked(row.place, {**values, "run_id": run_id, "name": name}))
-        new = self._insert(BotRow, found)
-        run_ids = {row.values["run_id"] for row in found}
-        for row_ in self.connection.execute(
-            select(bots.c.run_id, bots.c.name, bots.c.id).where(bots.c.run_id.in_(run_ids))
-        ):
-            self._bots[row_.run_id, row_.name] = row_.id
+        for place, values in rows:
+            values["run_id"], _ = self._run(place, values)
+            values["name"] = values.pop("bot")
+        new = self._insert(BotRow, rows)
+        named = select(bots.c.run_id, bots.c.name, bots.c.id)
+        run_ids = {row.values["run_id"] for row in rows}
+        for run_id, name, bot_id in self.connection.execute(named.where(bots.c.run_id.in_(run_ids))):
+            self._bots[run_id, name] = bot_id
         return new
 
     def _put_decisions(self, rows: Sequence[Checked]) -> int:
         wanted: dict[DecisionKey, Checked] = {}
         for row in rows:
-            values = dict(row.values)
+            values = row.values
             key, venue = self._decision_key(row.place, values)
             run_id, bot, kind, subject = key
             bot_id = self._bots.get((run_id, bot))
@@ -336,8 +320,8 @@ class Restorer:
             if kind == "event":
                 self._event(row.place, venue, subject)
             subject_row = self._subject(run_id, venue, Subject(kind, subject))
-            named = {"run_id": run_id, "bot_id": bot_id, "subject_row": subject_row}
-            wanted[key] = Checked(row.place, {**values, **named})
+            values.update(run_id=run_id, bot_id=bot_id, subject_row=subject_row)
+            wanted[key] = row
         if wanted:
             self._store_decisions(wanted)
         return len(wanted)
@@ -351,32 +335,27 @@ class Restorer:
         ]
         made = self._returned(TaskRow, work, tasks.c.id, *(tasks.c[name] for name in named))
         task_ids = {tuple(task)[1:]: task.id for task in made}
-        tried, found = [], []
-        for row in wanted.values():
-            values = dict(row.values)
-            task_id = task_ids[tuple(values[name] for name in named)]
-            values.pop("failures")
-            values.pop("next_try_at")
-            found.append(Checked(row.place, {**values, "task_id": task_id}))
+        tried = []
+        for _, values in wanted.values():
+            del values["failures"], values["next_try_at"]
+            task_id = values["task_id"] = task_ids[tuple(values[name] for name in named)]
             at = values["decided_at"]
             began = at - timedelta(seconds=min(max(values["seconds"], 0.0), 86_400.0))
             ended = {"ended_at": at, "outcome": values["status"], "message": values["message"]}
             tried.append({"task_id": task_id, "number": 1, "started_at": began, **ended})
         self.connection.execute(insert(attempts), tried)
-        stored = {
-            row.task_id: row.id for row in self._returned(DecisionRow, found, decisions.c.id, decisions.c.task_id)
-        }
-        for key, row in zip(wanted, found, strict=True):
-            decision_id = stored[row.values["task_id"]]
-            self._new[key] = decision_id
-            if row.values["unallocated_usd"] is not None:
-                self._money[decision_id] = _Money(row.place, row.values["unallocated_usd"], row.values["scale"])
+        new = self._returned(DecisionRow, list(wanted.values()), decisions.c.id, decisions.c.task_id)
+        stored = {row.task_id: row.id for row in new}
+        for key, (place, values) in wanted.items():
+            decision_id = self._new[key] = stored[values["task_id"]]
+            if values["unallocated_usd"] is not None:
+                self._money[decision_id] = _Money(place, values["unallocated_usd"], values["scale"])
 
     def _put_parts(self, table: str, rows: Sequence[Checked]) -> int:
         """Put back what belongs to decisions: forecasts, bets, fills and sources."""
         found = []
         for row in rows:
-            values = dict(row.values)
+            values = row.values
             key, venue = self._decision_key(row.place, values)
             decision_id = self._decision(row.place, key)
             if decision_id is None:
@@ -394,11 +373,12 @@ class Restorer:
                     raise RowRefused(row.place, "its decision is not recorded, so it has no bets and no fills")
                 money = self._money[decision_id]
                 (money.add_bet if table == "bets" else money.add_fill)(row.place, values)
-            found.append(Checked(row.place, {**values, "decision_id": decision_id}))
+            values["decision_id"] = decision_id
+            found.append(row)
         if table == "bets":
             return self._insert(OrderRow, [Checked(row.place, self._order(row)) for row in found])
         if table == "fills":
-            return self._insert(FillRow, self._of_orders(found))
+            self._find_orders(found)
         return self._insert(_MODELS[table], found)
 
     def _order(self, bet: Checked) -> Values:
@@ -407,42 +387,27 @@ class Restorer:
         if not 0.0 < price < 1.0:
             raise RowRefused(bet.place, f"price_yes is {price:g}; a bet is booked between 0 and 1")
         number = self._orders[values["decision_id"]] = self._orders.get(values["decision_id"], 0) + 1
-        asked_usd, booked_usd = values["asked_usd"], values["booked_usd"]
-        side = "NO" if (booked_usd or asked_usd) < 0.0 else "YES"
-        sign = -1.0 if side == "NO" else 1.0
-        return {
-            "decision_id": values["decision_id"],
-            "number": number,
-            "instrument_row": self._outcomes[values["market_row"], side],
-            "side": "buy",
-            "unit": "usd",
-            "asked": None if asked_usd == booked_usd else sign * asked_usd,
-            "amount": sign * booked_usd,
-            "status": "filled",
-            "price": price,
-            "price_source": values["price_source"],
-        }
+        side, order = bet_as_order(values["asked_usd"], values["booked_usd"], price, values["price_source"])
+        instrument_row = self._outcomes[values["market_row"], side]
+        return {"decision_id": values["decision_id"], "number": number, "instrument_row": instrument_row, **order}
 
-    def _of_orders(self, fills: Sequence[Checked]) -> list[Checked]:
-        """Return fills with the order each belongs to, which is then on the very instrument that was bought."""
+    def _find_orders(self, fills: Sequence[Checked]) -> None:
+        """Find the order of each fill, which is then on the very instrument that was bought."""
         placed = self.connection.execute(
             select(orders.c.decision_id, orders.c.number, orders.c.instrument_row).where(
                 orders.c.decision_id.in_({row.values["decision_id"] for row in fills})
             )
         )
         order_on = {(row.decision_id, *self._outcome_of[row.instrument_row]): row for row in placed}
-        found = []
-        for row in fills:
-            values = dict(row.values)
+        for place, values in fills:
             instrument_row, decision_id = values.pop("instrument_row"), values["decision_id"]
             order = order_on.get((decision_id, *self._outcome_of[instrument_row]))
             if order is None:
-                raise RowRefused(row.place, "its decision has no bet on this side of its market")
+                raise RowRefused(place, "its decision has no bet on this side of its market")
             if order.instrument_row != instrument_row:
                 same = (orders.c.decision_id == decision_id, orders.c.number == order.number)
                 self.connection.execute(update(orders).where(*same).values(instrument_row=instrument_row))
-            found.append(Checked(row.place, {**values, "order_number": order.number, "model": "mid"}))
-        return found
+            values.update(order_number=order.number, model="mid")
 
     def _subject(self, run_id: int, venue: str, subject: Subject) -> int:
         named = (venue, subject.kind, subject.id)
@@ -453,16 +418,13 @@ class Restorer:
     def _put_quotes(self, rows: Sequence[Checked]) -> int:
         found = []
         for row in rows:
-            values = dict(row.values)
-            key, venue = self._decision_key(row.place, values)
-            decision_id = self._decision(row.place, key)
-            market_row = self._market(row.place, venue, values.pop("market_id"))
-            try:
-                Quote(**{name: values[name] for name in Quote.__slots__})
-            except ValueError as error:
-                raise RowRefused(row.place, str(error)) from None
-            if decision_id is not None:
-                found.append(Checked(row.place, {**values, "decision_id": decision_id, "market_row": market_row}))
+            place, values = row
+            key, venue = self._decision_key(place, values)
+            values["decision_id"] = self._decision(place, key)
+            values["market_row"] = self._market(place, venue, values.pop("market_id"))
+            _require(Quote, row)
+            if values["decision_id"] is not None:
+                found.append(row)
         return self._insert(QuoteRow, found)
 
     def _put_observations(self, rows: Iterable[Checked]) -> int:
@@ -481,16 +443,11 @@ class Restorer:
         return new
 
     def _put_resolutions(self, rows: Sequence[Checked]) -> int:
-        found = []
         for row in rows:
-            values = dict(row.values)
-            market_row = self._market(row.place, values.pop("venue"), values.pop("market_id"))
-            try:
-                Resolution(**{name: values[name] for name in Resolution.__slots__})
-            except ValueError as error:
-                raise RowRefused(row.place, str(error)) from None
-            found.append(Checked(row.place, {**values, "market_row": market_row}))
-        return self._insert(ResolutionRow, found)
+            values = row.values
+            values["market_row"] = self._market(row.place, values.pop("venue"), values.pop("market_id"))
+            _require(Resolution, row)
+        return self._insert(ResolutionRow, rows)
 
     def _run(self, place: str, values: Values) -> tuple[int, str]:
         """Return the row of the run that a row is about and the venue of its instruments, and take out its name."""
@@ -548,11 +505,7 @@ class Restorer:
 
     def _insert(self, model: type[SQLModel], rows: Sequence[Checked]) -> int:
         """Insert those rows that are not there, and return how many they were."""
-
-        def store(values: list[Values]) -> int:
-            return insert_new(self.connection, model, values)
-
-        return self._each(rows, store, _total)
+        return self._each(rows, lambda values: insert_new(self.connection, model, values), lambda counts: sum(counts))
 
     def _returned(self, model: type[SQLModel], rows: Sequence[Checked], *columns: Any) -> list[Any]:
         """Insert rows that are not there, and return what the database says of each."""
@@ -560,7 +513,7 @@ class Restorer:
         return self._each(
             rows,
             lambda values: list(self.connection.execute(statement, values)),
-            lambda lists: [e for x in lists for e in x],
+            lambda lists: list(chain.from_iterable(lists)),
         )
 
     def _each(self, rows: Sequence[Checked], store: Callable[[list[Values]], T], joined: Callable[[list[T]], T]) -> T:
@@ -572,10 +525,6 @@ class Restorer:
             if len(rows) > 1:
                 return joined([self._each([row], store, joined) for row in rows])
             raise RowRefused(rows[0].place, f"the database refuses it: {_first(error.orig or error)}") from None
-
-
-def _total(counts: list[int]) -> int:
-    return sum(counts)
 
 
 def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
@@ -591,8 +540,12 @@ def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[lis
         yield some
 
 
-def _ref(values: Values) -> MarketRef:
-    return MarketRef(values["market_id"], values["condition_id"], tuple(json.loads(values["token_ids_json"])))
+def _require(cls: type[Quote] | type[Resolution], row: Checked) -> None:
+    """Refuse values of which no quote or resolution can be made."""
+    try:
+        cls(**{name: row.values[name] for name in cls.__slots__})
+    except ValueError as error:
+        raise RowRefused(row.place, str(error)) from None
 
 
 def _point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:
@@ -658,7 +611,9 @@ def _checked(table: str, row: Placed) -> Values:
         except ValidationError as error:
             raise RowRefused(row.place, f"{column.name}: {error.errors(include_url=False)[0]['msg']}") from None
         except (ValueError, OverflowError) as error:
-            raise RowRefused(row.place, f"{column.name} is {_shown(cell)}: {_first(error)}") from None
+            is_long = isinstance(cell, int) and cell.bit_length() > 256
+            shown = "a very large number" if is_long else repr(cell)[:60]
+            raise RowRefused(row.place, f"{column.name} is {shown}: {_first(error)}") from None
     return values
 
 
@@ -707,7 +662,3 @@ def _number(cell: Any) -> float:
     if not math.isfinite(number):
         raise ValueError("it must be a finite number")
     return number
-
-
-def _shown(cell: Any) -> str:
-    return "a very large number" if isinstance(cell, int) and cell.bit_length() > 256 else repr(cell)[:60]

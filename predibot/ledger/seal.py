@@ -67,8 +67,15 @@ class Seal:
 
 def seal_of(connection: Connection) -> Seal | None:
     """Return this user's seal on the ledger of a connection; None where no secret can be kept."""
-    secret = _secret()
-    return None if secret is None else Seal(hmac.digest(secret, _place(connection), "sha256"))
+    try:
+        file = secret_file()
+        if not file.exists():
+            _make(file)
+        secret = _read(file)
+    except (OSError, RuntimeError, ValueError) as error:
+        _log.info("nothing is kept in the ledger for the next evaluation: %s", error)
+        return None
+    return Seal(hmac.digest(secret, _place(connection), "sha256"))
 
 
 def _place(connection: Connection) -> bytes:
@@ -87,18 +94,6 @@ def secret_file() -> Path:
         RuntimeError: If the user has no home.
     """
     return state_folder() / "predibot" / "ledger.key"
-
-
-def _secret() -> bytes | None:
-    """Return the secret, which is made where there is none."""
-    try:
-        file = secret_file()
-        if not file.exists():
-            _make(file)
-        return _read(file)
-    except (OSError, RuntimeError, ValueError) as error:
-        _log.info("nothing is kept in the ledger for the next evaluation: %s", error)
-        return None
 
 
 def _make(file: Path) -> None:

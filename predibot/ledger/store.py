@@ -4,7 +4,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -72,12 +72,7 @@ class Store:
             LedgerUnusable: If the database is missing, locked, full, newer, or
                 cannot be reached.
         """
-        url = parse_ledger_url(address)
-        file = sqlite_file(url)
-        if file is not None:
-            _prepare(file, create=create)
-        prepare = Store._make_current if upgrade else Store._check_current
-        return cls._opened_at(url, prepare, reconnect_seconds, was_reached=was_reached)
+        return cls._opened_at(address, reconnect_seconds, create=create, upgrade=upgrade, was_reached=was_reached)
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -91,30 +86,35 @@ class Store:
             UsageError: If the URL is not one predibot takes.
             LedgerUnusable: If the database is missing, older, newer, or cannot be reached.
         """
-        url = parse_ledger_url(address)
-        file = sqlite_file(url)
-        if file is not None:
-            _prepare(file, create=False)
-        return cls._opened_at(url, Store._check_current, reconnect_seconds, read_only=True)
+        return cls._opened_at(address, reconnect_seconds, read_only=True)
 
     @classmethod
     def _opened_at(
         cls,
-        url: URL,
-        prepare: Callable[["Store"], None],
+        address: str,
         reconnect_seconds: float,
         *,
+        create: bool = False,
+        upgrade: bool = False,
         read_only: bool = False,
         was_reached: bool = False,
     ) -> Self:
         """Return a store whose tables are fit for it; where they are not, nothing stays open."""
+        url = parse_ledger_url(address)
+        file = sqlite_file(url)
+        if file is not None:
+            _prepare(file, create=create)
         store = cls(_engine(url, read_only=read_only), read_only=read_only)
         try:
             if not was_reached:
                 # Told at once where it fails; it may be the address that is wrong.
-                store._reach()
+                with store._in_use(), store._engine.connect():
+                    pass
             store._reconnect_seconds = reconnect_seconds
-            prepare(store)
+            if upgrade:
+                store._make_current()
+            else:
+                store._check_current()
             store._opened, store._largest_bytes = store._on_disk()
         except BaseException:
             store.close()
@@ -167,20 +167,18 @@ class Store:
             work: What is done with the connection.
             durable: As for `write`.
         """
-
-        def once() -> T:
-            with self._engine.connect() as connection, _writing(connection, durable=durable) as transaction:
-                return work(transaction)
-
         self._check_writable()
-        with self._in_use():
-            return self._patiently(once)
+        return self._run(work, partial(_writing, durable=durable))
 
     def run_read(self, work: Callable[[Connection], T]) -> T:
         """Return what work returns that reads a single state, once more where its server went away meanwhile."""
+        return self._run(work, _reading)
 
+    def _run(
+        self, work: Callable[[Connection], T], begun: Callable[[Connection], AbstractContextManager[Connection]]
+    ) -> T:
         def once() -> T:
-            with self._engine.connect() as connection, _reading(connection) as transaction:
+            with self._engine.connect() as connection, begun(connection) as transaction:
                 return work(transaction)
 
         with self._in_use():
@@ -324,10 +322,6 @@ class Store:
                 f"the ledger {self.address} was not upgraded, because it holds rows that predibot does not write: "
                 f"{_first_line(error)}. `predibot ledger verify` of the predibot that made it lists them"
             ) from error
-
-    def _reach(self) -> None:
-        with self._in_use(), self._engine.connect():
-            pass
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
         """Return what an attempt returns, made again for a while where the server is away."""

@@ -26,7 +26,11 @@ def parse_ledger_url(text: str) -> URL:
         url = make_url(text)
         backend = url.get_backend_name()
     except (ArgumentError, ValueError):
-        raise UsageError(f"{_example(text)}. {TAKEN}") from None
+        if "://" in text or "@" in text or "=" in text:
+            # It may hold a password in a place we do not know.
+            raise UsageError(f"that ledger URL cannot be read. {TAKEN}") from None
+        example = f"for a file write sqlite:///{text[:100]}"
+        raise UsageError(f"{text[:100]!r} is not a URL; {example}. {TAKEN}") from None
     if "@" in (url.host or ""):
         # Of a password with an @ the rest would be taken for the host, and shown.
         raise UsageError(f"that ledger URL cannot be read; write an @ in its password as %40. {TAKEN}")
@@ -60,10 +64,3 @@ def _sqlite(url: URL, text: str) -> URL:
             f"a SQLite ledger is a file without options, as in {DEFAULT_LEDGER}; no host, no `file:`, no `?`. {TAKEN}"
         )
     return url.set(drivername="sqlite")
-
-
-def _example(text: str) -> str:
-    if "://" in text or "@" in text or "=" in text:
-        # It may hold a password in a place we do not know.
-        return "that ledger URL cannot be read"
-    return f"{text[:100]!r} is not a URL; for a file write sqlite:///{text[:100]}"

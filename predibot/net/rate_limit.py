@@ -54,12 +54,6 @@ class RateLimiter:
         Raises:
             VenueUnavailable: If its turn comes only later; no token is taken.
         """
-        delay_seconds = self._take(url, until)
-        if delay_seconds > 0.0:
-            self._sleep(delay_seconds)
-
-    def _take(self, url: str, until: float) -> float:
-        """Take a token from every bucket of an address and return how long to wait for the slowest."""
         with self._lock:
             now = self._monotonic()
             prefixes = [prefix for prefix in self._capacity if url == prefix or url.startswith(prefix + "/")]
@@ -75,7 +69,8 @@ class RateLimiter:
                 )
             for prefix in prefixes:
                 self._tokens[prefix] -= 1.0
-            return delay_seconds
+        if delay_seconds > 0.0:
+            self._sleep(delay_seconds)
 
     def _fill(self, prefix: str, now: float) -> None:
         """Add the tokens that have come since a bucket was last looked at."""

@@ -90,7 +90,7 @@ def made(found: Plugin, arguments: Mapping[str, object]) -> Any:
         raise PluginError(f"{found.noun} {found.name!r}: {'; '.join(complaint.text for complaint in complaints)}")
     hints = _hints(found)
     typed = {
-        argument: _adapter(hints[argument]).validate_json(_as_json(value)) for argument, value in arguments.items()
+        argument: _adapter(hints[argument]).validate_json(json.dumps(value)) for argument, value in arguments.items()
     }
     with own_code(f"{found.noun} {found.name!r} refuses its arguments"):
         return found.thing(**typed)
@@ -130,17 +130,15 @@ def _value_problem(hint: Any, value: object) -> str | None:
     except PluginError as error:
         return str(error)
     try:
-        _adapter(hint).validate_json(_as_json(value), strict=True)
+        # Lists of JSON may become tuples even strictly, as those of TOML should.
+        _adapter(hint).validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         words = [word for word in get_args(hint) if isinstance(word, str)] if get_origin(hint) is Literal else []
         nearest_word = f". {did_you_mean(value, words)}" if words and isinstance(value, str) else ""
-        return f"{_said(error)}{nearest_word}"
+        # Without the input.
+        said = error.errors(include_input=False, include_url=False)[0]["msg"]
+        return f"{said.replace('Input should be', 'it should be')}{nearest_word}"
     return None
-
-
-def _as_json(value: object) -> str:
-    """Return a value as JSON, whose lists may become tuples even strictly, as those of TOML should."""
-    return json.dumps(value)
 
 
 def _adapter(hint: Any) -> TypeAdapter[object]:
@@ -154,12 +152,6 @@ def _hints(found: Plugin) -> dict[str, Any]:
     """Return the types of a strategy's arguments, with their limits."""
     with own_code(f"{found.label}: a type of {found.thing.__name__} cannot be read"):
         return get_type_hints(found.thing, include_extras=True)
-
-
-def _said(error: ValidationError) -> str:
-    """Return pydantic's first complaint as part of a sentence, without the input."""
-    message = error.errors(include_input=False, include_url=False)[0]["msg"]
-    return message.replace("Input should be", "it should be")
 
 
 def _in_words(hint: Any) -> str:

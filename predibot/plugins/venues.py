@@ -18,7 +18,10 @@ def venue_plugin(name: str) -> VenuePlugin:
     Raises:
         PluginError: If there is none of that name, or it does not load.
     """
-    return _declared(registry.find(VENUE, name))
+    found = registry.find(VENUE, name)
+    if problem := _problem(found):
+        raise PluginError(problem)
+    return cast(VenuePlugin, found.thing)
 
 
 def named(spec: str) -> tuple[VenuePlugin, str]:
@@ -117,12 +120,6 @@ def venue_problems() -> Iterator[tuple[str, str]]:
     """Yield the name of every venue, and why it cannot be opened; no text where it can."""
     for found in registry.find_all(VENUE):
         yield found.name, found.problem or _problem(found)
-
-
-def _declared(found: Plugin) -> VenuePlugin:
-    if problem := _problem(found):
-        raise PluginError(problem)
-    return cast(VenuePlugin, found.thing)
 
 
 def _problem(found: Plugin) -> str:

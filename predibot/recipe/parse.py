@@ -85,30 +85,26 @@ def parse_recipe(found: RecipeText) -> Recipe:
             wrong word, the nearest valid one.
     """
     try:
-        return _parsed(found)
+        data = _toml(found)
+        _refuse_many(data, found.label)
+        where = _Where(found.label, {**key_lines(found.text), (): max(1, len(found.text.splitlines()))})
+        _refuse_unfit(data, where)
+        top = _checked(data, where)
+        return Recipe(
+            name=_fit_name(found.name if top.name is None else top.name, where, ("name",)),
+            game=_game(top, where),
+            overstake=top.overstake,
+            venue=default_venue() if top.venue is None else _venue(top.venue, where),
+            every=_every(top.every, where),
+            seed=top.seed,
+            selection=_rules(top.selection, where),
+            bots=_bots(top, where),
+            limits={level: Limits(**table.model_dump()) for level, table in top.limits.items()},
+            search=_search(top.search, where),
+            source=found.label,
+        )
     except RecursionError:
         raise RecipeError(f"{found.label} is nested too deep. Write tables and lists of one or two levels") from None
-
-
-def _parsed(found: RecipeText) -> Recipe:
-    data = _toml(found)
-    _refuse_many(data, found.label)
-    where = _Where(found.label, {**key_lines(found.text), (): max(1, len(found.text.splitlines()))})
-    _refuse_unfit(data, where)
-    top = _checked(data, where)
-    return Recipe(
-        name=_fit_name(found.name if top.name is None else top.name, where, ("name",)),
-        game=_game(top, where),
-        overstake=top.overstake,
-        venue=default_venue() if top.venue is None else _venue(top.venue, where),
-        every=_every(top.every, where),
-        seed=top.seed,
-        selection=_rules(top.selection, where),
-        bots=_bots(top, where),
-        limits={level: Limits(**table.model_dump()) for level, table in top.limits.items()},
-        search=_search(top.search, where),
-        source=found.label,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,18 +205,8 @@ def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
 
 
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
-    return {
-        "ends_within_days": rules.ends_within_days,
-        "min_hours_left": rules.min_hours_left,
-        "exclude": list(rules.exclude),
-        "include": list(rules.include),
-        "per_category": rules.per_category,
-        "min_volume_24h_usd": rules.min_volume_24h_usd,
-        "rank_by": rules.rank_by,
-        "max_markets": rules.max_markets,
-        "events": rules.events,
-        "crypto_words": {word: sorted(others) for word, others in rules.crypto.unless.items()},
-    }
+    data = {name: getattr(rules, name) for name in SelectionRules.__slots__ if name != "crypto"}
+    return {**data, "crypto_words": {word: sorted(others) for word, others in rules.crypto.unless.items()}}
 
 
 def _rules_of(data: Mapping[str, Any]) -> SelectionRules:

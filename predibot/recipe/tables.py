@@ -17,10 +17,14 @@ _MOST_WORDS = 1_000
 _Words = Annotated[list[_Word], Field(max_length=_MOST_WORDS)]
 
 
-class SelectionTable(BaseModel):
-    """The table [selection]; what is left out has the default of `SelectionRules`."""
+class _Table(BaseModel):
+    """A table in which nothing is unknown, converted or infinite."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class SelectionTable(_Table):
+    """The table [selection]; what is left out has the default of `SelectionRules`."""
 
     ends_within_days: float = Field(default=0.0, ge=0, le=36_500)
     min_hours_left: Annotated[float, Field(ge=0, le=876_000)] | Literal["any"] = 0.0
@@ -34,10 +38,8 @@ class SelectionTable(BaseModel):
     crypto_words: list[Annotated[str, Field(max_length=200)]] = Field(default=[], max_length=_MOST_WORDS)
 
 
-class LimitsTable(BaseModel):
+class LimitsTable(_Table):
     """One table of [limits]: the most that may be spent at one level."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     usd: float | None = Field(default=None, ge=0)
     tokens: int | None = Field(default=None, ge=0)
@@ -46,10 +48,8 @@ class LimitsTable(BaseModel):
     seconds: float | None = Field(default=None, ge=0)
 
 
-class SearchTable(BaseModel):
+class SearchTable(_Table):
     """The table [search]; what is left out has the default of `SearchTerms`."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     providers: list[str] = Field(default=["ddgs"], min_length=1, max_length=100)
     base_urls: dict[str, _BaseUrl] = {}
@@ -59,19 +59,15 @@ class SearchTable(BaseModel):
     market_sites: bool = False
 
 
-class PriceTable(BaseModel):
+class PriceTable(_Table):
     """A price in its two parts."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
 
 
-class SettingsTable(BaseModel):
+class SettingsTable(_Table):
     """The keys of [[bots]] that say how a model answers; of a strategy with an argument of that name they are not."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -95,10 +91,8 @@ class BotTable(BaseModel):
     knowledge_cutoff: date | None = None
 
 
-class RecipeTable(BaseModel):
+class RecipeTable(_Table):
     """The whole file."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     name: str | None = None
     game: str = FIRST_GAME

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from predibot.ledger.schema.instant import to_microseconds
+from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import POINT, packed_points
 from predibot.ledger.store import Store
 

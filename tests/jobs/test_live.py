@@ -18,7 +18,7 @@ from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import track
 from predibot.ledger.read.export import export_rows
-from predibot.ledger.schema.instant import to_microseconds
+from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.store import Store
 from predibot.sandbox.server.options import SandboxOptions
 from predibot.sandbox.server.server import SandboxServer, open_sandbox

@@ -30,11 +30,6 @@ DAY = timedelta(days=1)
 LEASE = timedelta(seconds=60)
 
 
-def nobody_is_gone(_owner: str) -> bool:
-    """Return False, as for owners on other machines."""
-    return False
-
-
 def claimant(owner: str = "me", *, began_at: datetime = NOW, gone: str = "") -> Claimant:
     """Return somebody who asks for claims and knows that one owner is gone."""
     return Claimant(owner, LEASE, began_at, lambda other: other == gone)

@@ -1,7 +1,7 @@
 """Complaints: what is wrong with an answer, in sentences that name the place and say how to fix it."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -33,20 +33,17 @@ def complaints_of(error: ValidationError, items: object) -> Iterator[str]:
         items: Its `market_decisions` as they were said, which name the markets.
     """
     for found in error.errors(include_url=False, include_context=False):
-        yield _sentence(found["type"], found["loc"], found["input"], items)
-
-
-def _sentence(kind: str, location: tuple[int | str, ...], value: object, items: object) -> str:
-    name, where = str(location[-1]), _where(location, items)
-    wanted = _WANTED.get(name, "it as the others are")
-    if kind == "missing":
-        return f"{where} is missing; give {wanted}"
-    if kind in ("extra_forbidden", "invalid_key"):
-        return f"{where} is unknown; take it out, the fields are {_FIELDS[len(location) > 1]}"
-    if kind in ("model_type", "model_attributes_type"):
-        return f"{where} is {quoted(value)}; give an object with {_FIELDS[True]}"
-    special = _SPECIAL.get(kind, _plainly)
-    return special(where, name, value, wanted)
+        kind, location, value = found["type"], found["loc"], found["input"]
+        name, where = str(location[-1]), _where(location, items)
+        wanted = _WANTED.get(name, "it as the others are")
+        if kind == "missing":
+            yield f"{where} is missing; give {wanted}"
+        elif kind in ("extra_forbidden", "invalid_key"):
+            yield f"{where} is unknown; take it out, the fields are {_FIELDS[len(location) > 1]}"
+        elif kind in ("model_type", "model_attributes_type"):
+            yield f"{where} is {quoted(value)}; give an object with {_FIELDS[True]}"
+        else:
+            yield _of_value(kind, where, name, value, wanted)
 
 
 def _where(location: tuple[int | str, ...], items: object) -> str:
@@ -68,28 +65,20 @@ def _field(name: object) -> str:
     return str(name) if name in FIELDS else f"the field {quoted(name)}"
 
 
-def _plainly(where: str, _name: str, value: object, wanted: str) -> str:
-    return f"{where} is {quoted(value)}; give {wanted}"
-
-
-def _of_text(where: str, name: str, value: object, wanted: str) -> str:
-    """Return the complaint on what is no number, with the number where a text holds one."""
-    hint = _number_in(value, name) if isinstance(value, str) else None
-    if hint is not None:
+def _of_value(kind: str, where: str, name: str, value: object, wanted: str) -> str:
+    """Return the complaint on a value of a wrong type, out of its range or too long."""
+    if kind in ("string_too_long", "too_long"):
+        size = len(value) if isinstance(value, str | list) else 0
+        return f"{where} is too long ({size:,}); give {wanted}, shorter"
+    if kind == "float_type" and isinstance(value, str) and (hint := _number_in(value, name)) is not None:
         return f"{where} is the text {quoted(value)}; write {hint} ({wanted})"
-    return _plainly(where, name, value, wanted)
-
-
-def _out_of_range(where: str, name: str, value: object, wanted: str) -> str:
-    percent = name == "estimated_probability" and isinstance(value, int | float) and 1 < value <= 100
-    hint = f"; for {value:g} percent write {value / 100:g}" if percent and isinstance(value, int | float) else ""
-    money = "; lower the bets until it is" if name == "unallocated_capital" else ""
-    return f"{_plainly(where, name, value, wanted)}{hint}{money}"
-
-
-def _too_long(where: str, _name: str, value: object, wanted: str) -> str:
-    size = len(value) if isinstance(value, str | list) else 0
-    return f"{where} is too long ({size:,}); give {wanted}, shorter"
+    said = f"{where} is {quoted(value)}; give {wanted}"
+    if kind in ("less_than_equal", "greater_than_equal"):
+        if name == "estimated_probability" and isinstance(value, int | float) and 1 < value <= 100:
+            said += f"; for {value:g} percent write {value / 100:g}"
+        if name == "unallocated_capital":
+            said += "; lower the bets until it is"
+    return said
 
 
 def _number_in(text: str, name: str) -> str | None:
@@ -103,12 +92,3 @@ def _number_in(text: str, name: str) -> str | None:
     if not math.isfinite(number) or (percent and name != "estimated_probability"):
         return None
     return f"{number / 100:g}" if percent else f"{number:g} without quotes"
-
-
-_SPECIAL: Mapping[str, Callable[[str, str, object, str], str]] = {
-    "float_type": _of_text,
-    "less_than_equal": _out_of_range,
-    "greater_than_equal": _out_of_range,
-    "string_too_long": _too_long,
-    "too_long": _too_long,
-}

@@ -1,9 +1,9 @@
 """The answer form of one dollar an event: what is asked, and what is taken for an answer."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Decision, Order
 from predibot.domain.event import EventView
 from predibot.domain.price import Instrument, Price, PricePoint
@@ -21,26 +21,14 @@ Check = Callable[[Decision, EventView, Mapping[Instrument, Price]], object]
 class EventForm:
     """How an answer about one event is asked for and read."""
 
+    schema: ClassVar = SCHEMA
+    shape: ClassVar = SHAPE
+    fields: ClassVar = FIELDS
     seen: EventView
     stake_usd: float
     rules: Check
     price_blind: bool = False
     """Whether prices are left out of the words, and of complaints about an answer."""
-
-    @property
-    def schema(self) -> ToolSchema:
-        """Return the tool by which an answer is handed in."""
-        return SCHEMA
-
-    @property
-    def shape(self) -> str:
-        """Return an answer as it is shown to a model."""
-        return SHAPE
-
-    @property
-    def fields(self) -> Collection[str]:
-        """Return the names of the fields an answer may have."""
-        return FIELDS
 
     @property
     def enough_tokens(self) -> int:

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from predibot.domain.account import Account
 from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, MarketDecision, Order, Subject
@@ -26,23 +26,13 @@ MAX_CONFIDENCE = 10.0
 class DollarPerEvent:
     """$1 an event: the absolute bets add up to at most 1, what is left stays unallocated."""
 
+    name: ClassVar = "dollar_per_event"
+    stake_usd: ClassVar = 1.0
+    """What a bot may bet on one event."""
+    scores: ClassVar = ("forecasts", "returns")
+    """What bots are scored by: their forecasts, and what their bets return."""
     overstake: Overstake = "refuse"
     """What happens to bets of more than $1: a complaint, or all are scaled down to 1."""
-
-    @property
-    def name(self) -> str:
-        """Return the word recipes use."""
-        return "dollar_per_event"
-
-    @property
-    def stake_usd(self) -> float:
-        """Return the dollars a bot may bet on one event."""
-        return 1.0
-
-    @property
-    def scores(self) -> tuple[str, ...]:
-        """Return what bots are scored by: their forecasts, and what their bets return."""
-        return ("forecasts", "returns")
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return one subject an event."""
@@ -92,8 +82,12 @@ class DollarPerEvent:
             *self._money_complaints(lines, answer.unallocated_usd),
         ]
         if complaints:
-            raise AnswerComplaint(_joined(complaints))
-        scale = self._scale(_staked_usd(lines))
+            numbered = [f"({number}) {text}" for number, text in enumerate(complaints, start=1)]
+            raise AnswerComplaint("; ".join(numbered) if len(complaints) > 1 else complaints[0])
+        asked_usd = _staked_usd(lines)
+        # Where more is refused, no more than the tolerance gets here.
+        is_scaled = self.overstake == "scale" and asked_usd > self.stake_usd + STAKE_TOLERANCE_USD
+        scale = self.stake_usd / asked_usd if is_scaled else 1.0
         bets = tuple(
             BookedBet(said.market_id, float(said.bet_usd), said.bet_usd * scale, prices[said.market_id])
             for said in lines
@@ -105,10 +99,6 @@ class DollarPerEvent:
 
     def _book_at(self, answer: Decision, view: EventView, quotes: Mapping[Instrument, Price]) -> Booking:
         return self.book(answer, view, None, quotes, MidFills())
-
-    def _scale(self, staked_usd: float) -> float:
-        overstaked = staked_usd > self.stake_usd + STAKE_TOLERANCE_USD
-        return self.stake_usd / staked_usd if overstaked and self.overstake == "scale" else 1.0
 
     def _money_complaints(self, lines: Sequence[MarketDecision], stated: object) -> Iterator[str]:
         """Yield what is wrong with the sum of the bets and with what is said to be left."""
@@ -232,7 +222,7 @@ def _bet_complaints(
             yield "it has no price at all, so nothing can be said about it"
         return
     price = _quoted(market, view, quotes)
-    side = _side(bet_usd)
+    side: Side = "YES" if bet_usd > 0 else "NO"
     if market.closed:
         yield "it is closed; set its bet to 0"
     elif price is None or not price.usable:
@@ -261,10 +251,6 @@ def _booked(order: Order, price: Price, fills: FillModel) -> BookedOrder:
     return BookedOrder(order, (fill,))
 
 
-def _side(bet_usd: float) -> Side:
-    return "YES" if bet_usd > 0 else "NO"
-
-
 def _staked_usd(lines: Sequence[MarketDecision]) -> float:
     """Return the sum of the absolute bets, as far as they are numbers."""
     return sum(abs(bet_usd) for said in lines if (bet_usd := _number(said.bet_usd)) is not None)
@@ -290,9 +276,3 @@ def _usd(amount_usd: float) -> str:
     """Return dollars in cents, or more exactly where cents would hide the amount."""
     in_cents = round(amount_usd, 2)
     return f"${amount_usd:.2f}" if abs(in_cents - amount_usd) < STAKE_TOLERANCE_USD / 2 else f"${amount_usd:.7g}"
-
-
-def _joined(complaints: list[str]) -> str:
-    if len(complaints) == 1:
-        return complaints[0]
-    return "; ".join(f"({number}) {text}" for number, text in enumerate(complaints, start=1))

@@ -36,7 +36,7 @@ from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageErro
 from predibot.jobs.deciding.history import HistoryBoard
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.user_tools import opened_tool, require_replayable, user_search
-from predibot.ledger.files.pages import Pages
+from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.store import Store
 from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations

@@ -14,7 +14,7 @@ from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.replay.file_guard import Seal
 from predibot.jobs.replay.replay import Played
 from predibot.jobs.replay.scratch_ledger import scratch_ledger
-from predibot.ledger.read.decision_rows import DecisionKey, Rows, decision_rows
+from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
 from predibot.plugins.strategies import forget_strategies
 from predibot.plugins.tools import forget_tools

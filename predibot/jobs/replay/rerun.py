@@ -20,8 +20,8 @@ from predibot.jobs.replay.recorded_answers import Record
 from predibot.jobs.replay.recorded_venue import RecordedQuotes, RecordedVenue
 from predibot.jobs.replay.scratch_ledger import scratch_ledger
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.decision_rows import DecisionKey, Rows, decision_rows
 from predibot.ledger.read.decision_traces import TracedDecision, decisions_named
+from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant
 from predibot.ledger.write.events import catalogue

@@ -1,4 +1,4 @@
-"""What belongs to a ledger and is found by the hash of its content: files beside a SQLite file, rows of a server."""
+"""What belongs to a ledger and is found by the hash of its content, such as pages: files, or rows of a server."""
 
 import hashlib
 import os
@@ -21,6 +21,8 @@ OLDER = Path("runs/out")
 
 MAX_BYTES = 128 * 2**20
 """What one may hold; a trace of thousands of steps and a page as an agent reads it are far smaller."""
+MAX_PAGE_CHARACTERS = 2_000_000
+"""Kept of a page; the longest recorded one has a tenth of that."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 artefacts = table_of(ArtefactRow)
@@ -108,6 +110,39 @@ class ContentStore:
 
     def _path(self, folder: Path, digest: str) -> Path:
         return folder / self.kind / digest[:2] / f"{digest}{self.suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The text of every page an agent read."""
+
+    store: Store
+
+    def keep(self, text: str) -> str:
+        """Write a page's text under the SHA-256 of what is written, and return that hash.
+
+        It is UTF-8 without a change, so nothing in it does anything; only what
+        goes beyond `MAX_PAGE_CHARACTERS` is left out, and a last line says so.
+
+        Raises:
+            LedgerUnusable: If it cannot be written.
+        """
+        if len(text) > MAX_PAGE_CHARACTERS:
+            text = f"{text[:MAX_PAGE_CHARACTERS]}\n… ({len(text):,} characters)"
+        # Half a character pair is no UTF-8, and no reason to lose the rest.
+        return self._files.keep(text.encode("utf-8", "surrogatepass"))
+
+    def text(self, digest: str) -> str:
+        """Return the text of a page.
+
+        Raises:
+            UsageError: If there is none, or its content is not what its name says.
+        """
+        return self._files.read(digest).decode("utf-8", "surrogatepass")
+
+    @property
+    def _files(self) -> ContentStore:
+        return ContentStore(self.store, "pages", ".txt", "page")
 
 
 def _from_file(path: Path) -> bytes | None:

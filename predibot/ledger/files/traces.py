@@ -73,7 +73,9 @@ class Trace:
         if any(word in name.casefold() for word in _SECRET_NAMES):
             return MASK
         if isinstance(value, str):
-            return _shortened(self.without_secrets(value))
+            text = self.without_secrets(value)
+            is_long = len(text) > MAX_TEXT_CHARACTERS
+            return f"{text[:MAX_TEXT_CHARACTERS]} … ({len(text):,} characters)" if is_long else text
         if is_dataclass(value) and not isinstance(value, type):
             held = {each.name: getattr(value, each.name) for each in fields(value)}
             return replace(value, **{name: self._clean(name, held[name], depth) for name in held})
@@ -87,12 +89,6 @@ class Trace:
             return tuple(self._clean("", each, depth - 1) for each in value)
         # What is no JSON is written down as its text.
         return value if isinstance(value, int | float | None) else self.without_secrets(str(value))
-
-
-def _shortened(text: str) -> str:
-    if len(text) > MAX_TEXT_CHARACTERS:
-        return f"{text[:MAX_TEXT_CHARACTERS]} … ({len(text):,} characters)"
-    return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from predibot.ledger.write.accounts import accounts, journal, marks, stored_jour
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders
 from predibot.ledger.write.events import instruments
-from predibot.ledger.write.runs import runs
+from predibot.ledger.write.runs import runs, with_decisions
 
 _TOLERANCE = 1e-9
 """Of what is a sum or a product of floats, for each dollar or share of it."""
@@ -24,15 +24,17 @@ _TOLERANCE = 1e-9
 
 def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
     """Yield a check of each account, which yields what is wrong with its journal and its valuations."""
-    for account_id, name in _names(connection):
-        yield _account(connection, checked, account_id, name)
+    columns = (accounts.c.id, accounts.c.recipe, accounts.c.mode, accounts.c.bot, subjects.c.subject_id)
+    named = select(*columns).join(subjects, subjects.c.id == accounts.c.subject_row).order_by(accounts.c.id)
+    for account_id, *parts in connection.execute(named).all():
+        yield _account(connection, checked, account_id, "/".join(parts))
 
 
 def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
     """Yield what is wrong with orders and their fills, one order after the other."""
     check = "fills belong to orders"
     statement = (
-        select(
+        with_decisions(
             orders,
             runs.c.key,
             bots.c.name,
@@ -47,10 +49,7 @@ def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
             fills.c.cash_usd,
             fills.c.model,
         )
-        .join(decisions, decisions.c.id == orders.c.decision_id)
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        .join(orders, orders.c.decision_id == decisions.c.id)
         .join(instruments, instruments.c.id == orders.c.instrument_row)
         .outerjoin(fills, and_(fills.c.decision_id == orders.c.decision_id, fills.c.order_number == orders.c.number))
         .order_by(orders.c.decision_id, orders.c.number, fills.c.number)
@@ -88,15 +87,6 @@ def _fill(row: Any) -> Iterator[str]:
         yield f"filled at {row.paid!r}, its mid was {mid!r}"
     if row.event_row is None and not abs(row.cash_usd + row.shares * row.paid) <= _slack(row.cash_usd):
         yield f"{row.shares:g} shares at {row.paid:g} are not ${-row.cash_usd!r}"
-
-
-def _names(connection: Connection) -> list[tuple[int, str]]:
-    """Return the rows of all accounts, and how a person calls each."""
-    columns = (accounts.c.id, accounts.c.recipe, accounts.c.mode, accounts.c.bot, subjects.c.subject_id)
-    found = connection.execute(
-        select(*columns).join(subjects, subjects.c.id == accounts.c.subject_row).order_by(accounts.c.id)
-    )
-    return [(row.id, f"{row.recipe}/{row.mode}/{row.bot}/{row.subject_id}") for row in found]
 
 
 def _account(connection: Connection, checked: Checked, account_id: int, name: str) -> Iterator[Broken]:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection
 
 from predibot.domain.decision import ReasonKind
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions
-from predibot.ledger.write.runs import runs
+from predibot.ledger.write.runs import runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def decisions_named(connection: Connection, run: str, bot: str, event_id: str) -
 
 def _found(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tuple[TracedDecision, ...]:
     statement = (
-        select(
+        with_decisions(
             runs.c.key,
             bots.c.name,
             subjects.c.subject_id,
@@ -53,9 +53,6 @@ def _found(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tupl
             decisions.c.trace_sha256,
             decisions.c.reason_kind,
         )
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .where(*chosen)
         .order_by(runs.c.voided_at.is_(None), decisions.c.id)
     )

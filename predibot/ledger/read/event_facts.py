@@ -5,13 +5,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from predibot.domain.category import category_of
 from predibot.domain.event import FeeSchedule, Tag
-from predibot.ledger.write.events import events, markets, run_events
+from predibot.ledger.write.events import events, market_rows, run_events
 from predibot.ledger.write.runs import runs
 
 NO_CATEGORY = "no category"
@@ -53,7 +52,7 @@ def asked_markets(connection: Connection, venue: str) -> AskedMarkets:
         .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None))
         .order_by(run_events.c.run_id, run_events.c.position)
     )
-    row_of = _market_rows(connection, venue)
+    row_of = market_rows(connection, venue)
     asked: dict[tuple[int, int], tuple[int, ...]] = {}
     groups: dict[int, tuple[int, str]] = {}
     fees: dict[tuple[int, int], FeeSchedule] = {}
@@ -92,15 +91,9 @@ def played_events(connection: Connection, venue: str, as_of: datetime) -> Mappin
         .join(events, events.c.id == run_events.c.event_row)
         .order_by(run_events.c.event_row)
     )
-    return {row: _played(title, json.loads(text)) for row, title, text in connection.execute(statement)}
-
-
-def _market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
-    statement = select(markets.c.market_id, markets.c.id).where(markets.c.venue == venue)
-    return {market_id: row for market_id, row in connection.execute(statement)}
-
-
-def _played(title: str, event: Mapping[str, Any]) -> PlayedEvent:
-    """Return what an event says; it is our own writing, checked when it was written, and millions are read."""
-    tags = [Tag(tag["label"], tag["slug"]) for tag in event.get("tags", ())]
-    return PlayedEvent(title, category_of(tags))
+    found = {}
+    for row, title, text in connection.execute(statement):
+        # It is our own writing, checked when it was written, and millions are read.
+        tags = [Tag(tag["label"], tag["slug"]) for tag in json.loads(text).get("tags", ())]
+        found[row] = PlayedEvent(title, category_of(tags))
+    return found

@@ -25,44 +25,13 @@ from sqlalchemy.types import TypeEngine
 from predibot.domain.clock import format_instant
 from predibot.domain.price import Instrument
 from predibot.ledger.read.packed_runs import collation_of
-from predibot.ledger.schema.instant import Instant, from_microseconds
+from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, fills, forecasts, orders, quotes, sources
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
-from predibot.ledger.write.runs import runs
-
-TABLES = (
-    "runs",
-    "events",
-    "markets",
-    "run_events",
-    "bots",
-    "decisions",
-    "forecasts",
-    "bets",
-    "fills",
-    "quotes",
-    "sources",
-    "observations",
-    "resolutions",
-)
-"""What `export` writes, and in which order `import ledger` reads it: what a row names stands before it."""
-CANONICAL_TABLES = (
-    "runs",
-    "run_events",
-    "bots",
-    "decisions",
-    "forecasts",
-    "bets",
-    "fills",
-    "sources",
-    "quotes",
-    "observations",
-    "resolutions",
-)
-"""What `export --canonical` writes: everything that two equal ledgers must agree on."""
+from predibot.ledger.write.runs import runs, with_decisions
 
 # Clocks, costs, the folders of archives and what an event was first called may differ where the rest is the same.
 # What was exported later than the others stays out too, so that older canonical exports compare.
@@ -92,6 +61,8 @@ _KEY_COLUMNS: Mapping[str, int] = {
     "resolutions": 3,
 }
 """How many columns, from the first one on, no two rows that the database sorts have in common."""
+CANONICAL_TABLES = tuple(_KEY_COLUMNS)
+"""What `export --canonical` writes: everything that two equal ledgers must agree on."""
 _POINT_COLUMNS: Mapping[str, TypeEngine[Any]] = {"at": Instant(), "source": Text(), "price": Float()}
 """What a path is to others: a row for each of its points."""
 _PATHS_AT_ONCE = 10
@@ -100,6 +71,12 @@ _ROWS_AT_ONCE = 200
 _MINUTE, _SECOND = 60_000_000, 1_000_000
 
 Row = Mapping[str, Any]
+DecisionKey = tuple[str, str]
+"""A bot and an event."""
+Rows = Mapping[str, list[Row]]
+"""The rows of one decision, by table."""
+_OF_DECISIONS = ("decisions", "forecasts", "bets", "fills", "sources", "quotes")
+"""Everything that is stored of a decision."""
 
 
 def export_rows(
@@ -146,6 +123,17 @@ def export_values(
             if values[index] is not None:
                 values[index] = format_instant(values[index])
         yield tuple(values)
+
+
+def decision_rows(connection: Connection, run_key: str) -> Mapping[DecisionKey, Rows]:
+    """Return the canonical rows of every decision of a run, by bot and event; those of a void run are left out."""
+    found: dict[DecisionKey, dict[str, list[Row]]] = {}
+    for table in _OF_DECISIONS:
+        for row in export_rows(connection, table, canonical=True, run_key=run_key):
+            if row["void"] == 0:
+                key = (row["bot"], row["subject_id"])
+                found.setdefault(key, {each: [] for each in _OF_DECISIONS})[table].append(row)
+    return found
 
 
 def export_columns(table: str, *, canonical: bool = False) -> Mapping[str, type]:
@@ -231,10 +219,6 @@ def _runs() -> Select[Any]:
     ).order_by(runs.c.id)
 
 
-def _events() -> Select[Any]:
-    return select(events.c.venue, events.c.event_id, events.c.title).order_by(events.c.id)
-
-
 def _markets() -> Select[Any]:
     return (
         select(
@@ -268,15 +252,16 @@ def _bots() -> Select[Any]:
     )
 
 
-def _decision() -> tuple[Any, ...]:
-    about = (subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
+def decision_columns() -> tuple[Label[Any], ...]:
+    """Return the columns that name a decision: its run, its bot and its subject."""
+    about = (subjects.c.kind.label("subject_kind"), subjects.c.subject_id.label("subject_id"))
     return (*run_columns(), bots.c.name.label("bot"), *about)
 
 
 def _decisions() -> Select[Any]:
     return (
-        select(
-            *_decision(),
+        with_decisions(
+            *decision_columns(),
             decisions.c.status,
             decisions.c.decided_at,
             decisions.c.message,
@@ -294,9 +279,6 @@ def _decisions() -> Select[Any]:
             tasks.c.failures,
             tasks.c.next_try_at,
         )
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .order_by(decisions.c.id)
     )
@@ -305,15 +287,8 @@ def _decisions() -> Select[Any]:
 def _of_decision(table: Any, *columns: Any) -> Select[Any]:
     """Return the statement of a table whose rows belong to a decision."""
     order_by = (bets.c.decision_id, bets.c.number) if table is bets else table.primary_key.columns
-    return (
-        select(*_decision(), *columns)
-        .select_from(table)
-        .join(decisions, decisions.c.id == table.c.decision_id)
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
-        .order_by(*order_by)
-    )
+    made = with_decisions(*decision_columns(), *columns)
+    return made.join(table, table.c.decision_id == decisions.c.id).order_by(*order_by)
 
 
 def _of_market(table: Any, *columns: Any) -> Select[Any]:
@@ -362,11 +337,6 @@ def _quotes() -> Select[Any]:
     return _of_decision(quotes, markets.c.market_id, *columns).join(markets, markets.c.id == quotes.c.market_row)
 
 
-def _sources() -> Select[Any]:
-    columns = [column for column in sources.c if column.name != "decision_id"]
-    return _of_decision(sources, *columns)
-
-
 def _price_paths() -> Select[Any]:
     return (
         select(
@@ -405,7 +375,7 @@ def _resolutions() -> Select[Any]:
 
 _STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
     "runs": _runs,
-    "events": _events,
+    "events": lambda: select(events.c.venue, events.c.event_id, events.c.title).order_by(events.c.id),
     "markets": _markets,
     "run_events": _run_events,
     "bots": _bots,
@@ -414,7 +384,9 @@ _STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
     "bets": _bets,
     "fills": _fills,
     "quotes": _quotes,
-    "sources": _sources,
+    "sources": lambda: _of_decision(sources, *(column for column in sources.c if column.name != "decision_id")),
     "observations": _price_paths,
     "resolutions": _resolutions,
 }
+TABLES = tuple(_STATEMENTS)
+"""What `export` writes, and in which order `import ledger` reads it: what a row names stands before it."""

@@ -1,7 +1,7 @@
 """Knowledge: what the ledger says of the models behind each decision, and of which others it was made."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +57,9 @@ def run_is_live(connection: Connection) -> "Case[int]":
 def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`."""
     present, index = np.unique(made.bot_row, return_inverse=True)
-    cutoffs = dict(_cutoffs(connection))
+    # Of all models of a bot: the start of its UTC day.
+    statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.knowledge_cutoff.is_not(None))
+    cutoffs = {row: parse_instant(day).timestamp() for row, day in connection.execute(statement)}
     cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
     own = knowledge_of(
         made.opened_model,
@@ -67,13 +69,6 @@ def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np
         event_settled_at=made.event_settled_at,
     )
     return inherited_knowledge(own, *_pools(made, _members(connection)))
-
-
-def _cutoffs(connection: Connection) -> Iterator[tuple[int, float]]:
-    """Yield the rows of bots with the cutoff of all their models: the start of its UTC day."""
-    statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.knowledge_cutoff.is_not(None))
-    for row, day in connection.execute(statement):
-        yield row, parse_instant(day).timestamp()
 
 
 def _members(connection: Connection) -> Mapping[int, tuple[int, ...]]:

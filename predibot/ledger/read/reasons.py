@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
-from predibot.ledger.write.runs import runs
+from predibot.ledger.write.runs import runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def reason_of(
         decided_at: When, to the microsecond.
     """
     found = connection.execute(
-        select(
+        with_decisions(
             runs.c.key,
             events.c.event_id,
             events.c.title,
@@ -53,9 +53,6 @@ def reason_of(
             forecasts.c.rationale,
             decisions.c.rationale.label("whole"),
         )
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(events, events.c.id == subjects.c.event_row)
         .join(markets, markets.c.event_row == events.c.id)
         .outerjoin(forecasts, (forecasts.c.decision_id == decisions.c.id) & (forecasts.c.market_row == markets.c.id))

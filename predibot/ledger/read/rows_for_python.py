@@ -11,13 +11,13 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from predibot.domain.decision import ReasonKind, Status
-from predibot.ledger.read.export import run_columns
+from predibot.ledger.read.export import decision_columns
 from predibot.ledger.read.model_knowledge import OPENED_MODEL, Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import list_runs, runs
+from predibot.ledger.write.runs import StoredRun, list_runs, runs, with_decisions
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 
 
@@ -250,33 +250,9 @@ def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast
     )
 
 
-_OF_RUN = (
-    "recipe",
-    "slot_at",
-    "as_of",
-    "venue",
-    "venue_name",
-    "game",
-    "seed",
-    "digest",
-    "notes",
-    "voided_at",
-    "void_reason",
-)
+_OF_RUN = tuple(name for name in LedgerRun.__slots__ if name in StoredRun.__slots__)
 _KEY = ("run", "void", "bot", "subject_kind", "subject_id", "recipe", "slot_at", "decided_at")
-_OF_DECISION = (
-    "status",
-    "message",
-    "reason_kind",
-    "rationale",
-    "unallocated_usd",
-    "stated_unallocated_usd",
-    "scale",
-    "cost_usd",
-    "cost_known_usd",
-    "seconds",
-    "trace_sha256",
-)
+_OF_DECISION = tuple(name for name in LedgerDecision.__slots__ if name in decisions.c and name not in _KEY)
 _OF_TASK = ("failures", "next_try_at")
 _OF_FORECAST = {
     markets: ("market_id", "question"),
@@ -288,16 +264,9 @@ _OF_FORECAST = {
 
 def _decided(*columns: Any) -> Select[Any]:
     """Return the statement of what belongs to decisions, with their number and what names them."""
-    about = (subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
-    named = (*run_columns(), bots.c.name.label("bot"), *about)
-    return (
-        select(decisions.c.id, *named, runs.c.recipe, runs.c.slot_at, decisions.c.decided_at, *columns)
-        .select_from(decisions)
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
-        .order_by(runs.c.slot_at, runs.c.id, bots.c.id, subjects.c.subject_id)
-    )
+    of_run = (runs.c.recipe, runs.c.slot_at)
+    statement = with_decisions(decisions.c.id, *decision_columns(), *of_run, decisions.c.decided_at, *columns)
+    return statement.order_by(runs.c.slot_at, runs.c.id, bots.c.id, subjects.c.subject_id)
 
 
 def _payouts(connection: Connection, as_of: datetime | None) -> Mapping[int, tuple[float, datetime]]:
@@ -317,25 +286,23 @@ def _knowledge(
     """Return what the models behind each decision can have known, by its row."""
     # Also of bots that nobody asked for: another may pool them.
     whole = replace(asked, bots=())
-    statement = (
-        select(
-            decisions.c.id,
-            decisions.c.bot_id,
-            func.coalesce(subjects.c.event_row, -decisions.c.id),
-            decisions.c.decided_at,
-            OPENED_MODEL,
-            run_is_live(connection),
-        )
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
-        .where(*whole.conditions())
+    statement = with_decisions(
+        decisions.c.id,
+        decisions.c.bot_id,
+        func.coalesce(subjects.c.event_row, -decisions.c.id),
+        decisions.c.decided_at,
+        OPENED_MODEL,
+        run_is_live(connection),
     )
-    found = connection.execute(statement).all()
+    found = connection.execute(statement.where(*whole.conditions())).all()
     if not found:
         return {}
     rows, bot, event, decided_at, opened, live = zip(*found, strict=True)
-    ended = _ended_at(connection, payouts)
+    # When the last market of each event settled, infinite where one has not.
+    ended: dict[int, float] = {}
+    for market, of_event in connection.execute(select(markets.c.id, markets.c.event_row)):
+        at = payouts[market][1].timestamp() if market in payouts else np.inf
+        ended[of_event] = max(ended.get(of_event, at), at)
     made = Deciders(
         bot_row=np.array(bot, dtype=np.int64),
         event=np.array(event, dtype=np.int64),
@@ -345,12 +312,3 @@ def _knowledge(
         event_settled_at=np.array([ended.get(each, np.inf) for each in event]),
     )
     return {row: KNOWLEDGE[code] for row, code in zip(rows, knowledge_of_decisions(connection, made), strict=True)}
-
-
-def _ended_at(connection: Connection, payouts: Mapping[int, tuple[float, datetime]]) -> Mapping[int, float]:
-    """Return when the last market of each event settled, infinite where one has not, by the event's row."""
-    ended: dict[int, float] = {}
-    for market, event in connection.execute(select(markets.c.id, markets.c.event_row)):
-        at = payouts[market][1].timestamp() if market in payouts else np.inf
-        ended[event] = max(ended.get(event, at), at)
-    return ended

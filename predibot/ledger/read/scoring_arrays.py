@@ -6,13 +6,13 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import Connection, select
 
 from predibot.domain.decision import STATUSES
 from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.packed_runs import UNKNOWN, collation_of, decided_in, numbers_of
-from predibot.ledger.schema.instant import to_microseconds
+from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import instruments, markets
@@ -138,7 +138,11 @@ def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | 
     """
     statement = (
         select(runs.c.id, runs.c.slot_at, run_is_live(connection))
-        .where(runs.c.venue_name == venue, runs.c.voided_at.is_(None), *_of_recipe(recipe))
+        .where(
+            runs.c.venue_name == venue,
+            runs.c.voided_at.is_(None),
+            *([] if recipe is None else [runs.c.recipe == recipe]),
+        )
         .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )
     made_in = numbers_of(connection, statement, 3)
@@ -153,10 +157,6 @@ def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | 
     # What is about no event has no place in scores of bets and forecasts.
     known = (head[:, 3] <= to_microseconds(as_of)) & (head[:, 5] > 0.0)
     return (head, bet) if known.all() else _only(known, head, bet)
-
-
-def _of_recipe(recipe: str | None) -> list[ColumnElement[bool]]:
-    return [] if recipe is None else [runs.c.recipe == recipe]
 
 
 def _only(kept: NDArray[np.bool_], head: Floats, bet: Floats) -> tuple[Floats, Floats]:

@@ -30,7 +30,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 
 from predibot.errors import PredibotError
-from predibot.ledger.schema.instant import Instant, from_microseconds, to_microseconds
+from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import (

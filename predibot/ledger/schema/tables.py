@@ -20,9 +20,8 @@ from sqlmodel import Field, SQLModel
 
 from predibot.domain.account import JOURNAL_KINDS, MODES
 from predibot.domain.decision import ORDER_SIDES, ORDER_STATUSES, ORDER_UNITS, REASON_KINDS
-from predibot.ledger.schema.instant import Instant
+from predibot.ledger.schema.column_types import Instant, Prose, Words
 from predibot.ledger.schema.packed_points import POINT
-from predibot.ledger.schema.prose import Prose, Words
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",

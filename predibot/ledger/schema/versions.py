@@ -104,31 +104,23 @@ def _back_up(connection: Connection, version: str) -> Path | None:
     file = sqlite_file(connection.engine.url)
     if file is None:
         return None
+    address = f"{file.absolute().as_uri()}?mode=ro"
+    names = (file.with_name(f"{file.name}.{version}{mark}.backup") for mark in ("", *(f"-{n}" for n in range(2, 1000))))
     try:
-        return _copied(file, version)
+        copy = next(name for name in names if not name.exists())
+        # What is committed is copied, which the exclusive transaction that is open here does not disturb.
+        with (
+            whole_file(copy, durable=True) as unfinished,
+            closing(sqlite3.connect(address, uri=True)) as source,
+            closing(sqlite3.connect(unfinished.name)) as target,
+        ):
+            source.backup(target)
     except (OSError, sqlite3.Error) as error:
         raise LedgerUnusable(
             f"{file} is of version {version} and was not upgraded, because it could not be copied beside itself: "
             f"{error}. Make room there, or make the folder writable"
         ) from error
-
-
-def _copied(file: Path, version: str) -> Path:
-    """Copy what is committed, which the exclusive transaction that is open here does not disturb."""
-    copy = _free_name(file, version)
-    address = f"{file.absolute().as_uri()}?mode=ro"
-    with (
-        whole_file(copy, durable=True) as unfinished,
-        closing(sqlite3.connect(address, uri=True)) as source,
-        closing(sqlite3.connect(unfinished.name)) as target,
-    ):
-        source.backup(target)
     return copy
-
-
-def _free_name(file: Path, version: str) -> Path:
-    names = (file.with_name(f"{file.name}.{version}{mark}.backup") for mark in ("", *(f"-{n}" for n in range(2, 1000))))
-    return next(name for name in names if not name.exists())
 
 
 def _upgrade(connection: Connection) -> None:

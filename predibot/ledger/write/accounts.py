@@ -180,13 +180,13 @@ def add_to_journal(
     )
 
 
-def stored_journal(connection: Connection, account_id: int, *, until: int | None = None) -> tuple[JournalRow, ...]:
-    """Return the journal of an account in its order, or its first rows."""
+def stored_journal(connection: Connection, account_id: int) -> tuple[JournalRow, ...]:
+    """Return the journal of an account in its order."""
     columns = (instruments.c.venue, instruments.c.kind.label("instrument_kind"), instruments.c.instrument_id)
     found = connection.execute(
         select(journal, *columns)
         .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
-        .where(journal.c.account_id == account_id, *([] if until is None else [journal.c.number <= until]))
+        .where(journal.c.account_id == account_id)
         .order_by(journal.c.number)
     )
     return tuple(

@@ -132,7 +132,9 @@ def claim(
         return Taken(task.status)
     if not _take(connection, task, held):
         return Taken("claimed")
-    return Claim(task.id, token, _begin_again(connection, task.id, now=now))
+    _end_open_attempts(connection, task.id, "lost", now=now)
+    number = _last_attempt(connection, task.id) + 1
+    return Claim(task.id, token, _begin_attempt(connection, task.id, number, now=now))
 
 
 def subject_row(connection: Connection, run_id: int, subject: Subject) -> int:
@@ -181,13 +183,13 @@ def renew(connection: Connection, owner: str, *, lease: timedelta, now: datetime
 
 def release(connection: Connection, owner: str, *, now: datetime) -> int:
     """Give back every claim of an owner that was interrupted, and return how many."""
-    given = connection.execute(
+    given = (
         update(tasks)
         .where(tasks.c.owner == owner, tasks.c.status == "claimed")
         .values(status="open", token=None, owner=None, lease_until=None)
         .returning(tasks.c.id)
-    ).scalars()
-    released = list(given)
+    )
+    released = connection.execute(given).scalars().all()
     for task_id in released:
         _end_open_attempts(connection, task_id, "interrupted", now=now)
     return len(released)
@@ -206,22 +208,19 @@ def finish(connection: Connection, held: Claim, status: Outcome, *, message: str
     ended = {"its_id": held.task_id, "its_token": held.token, "its_status": status, "failed": int(status == "failed")}
     failures = connection.execute(_END_TASK, ended).scalar_one_or_none()
     if failures is None:
-        if _has_ended(connection, held, status, at=now):
+        its_end = select(attempts.c.outcome, attempts.c.ended_at).where(
+            attempts.c.task_id == held.task_id, attempts.c.number == held.attempt
+        )
+        if tuple(connection.execute(its_end).one()) == (status, now):
             return False
         raise ClaimLost("this work was taken over by another process; its own result stands")
     if status == "failed":
-        _pause(connection, held.task_id, failures, now=now)
+        pause = RETRY_PAUSES[failures - 1] if failures <= MAX_RETRIES else None
+        next_try_at = (now + pause).replace(microsecond=0) if pause else None
+        connection.execute(update(tasks).where(tasks.c.id == held.task_id).values(next_try_at=next_try_at))
     attempt = {"its_id": held.task_id, "its_number": held.attempt, "now": now, "its_outcome": status, "said": message}
     connection.execute(_END_ATTEMPT, attempt)
     return True
-
-
-def _has_ended(connection: Connection, held: Claim, status: Outcome, *, at: datetime) -> bool:
-    """Return whether an attempt ended in this way at this instant."""
-    ended = select(attempts.c.outcome, attempts.c.ended_at).where(
-        attempts.c.task_id == held.task_id, attempts.c.number == held.attempt
-    )
-    return tuple(connection.execute(ended).one()) == (status, at)
 
 
 def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Claimant, *, now: datetime) -> bool:
@@ -229,10 +228,14 @@ def _is_free(connection: Connection, task: Row[tuple[object, ...]], claimant: Cl
         return True
     if task.status == "claimed":
         return is_abandoned(task, claimant, now=now)
-    if not (task.status in claimant.retry or _is_due(task, now)):
+    is_due = task.status == "failed" and task.failures <= MAX_RETRIES
+    is_due = is_due and (task.next_try_at is None or task.next_try_at <= now)
+    if not (task.status in claimant.retry or is_due):
         return False
-    if task.status == "abstained" and not _may_pass(connection, task.id):
-        return False
+    if task.status == "abstained":
+        kind = connection.execute(select(decisions.c.reason_kind).where(decisions.c.task_id == task.id)).scalar_one()
+        if kind not in _PASSING:
+            return False
     ended_at = connection.execute(
         select(func.max(attempts.c.ended_at)).where(attempts.c.task_id == task.id)
     ).scalar_one()
@@ -244,36 +247,11 @@ def is_abandoned(task: Row[tuple[object, ...]], claimant: Claimant, *, now: date
     return bool(task.lease_until <= now or claimant.is_gone(task.owner))
 
 
-def _is_due(task: Row[tuple[object, ...]], now: datetime) -> bool:
-    """Return whether a task failed, and is to be tried again by now."""
-    if task.status != "failed" or task.failures > MAX_RETRIES:
-        return False
-    return task.next_try_at is None or bool(task.next_try_at <= now)
-
-
-def _may_pass(connection: Connection, task_id: int) -> bool:
-    """Return whether what made a decision abstain may be gone."""
-    kind = connection.execute(select(decisions.c.reason_kind).where(decisions.c.task_id == task_id)).scalar_one()
-    return kind in _PASSING
-
-
-def _pause(connection: Connection, task_id: int, failures: int, *, now: datetime) -> None:
-    """Store until when a task is left alone."""
-    pause = RETRY_PAUSES[failures - 1] if failures <= MAX_RETRIES else None
-    next_try_at = (now + pause).replace(microsecond=0) if pause else None
-    connection.execute(update(tasks).where(tasks.c.id == task_id).values(next_try_at=next_try_at))
-
-
 def _take(connection: Connection, task: Row[tuple[object, ...]], held: dict[str, object]) -> bool:
     """Take a task over if it is still as it was read, and return whether that went through."""
     same_token = tasks.c.token.is_(None) if task.token is None else tasks.c.token == task.token
     same = (tasks.c.id == task.id, tasks.c.status == task.status, tasks.c.failures == task.failures, same_token)
     return connection.execute(update(tasks).where(*same).values(**held).returning(tasks.c.id)).first() is not None
-
-
-def _begin_again(connection: Connection, task_id: int, *, now: datetime) -> int:
-    _end_open_attempts(connection, task_id, "lost", now=now)
-    return _begin_attempt(connection, task_id, _last_attempt(connection, task_id) + 1, now=now)
 
 
 def _last_attempt(connection: Connection, task_id: int) -> int:

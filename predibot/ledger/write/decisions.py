@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, delete, func, insert, select
 
-from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, Label, ReasonKind, Source, Status
+from predibot.domain.decision import BookedOrder, Booking, Decision, Fill, Label, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
 from predibot.domain.price import Instrument, Price, Quote, Side
 from predibot.ledger.schema.tables import (
@@ -211,29 +211,21 @@ def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecisio
     )
     for decision_id, *values in connection.execute(query):
         bets_of.setdefault(decision_id, []).append(StoredBet(*values))
+    named = (bots.c.name.label("bot"), subjects.c.kind.label("subject_kind"), subjects.c.subject_id)
     rows = connection.execute(
-        select(decisions, bots.c.name, subjects.c.kind, subjects.c.subject_id, tasks.c.failures, tasks.c.next_try_at)
+        select(decisions, *named, tasks.c.failures, tasks.c.next_try_at)
         .join(bots, bots.c.id == decisions.c.bot_id)
         .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .where(decisions.c.run_id == run_id)
         .order_by(bots.c.id, subjects.c.subject_id)
-    )
+    ).mappings()
+    taken = [name for name in StoredDecision.__slots__ if name not in ("bets", "notes")]
     return tuple(
         StoredDecision(
-            bot=row.name,
-            subject_id=row.subject_id,
-            status=row.status,
-            message=row.message,
-            unallocated_usd=row.unallocated_usd,
-            cost_usd=row.cost_usd,
-            cost_known_usd=row.cost_known_usd,
-            bets=tuple(bets_of.get(row.id, ())),
-            notes=tuple(json.loads(row.notes_json)),
-            reason_kind=row.reason_kind,
-            failures=row.failures,
-            next_try_at=row.next_try_at,
-            subject_kind=row.kind,
+            **{name: row[name] for name in taken},
+            bets=tuple(bets_of.get(row["id"], ())),
+            notes=tuple(json.loads(row["notes_json"])),
         )
         for row in rows
     )
@@ -251,20 +243,13 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int) 
         "task_id": held.task_id,
         "run_id": run_id,
         "bot_id": bot_id,
-        "status": finished.status,
-        "decided_at": finished.decided_at,
-        "message": finished.message,
+        **{name: getattr(finished, name) for name in Finished.__slots__ if name in decisions.c},
         "rationale": decision.rationale if decision else "",
         "notes_json": json.dumps((*(decision.notes if decision else ()), *finished.notes)),
         "unallocated_usd": booking.unallocated_usd if booking else None,
         "stated_unallocated_usd": decision.unallocated_usd if decision else None,
         "scale": booking.scale if booking else 1.0,
-        "cost_usd": finished.cost_usd,
-        "cost_known_usd": finished.cost_known_usd,
-        "seconds": finished.seconds,
-        "trace_sha256": finished.trace_sha256,
         "models_json": None if finished.models is None else json.dumps(finished.models),
-        "reason_kind": finished.reason_kind,
     }
 
 
@@ -339,8 +324,14 @@ def _orders(
             catalogue.market_of[catalogue.instrument_rows[each.order.instrument]]: each for each in booking.orders
         }
         for bet in booking.bets:
-            booked = booked_on.get(catalogue.market_rows[bet.market_id])
-            yield _bet_row(bet, booked, catalogue), booked
+            market_row = catalogue.market_rows[bet.market_id]
+            booked = booked_on.get(market_row)
+            side, row = bet_as_order(bet.asked_usd, bet.booked_usd, bet.price.yes, bet.price.source)
+            if booked is None:
+                row["instrument_row"] = catalogue.outcome_rows[market_row, side]
+            else:
+                row["instrument_row"] = catalogue.instrument_rows[booked.order.instrument]
+            yield row, booked
         return
     for booked in booking.orders:
         order, price = booked.order, finished.prices.get(booked.order.instrument)
@@ -361,23 +352,20 @@ def _orders(
         yield row, booked
 
 
-def _bet_row(bet: BookedBet, booked: BookedOrder | None, catalogue: Catalogue) -> dict[str, Any]:
-    """Return a bet as an order, of the outcome that was bought; for nothing, of that which was asked for, or YES."""
-    side: Side = "NO" if (bet.booked_usd or bet.asked_usd) < 0.0 else "YES"
-    if booked is None:
-        instrument = catalogue.outcome_rows[catalogue.market_rows[bet.market_id], side]
-    else:
-        instrument = catalogue.instrument_rows[booked.order.instrument]
+def bet_as_order(
+    asked_usd: float, booked_usd: float, price_yes: float, price_source: str
+) -> tuple[Side, dict[str, Any]]:
+    """Return the side that a bet buys, or asked for where it buys nothing, and its row without the instrument."""
+    side: Side = "NO" if (booked_usd or asked_usd) < 0.0 else "YES"
     sign = -1.0 if side == "NO" else 1.0
-    return {
-        "instrument_row": instrument,
+    return side, {
         "side": "buy",
         "unit": "usd",
-        "asked": None if bet.asked_usd == bet.booked_usd else sign * bet.asked_usd,
-        "amount": sign * bet.booked_usd,
+        "asked": None if asked_usd == booked_usd else sign * asked_usd,
+        "amount": sign * booked_usd,
         "status": "filled",
-        "price": bet.price.yes,
-        "price_source": bet.price.source,
+        "price": price_yes,
+        "price_source": price_source,
         "note": None,
     }
 
@@ -398,11 +386,7 @@ def _store_orders(
                 "decision_id": decision_id,
                 "number": number,
                 "order_number": order_number,
-                "shares": fill.shares,
-                "price": fill.price,
-                "fee_usd": fill.fee_usd,
-                "cash_usd": fill.cash_usd,
-                "model": fill.model,
+                **{name: getattr(fill, name) for name in Fill.__slots__ if name in fills.c},
             }
             for number, (order_number, fill) in enumerate(filled, start=1)
         ],

@@ -31,10 +31,11 @@ class Catalogue:
     """The instrument row of each side of a market, the oldest where it was listed before it had tokens."""
 
 
-def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> None:
-    """Store events, markets and both sides' instruments that are not known yet."""
+def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Mapping[str, int]:
+    """Store events, markets and both sides' instruments that are not known yet; return the rows of all its events."""
     insert_new(connection, EventRow, [{"venue": venue, "event_id": e.id, "title": e.title} for e in listed])
-    event_rows = _event_rows(connection, venue)
+    found = connection.execute(select(events.c.event_id, events.c.id).where(events.c.venue == venue))
+    event_rows = {name: row for name, row in found}
     insert_new(
         connection,
         MarketRow,
@@ -52,15 +53,23 @@ def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Non
         ],
     )
     refs = [market.ref for event in listed for market in event.markets]
-    _learn_tokens(connection, venue, refs)
+    for ref in refs:
+        if ref.token_ids:
+            # It may have been listed first before it had any.
+            connection.execute(
+                update(markets)
+                .where(markets.c.venue == venue, markets.c.market_id == ref.id, markets.c.token_ids_json == "[]")
+                .values(token_ids_json=json.dumps(ref.token_ids))
+            )
     remember_instruments(connection, venue, refs)
+    return event_rows
 
 
 def catalogue(connection: Connection, run_id: int) -> Catalogue:
     """Return the row numbers of everything a run plays."""
     played = select(run_events.c.event_row).where(run_events.c.run_id == run_id).scalar_subquery()
     event_rows = connection.execute(select(events.c.event_id, events.c.id).where(events.c.id.in_(played)))
-    market_rows = connection.execute(select(markets.c.market_id, markets.c.id).where(markets.c.event_row.in_(played)))
+    listed = connection.execute(select(markets.c.market_id, markets.c.id).where(markets.c.event_row.in_(played)))
     instrument_rows = connection.execute(
         select(instruments)
         .join(markets, markets.c.id == instruments.c.market_row)
@@ -69,7 +78,7 @@ def catalogue(connection: Connection, run_id: int) -> Catalogue:
     ).all()
     return Catalogue(
         event_rows={name: row for name, row in event_rows},
-        market_rows={name: row for name, row in market_rows},
+        market_rows={name: row for name, row in listed},
         instrument_rows={Instrument(row.venue, row.kind, row.instrument_id): row.id for row in instrument_rows},
         market_of={row.id: row.market_row for row in instrument_rows},
         outcome_rows={(row.market_row, row.side): row.id for row in reversed(instrument_rows)},
@@ -86,34 +95,20 @@ def market_refs(connection: Connection, venue: str) -> Mapping[int, MarketRef]:
     return {row: MarketRef(name, condition, tuple(json.loads(tokens))) for row, name, condition, tokens in rows}
 
 
-def _event_rows(connection: Connection, venue: str) -> dict[str, int]:
-    found = connection.execute(select(events.c.event_id, events.c.id).where(events.c.venue == venue))
-    return {name: row for name, row in found}
-
-
-def _market_rows(connection: Connection, venue: str) -> dict[str, int]:
+def market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
+    """Return the row of every known market of a venue by its id."""
     found = connection.execute(select(markets.c.market_id, markets.c.id).where(markets.c.venue == venue))
     return {name: row for name, row in found}
 
 
-def _learn_tokens(connection: Connection, venue: str, refs: Sequence[MarketRef]) -> None:
-    """Fill in the tokens of markets that were first listed before they had any."""
-    for ref in refs:
-        if ref.token_ids:
-            connection.execute(
-                update(markets)
-                .where(markets.c.venue == venue, markets.c.market_id == ref.id, markets.c.token_ids_json == "[]")
-                .values(token_ids_json=json.dumps(ref.token_ids))
-            )
-
-
 def remember_instruments(connection: Connection, venue: str, refs: Sequence[MarketRef]) -> None:
     """Store both sides' instruments of markets that are stored, as far as they are not known yet."""
-    market_rows = _market_rows(connection, venue)
-    rows = []
-    for ref in refs:
-        for side in _SIDES:
-            rows.append(instrument_values(ref.instrument(venue, side), market_row=market_rows[ref.id], side=side))
+    row_of = market_rows(connection, venue)
+    rows = [
+        instrument_values(ref.instrument(venue, side), market_row=row_of[ref.id], side=side)
+        for ref in refs
+        for side in _SIDES
+    ]
     insert_new(connection, InstrumentRow, rows)
 
 

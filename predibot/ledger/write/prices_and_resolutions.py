@@ -7,11 +7,11 @@ from math import inf
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
-from predibot.ledger.schema.instant import to_microseconds
+from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import POINT, SOURCES, merged_points, packed_points, unpacked_points
 from predibot.ledger.schema.tables import PricePathRow, ResolutionRow
 from predibot.ledger.schema.upsert import insert_new, table_of
@@ -51,7 +51,9 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
         .join(events, events.c.id == markets.c.event_row)
         .join(run_events, run_events.c.event_row == markets.c.event_row)
         .join(runs, runs.c.id == run_events.c.run_id)
-        .where(instruments.c.venue == venue, instruments.c.side == "YES", *_made_on(spec))
+        .where(
+            instruments.c.venue == venue, instruments.c.side == "YES", *([] if spec is None else [runs.c.venue == spec])
+        )
         .group_by(*instruments.c, events.c.event_id)
         .order_by(instruments.c.id)
     )
@@ -67,10 +69,6 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
         )
         for row in rows
     )
-
-
-def _made_on(spec: str | None) -> list[ColumnElement[bool]]:
-    return [] if spec is None else [runs.c.venue == spec]
 
 
 def add_observations(
@@ -155,13 +153,9 @@ def add_resolutions(
         {
             "market_row": market_row,
             "revision": number,
-            "payout_yes": revision.payout_yes,
-            "settled_at": revision.settled_at,
-            "settled_source": revision.settled_source,
-            "effective_at": revision.effective_at,
+            **{name: getattr(revision, name) for name in Resolution.__slots__},
             "seen_at": seen_at,
         }
         for number, revision in enumerate(revisions, start=stored + 1)
     ]
-    if rows:
-        insert_new(connection, ResolutionRow, rows)
+    insert_new(connection, ResolutionRow, rows)

@@ -6,20 +6,31 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy import Connection, Select, func, select, text, update
 
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
 from predibot.ledger.schema.tables import BotRow, DecisionRow, RunEventRow, RunRow, SubjectRow
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
-from predibot.ledger.write.events import events, remember, run_events
+from predibot.ledger.write.events import remember, run_events
 
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
 _FREEZING = 7_305_991_202
 IMPORTED = "import:"
 """With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
+
+
+def with_decisions(*columns: Any) -> Select[Any]:
+    """Return a statement over all decisions, each with its run, its bot and its subject."""
+    return (
+        select(*columns)
+        .select_from(decisions)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,28 +128,28 @@ def freeze_run(connection: Connection, plan: RunPlan) -> StoredRun:
     Two processes may plan the same run at once: the first one's choice stands.
     """
     row = {
-        "key": plan.key,
-        "recipe": plan.recipe,
-        "slot_at": plan.slot_at,
-        "as_of": plan.as_of,
-        "venue": plan.venue,
-        "venue_name": plan.venue_name,
-        "game": plan.game,
-        "seed": plan.seed,
-        "digest": plan.digest,
-        "recipe_json": plan.recipe_json,
+        **{name: getattr(plan, name) for name in RunPlan.__slots__ if name in runs.c},
         "overrides_json": json.dumps(dict(plan.overrides), sort_keys=True),
         "passed_over_json": json.dumps([dict(each) for each in plan.passed_over]),
         "notes_json": json.dumps(plan.notes),
-        "code_version": plan.code_version,
-        "created_at": plan.created_at,
     }
     if connection.dialect.name == "postgresql":
         # Two runs that list the same events in another order would wait for each other for ever.
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _FREEZING})
     run_id = insert_one(connection, RunRow, row)
     if run_id is not None:
-        _freeze_events(connection, run_id, plan)
+        rows = remember(connection, plan.venue_name, plan.events)
+        frozen = [
+            {
+                "run_id": run_id,
+                "position": position,
+                "event_row": rows[event.id],
+                "event_json": event_to_json(event),
+                "payload": event.payload,
+            }
+            for position, event in enumerate(plan.events)
+        ]
+        insert_new(connection, RunEventRow, frozen)
     held = find_run(connection, plan.key)
     if held is None:
         raise RunConflict(f"the run {plan.key} was voided while it was being made. Run the same command again")
@@ -198,10 +209,8 @@ def list_runs(connection: Connection) -> tuple[RunSummary, ...]:
     names: dict[int, list[str]] = {}
     for run_id, name in connection.execute(select(bots.c.run_id, bots.c.name).order_by(bots.c.id)):
         names.setdefault(run_id, []).append(name)
-    playing = {
-        run_id: count
-        for run_id, count in connection.execute(select(run_events.c.run_id, func.count()).group_by(run_events.c.run_id))
-    }
+    counted = connection.execute(select(run_events.c.run_id, func.count()).group_by(run_events.c.run_id))
+    playing = {run_id: count for run_id, count in counted}
     counts: dict[int, dict[str, int]] = {}
     query = select(decisions.c.run_id, decisions.c.status, func.count()).group_by(
         decisions.c.run_id, decisions.c.status
@@ -235,11 +244,7 @@ def decisions_on_no_event(
 ) -> Mapping[str, int]:
     """Return how many decisions of runs that count are on no event, by game; of a recipe and bots, or of all."""
     statement = (
-        select(runs.c.game, func.count())
-        .select_from(decisions)
-        .join(runs, runs.c.id == decisions.c.run_id)
-        .join(bots, bots.c.id == decisions.c.bot_id)
-        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        with_decisions(runs.c.game, func.count())
         .where(
             runs.c.venue_name == venue,
             runs.c.voided_at.is_(None),
@@ -272,30 +277,6 @@ def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> 
         known = connection.execute(select(runs.c.key).where(runs.c.voided_at.is_(None)).order_by(runs.c.key)).scalars()
         listed = ", ".join(list(known)[-5:]) or "none"
         raise UsageError(f"no run holds the key {key[:100]!r}. The latest are: {listed}")
-
-
-def _freeze_events(connection: Connection, run_id: int, plan: RunPlan) -> None:
-    remember(connection, plan.venue_name, plan.events)
-    rows = {
-        name: row
-        for name, row in connection.execute(
-            select(events.c.event_id, events.c.id).where(events.c.venue == plan.venue_name)
-        )
-    }
-    insert_new(
-        connection,
-        RunEventRow,
-        [
-            {
-                "run_id": run_id,
-                "position": position,
-                "event_row": rows[event.id],
-                "event_json": event_to_json(event),
-                "payload": event.payload,
-            }
-            for position, event in enumerate(plan.events)
-        ],
-    )
 
 
 def _identity(bot: Mapping[Any, Any]) -> str:

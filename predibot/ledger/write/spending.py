@@ -77,11 +77,6 @@ def _is_of(owner: str) -> ColumnElement[bool]:
     return or_(reservations.c.owner == owner, reservations.c.owner.startswith(helper_owner(owner, ""), autoescape=True))
 
 
-def _is_given_up(owner: str, until: datetime, now: datetime) -> bool:
-    """Return whether an owner is gone, as far as one can know."""
-    return is_gone(owner) if is_of_this_machine(owner) else until <= now
-
-
 def _locked(connection: Connection, account: str) -> Exact:
     """Return what is settled; nobody else can change the account until the transaction ends."""
     insert_new(connection, SpendingRow, [{"account": account, **asdict(Exact())}])
@@ -111,19 +106,9 @@ class LedgerAccount:
         """
         self._store = store
         self._key = key
-        self._level: LimitLevel = level
-        self._limits = limits
+        self.level: LimitLevel = level
+        self.limits = limits
         self._holder = holder or Holder()
-
-    @property
-    def level(self) -> LimitLevel:
-        """Return which level this is."""
-        return self._level
-
-    @property
-    def limits(self) -> Limits:
-        """Return the most that may be spent."""
-        return self._limits
 
     def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
         """Set an amount aside if the limits still hold with it; return whether they did, else nothing is added.
@@ -223,7 +208,7 @@ class LedgerAccount:
         total = settled.plus(added)
         for amount in held.values():
             total = total.plus(amount)
-        return total.within(self._limits)
+        return total.within(self.limits)
 
     def _put(self, connection: Connection, mine: _Mine, amount: Exact) -> None:
         """Write down what this process has set aside."""
@@ -244,7 +229,9 @@ class LedgerAccount:
         rows = connection.execute(query.order_by(reservations.c.lease_until))
         # Of an owner's two rows the later lease counts. Within a program who started a process settles for it.
         owners = {owner: until for owner, until in rows if not is_same_program(owner, self._holder.owner)}
-        gone = {owner for owner, until in owners.items() if _is_given_up(owner, until, now)}
+        gone = {
+            owner for owner, until in owners.items() if (is_gone(owner) if is_of_this_machine(owner) else until <= now)
+        }
         if not gone:
             return held
         connection.execute(

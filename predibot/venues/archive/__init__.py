@@ -14,10 +14,6 @@ def _folder(argument: str) -> Path:
     return folder
 
 
-def _check(argument: str) -> str:
-    return str(_folder(argument))
-
-
 def _open(asked: VenueRequest) -> OpenVenue:
     from predibot.venues.archive.reader import Archive
 
@@ -44,7 +40,7 @@ VENUE = VenuePlugin(
     live=False,
     usage="archive:FOLDER",
     needs_argument=True,
-    check=_check,
+    check=lambda argument: str(_folder(argument)),
     past=_past,
     instruments_of=_recorded,
 )

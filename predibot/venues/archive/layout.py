@@ -77,14 +77,18 @@ def price_files(folder: Path) -> tuple[Path, ...]:
         VenueChanged: If they lie outside the archive.
         VenueUnavailable: If they cannot be listed.
     """
-    check_inside(folder, folder / PRICES)
+    return tuple(sorted(entry for entry in _entries(folder, PRICES) if price_file(folder, entry.stem) == entry))
+
+
+def _entries(folder: Path, name: str) -> list[Path]:
+    """Return what lies in a folder of the archive; nothing where it has none of that name."""
+    check_inside(folder, folder / name)
     try:
-        found = [entry for entry in (folder / PRICES).iterdir() if price_file(folder, entry.stem) == entry]
+        return list((folder / name).iterdir())
     except (FileNotFoundError, NotADirectoryError):
-        return ()
+        return []
     except OSError as error:
         raise VenueUnavailable(f"{folder} cannot be read: {error}; fix its permissions") from error
-    return tuple(sorted(found))
 
 
 def file_key(folder: Path, path: Path) -> FileKey | None:
@@ -189,14 +193,8 @@ def snapshot_instants(folder: Path) -> tuple[datetime, ...]:
         VenueChanged: If the snapshots lie outside the archive.
         VenueUnavailable: If they cannot be listed.
     """
-    check_inside(folder, folder / SNAPSHOTS)
-    try:
-        names = [entry.name for entry in (folder / SNAPSHOTS).iterdir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return ()
-    except OSError as error:
-        raise VenueUnavailable(f"{folder} cannot be read: {error}; fix its permissions") from error
-    return tuple(sorted(instant for name in names if (instant := snapshot_instant(name)) is not None))
+    instants = (snapshot_instant(entry.name) for entry in _entries(folder, SNAPSHOTS))
+    return tuple(sorted(instant for instant in instants if instant is not None))
 
 
 def read_series(folder: Path, path: Path) -> Series:

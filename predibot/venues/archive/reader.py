@@ -17,7 +17,7 @@ from pathlib import Path
 
 from predibot.contracts import ResolutionPage
 from predibot.domain.clock import format_instant
-from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
+from predibot.domain.event import Event, EventPage, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged
@@ -47,6 +47,9 @@ class Archive:
     none is made up from it.
     """
 
+    live = False
+    """It answers for the past."""
+
     def __init__(self, folder: Path) -> None:
         """Open an archive.
 
@@ -58,13 +61,12 @@ class Archive:
         """
         if not folder.is_dir():
             raise UsageError(f"there is no archive folder {folder}; name one that `predibot record` wrote")
-        self._folder = folder
-        self._name = layout.recorded_venue(folder)
-        payloads = payloads_of(self._name)
+        self.folder = folder
+        self.name = layout.recorded_venue(folder)
+        """The venue whose instruments these are."""
+        payloads = payloads_of(self.name)
         if payloads is None:
-            raise UsageError(
-                f"{folder} is a recording of venue {self._name!r}, which no package here reads; install it"
-            )
+            raise UsageError(f"{folder} is a recording of venue {self.name!r}, which no package here reads; install it")
         self._payloads = payloads
         self._lock = threading.Lock()
         self._series: OrderedDict[layout.FileKey, layout.Series | layout.FileBroken] = OrderedDict()
@@ -75,29 +77,10 @@ class Archive:
         """How many of them there are in all series that are kept."""
         self._snapshot: tuple[datetime, list[object]] | None = None
         self._resolutions: Mapping[str, object] | None = None
-        self._instants = layout.snapshot_instants(folder)
-        if not self._instants:
+        self.instants = layout.snapshot_instants(folder)
+        """When snapshots were taken, oldest first."""
+        if not self.instants:
             raise UsageError(f"{folder} holds no snapshots; name a folder that `predibot record` wrote")
-
-    @property
-    def name(self) -> str:
-        """Return the venue whose instruments these are."""
-        return self._name
-
-    @property
-    def folder(self) -> Path:
-        """Return where it lies."""
-        return self._folder
-
-    @property
-    def live(self) -> bool:
-        """Return False: it answers for the past."""
-        return False
-
-    @property
-    def instants(self) -> tuple[datetime, ...]:
-        """Return when snapshots were taken, oldest first."""
-        return self._instants
 
     def known_until(self) -> datetime:
         """Return the instant of the last that is recorded: a snapshot, a price or a resolution.
@@ -107,7 +90,7 @@ class Archive:
         Raises:
             VenueError: If the folder or `resolutions.json` cannot be read.
         """
-        return max(chain([self._instants[-1]], self._known_resolutions_at(), self._last_prices_at()))
+        return max(chain([self.instants[-1]], self._known_resolutions_at(), self._last_prices_at()))
 
     def _known_resolutions_at(self) -> Iterator[datetime]:
         """Yield since when each revision is known."""
@@ -118,7 +101,7 @@ class Archive:
 
     def _last_prices_at(self) -> Iterator[datetime]:
         """Yield the instant of the last price of each token."""
-        files = {self._key_of(path): path for path in layout.price_files(self._folder)}
+        files = {self._key_of(path): path for path in layout.price_files(self.folder)}
         for path in files.values():
             with suppress(layout.FileBroken):
                 if series := self._series_at(path):
@@ -176,7 +159,8 @@ class Archive:
         Raises:
             VenueChanged: If its file, or a point of it up to `until`, cannot be read.
         """
-        series = self._series_of(instrument)
+        path = layout.price_file(self.folder, instrument.id) if instrument.kind == BINARY_OUTCOME else None
+        series = () if path is None else self._series_at(path)
         first = bisect_right(series, start, key=lambda row: row[0])
         last = bisect_right(series, until, key=lambda row: row[0])
         return PricePath(instrument, tuple(self._point(instrument, row) for row in series[first:last]))
@@ -205,13 +189,13 @@ class Archive:
 
     def _snapshot_at(self, as_of: datetime) -> tuple[datetime, list[object]]:
         """Return the latest snapshot at or before an instant, and when it was taken."""
-        position = bisect_right(self._instants, as_of)
+        position = bisect_right(self.instants, as_of)
         if position == 0:
-            first = format_instant(self._instants[0])
+            first = format_instant(self.instants[0])
             raise UsageError(
-                f"{self._folder} has no snapshot at or before {format_instant(as_of)}; its first is of {first}"
+                f"{self.folder} has no snapshot at or before {format_instant(as_of)}; its first is of {first}"
             )
-        taken_at = self._instants[position - 1]
+        taken_at = self.instants[position - 1]
         with self._lock:
             if self._snapshot is None or self._snapshot[0] != taken_at:
                 self._snapshot = (taken_at, self._read_snapshot(taken_at))
@@ -219,8 +203,8 @@ class Archive:
 
     def _read_snapshot(self, taken_at: datetime) -> list[object]:
         """Return the event objects of one snapshot."""
-        path = layout.snapshot_file(self._folder, taken_at)
-        payload = layout.read_json(self._folder, path)
+        path = layout.snapshot_file(self.folder, taken_at)
+        payload = layout.read_json(self.folder, path)
         if payload is None:
             raise VenueChanged(f"{path} is missing; take the snapshot out of the archive or record it again")
         if not isinstance(payload, list):
@@ -230,7 +214,7 @@ class Archive:
         return payload
 
     def _too_much(self, taken_at: datetime) -> VenueChanged:
-        path = layout.snapshot_file(self._folder, taken_at)
+        path = layout.snapshot_file(self.folder, taken_at)
         return VenueChanged(
             f"{path} lists more than {MAX_ENTRIES:,} events and markets; take the snapshot out of the archive, "
             "or record less at once"
@@ -239,21 +223,20 @@ class Archive:
     def _as_of(self, event: Event, *, taken_at: datetime, as_of: datetime, skipped: list[Skip]) -> Event:
         """Return an event of a snapshot as it was known at a later instant.
 
-        A market whose prices are needed and cannot be read is left out and noted.
+        A market is closed if it is settled by then, and has no quote that is too old; one whose prices are needed
+        and cannot be read is left out and noted.
         """
         stale = as_of - taken_at > MAX_QUOTE_AGE
         markets = []
         for market in event.markets:
             try:
-                markets.append(self._market_as_of(market, as_of=as_of, stale=stale))
+                quote = self._history_quote(market.ref, as_of) if stale else market.quote
             except _Unpriced as error:
                 skipped.append(Skip("market", market.id, str(error), event.id))
+                continue
+            closed = market.closed or self._settled(market.ref, as_of)
+            markets.append(replace(market, quote=quote, closed=closed))
         return replace(event, markets=tuple(markets))
-
-    def _market_as_of(self, market: Market, *, as_of: datetime, stale: bool) -> Market:
-        """Return a market closed if it is settled by now, and without a quote that is too old."""
-        quote = self._history_quote(market.ref, as_of) if stale else market.quote
-        return replace(market, quote=quote, closed=market.closed or self._settled(market.ref, as_of))
 
     def _settled(self, ref: MarketRef, as_of: datetime) -> bool:
         """Return whether a resolution is known; what it says is `resolutions`' concern."""
@@ -267,7 +250,7 @@ class Archive:
         # A path leaves out its start, and a price of exactly 24 hours still counts.
         start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
         try:
-            points = self.price_path(ref.instrument(self._name, "YES"), start=start, until=as_of).points
+            points = self.price_path(ref.instrument(self.name, "YES"), start=start, until=as_of).points
         except layout.FileBroken as error:
             raise _Unpriced(str(error)) from error
         return Quote(at=points[-1].at, history=points[-1].price) if points else None
@@ -278,28 +261,15 @@ class Archive:
         return () if stored is None else known_revisions(stored, as_of=as_of)
 
     def _stored_resolutions(self) -> Mapping[str, object]:
-        """Return `resolutions.json`, read once."""
+        """Return `resolutions.json`, read once; an archive without one knows no resolution."""
         with self._lock:
             if self._resolutions is None:
-                self._resolutions = self._read_resolutions()
+                path = self.folder / layout.RESOLUTIONS_FILE
+                payload = layout.read_json(self.folder, path)
+                if payload is not None and not isinstance(payload, dict):
+                    raise VenueChanged(f"{path} is not an object of condition ids; take it out of the archive")
+                self._resolutions = payload or {}
             return self._resolutions
-
-    def _read_resolutions(self) -> Mapping[str, object]:
-        """Return `resolutions.json`; an archive without one knows no resolution."""
-        path = self._folder / layout.RESOLUTIONS_FILE
-        payload = layout.read_json(self._folder, path)
-        if payload is None:
-            return {}
-        if not isinstance(payload, dict):
-            raise VenueChanged(f"{path} is not an object of condition ids; take it out of the archive")
-        return payload
-
-    def _series_of(self, instrument: Instrument) -> layout.Series:
-        """Return the instants and unchecked prices of a token, in order."""
-        if instrument.kind != BINARY_OUTCOME:
-            return ()
-        path = layout.price_file(self._folder, instrument.id)
-        return () if path is None else self._series_at(path)
 
     def _series_at(self, path: Path) -> layout.Series:
         """Return what is in a price file, read once as long as there is room to keep it."""
@@ -309,7 +279,11 @@ class Archive:
         # Inside, so that no two threads read large files at once.
         with self._lock:
             if key not in self._series:
-                self._keep(key, self._read_series(path))
+                try:
+                    self._keep(key, layout.read_series(self.folder, path))
+                except layout.FileBroken as error:
+                    # Without what was read until then, which its frames hold.
+                    self._keep(key, layout.FileBroken(str(error)))
             self._series.move_to_end(key)
             series = self._series[key]
         if isinstance(series, layout.FileBroken):
@@ -319,15 +293,8 @@ class Archive:
     def _key_of(self, path: Path) -> layout.FileKey | None:
         with self._lock:
             if path.stem not in self._keys:
-                self._keys[path.stem] = layout.file_key(self._folder, path)
+                self._keys[path.stem] = layout.file_key(self.folder, path)
             return self._keys[path.stem]
-
-    def _read_series(self, path: Path) -> layout.Series | layout.FileBroken:
-        try:
-            return layout.read_series(self._folder, path)
-        except layout.FileBroken as error:
-            # Without what was read until then, which its frames hold.
-            return layout.FileBroken(str(error))
 
     def _keep(self, key: layout.FileKey, series: layout.Series | layout.FileBroken) -> None:
         """Keep what a file holds, and of the others what was asked for last; a call inside the lock."""

@@ -78,8 +78,8 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         self._gamma_url = gamma_url.rstrip("/")
         self._clob_url = clob_url.rstrip("/")
         self._clock = clock
-        self._name = name
-        self._live = live
+        self.name = name
+        self.live = live
         self._list_deadline_seconds = list_deadline_seconds
         rates = default_rates(self._gamma_url, self._clob_url)
         self._client = VenueClient(
@@ -93,21 +93,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
 
     def __exit__(self, *_: object) -> None:
         """Close the connections."""
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections."""
         self._client.close()
-
-    @property
-    def name(self) -> str:
-        """Return the venue whose instruments these are."""
-        return self._name
-
-    @property
-    def live(self) -> bool:
-        """Return whether quotes age while a bot thinks."""
-        return self._live
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the open events, the most traded of the week first.
@@ -123,7 +109,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         skipped: list[Skip] = []
         complete = False
         for number, (payloads, complete) in enumerate(self._pages()):
-            if self._live and complete and number == 0 and len(payloads) == PAGE_SIZE:
+            if self.live and complete and number == 0 and len(payloads) == PAGE_SIZE:
                 raise VenueChanged(
                     f"the list ends after one full page of {PAGE_SIZE} events, and a venue has more than that: "
                     "next_cursor is missing; try again later, or update predibot"
@@ -164,10 +150,10 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         """
         event, skips = parse_event(self._raw_event(event_id), quoted_at=self._clock())
         if event is None:
-            raise VenueChanged(f"{self._name}: event {event_id} cannot be read: {skips[0].reason}; update predibot")
+            raise VenueChanged(f"{self.name}: event {event_id} cannot be read: {skips[0].reason}; update predibot")
         if skips and not event.markets:
             raise VenueChanged(
-                f"{self._name}: none of the {len(skips)} markets of event {event_id} can be read: "
+                f"{self.name}: none of the {len(skips)} markets of event {event_id} can be read: "
                 f"{skips[0].reason}; try again later, or update predibot"
             )
         for skip in skips:
@@ -230,28 +216,6 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             if quote is not None
         }
 
-    def order_book(self, token_id: str) -> OrderBook:
-        """Return the order book of one token, best levels first.
-
-        Raises:
-            UsageError: If the id is no token id, or there is no book for it.
-            VenueUnavailable: If the venue did not answer.
-            VenueChanged: If the answer is no book, or that of another token.
-        """
-        if not fields.TOKEN_ID.fullmatch(token_id):
-            raise UsageError(f"{token_id[:100]!r} is not a token id; only digits name an order book")
-        try:
-            book = parse_book(self._client.get(f"{self._clob_url}/book", [("token_id", token_id)]))
-        except RequestRefused as refusal:
-            if refusal.status in _NO_SUCH_OBJECT:
-                raise UsageError(
-                    f"{self._name} has no order book of token {token_id}; its market may be closed"
-                ) from refusal
-            raise
-        if book.token_id != token_id:
-            raise VenueChanged(f"asked for the book of {token_id}, got that of {book.token_id}; update predibot")
-        return book
-
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
         """Return what these markets paid, as far as they are settled by the instant.
 
@@ -269,7 +233,10 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         ids = list(asked)
         for begin in range(0, len(ids), MARKETS_PER_REQUEST):
             for payload in self._all_settled(ids[begin : begin + MARKETS_PER_REQUEST]):
-                resolution = parse_resolution(payload, first_seen_at=self._first_seen_at(as_of))
+                now = self._clock()
+                # For work that stands at an instant, a first sight now is one at it.
+                first_seen_at = as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
+                resolution = parse_resolution(payload, first_seen_at=first_seen_at)
                 if isinstance(resolution, Skip):
                     skipped.append(resolution)
                 elif resolution is not None and max(resolution.effective_at, resolution.settled_at) <= as_of:
@@ -294,7 +261,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
 
     def _raw_event(self, event_id: str) -> object:
         """Return one event object as the venue wrote it."""
-        unknown = f"{self._name} knows no event {event_id[:100]!r}; `predibot select` shows the ids"
+        unknown = f"{self.name} knows no event {event_id[:100]!r}; `predibot select` shows the ids"
         try:
             fields.venue_id(event_id)
             payload = self._client.get(f"{self._gamma_url}/events/{event_id}")
@@ -347,11 +314,6 @@ class Polymarket(AbstractContextManager["Polymarket"]):
                 raise VenueChanged(f"{url} answered no list of books but {fields.seen(payloads)}; update predibot")
             books.update((book.token_id, book) for book in map(parse_book, payloads))
         return books
-
-    def _first_seen_at(self, as_of: datetime) -> datetime:
-        """Return the instant of a first sight now, for work that stands at an instant."""
-        now = self._clock()
-        return as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
 
 
 def default_rates(gamma_url: str, clob_url: str) -> dict[str, float]:

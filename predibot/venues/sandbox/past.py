@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from predibot.contracts import Loopback, OpenVenue, VenueRequest
 from predibot.domain.clock import format_instant
@@ -21,6 +22,8 @@ NAME = "sandbox"
 class SimulatedPast:
     """A sandbox, whose world remembers from one instant to the next what was worked out before."""
 
+    first_at: ClassVar = SANDBOX_OPENS_AT
+    last_at: ClassVar = SANDBOX_ENDS_AT
     asked: VenueRequest
     world: World
     venue_name: str = NAME
@@ -32,16 +35,6 @@ class SimulatedPast:
     def spec(self) -> str:
         """Return the words that runs keep of it."""
         return self.asked.spec
-
-    @property
-    def first_at(self) -> datetime:
-        """Return when the world opens."""
-        return SANDBOX_OPENS_AT
-
-    @property
-    def last_at(self) -> datetime:
-        """Return when it ends."""
-        return SANDBOX_ENDS_AT
 
     def known_until(self) -> datetime:
         """Return when it ends."""

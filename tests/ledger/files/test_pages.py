@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.ledger.files.pages import MAX_PAGE_CHARACTERS, Pages
+from predibot.ledger.files.content_store import MAX_PAGE_CHARACTERS, Pages
 from predibot.ledger.store import Store
 
 HOSTILE = "\x1b]0;owned\x07 ../../etc/passwd $(rm -rf .) <script>x</script>\r\n\u202e\u2028\x00 \ud83d"

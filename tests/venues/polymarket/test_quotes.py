@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from predibot.domain.price import Quote
-from predibot.errors import UsageError, VenueChanged
+from predibot.errors import VenueChanged
+from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.parse import parse_event
 from tests.venues.payloads import NOW, event_payload, market_payload, settled_payload, venue_of
 
@@ -106,26 +107,11 @@ def test_a_book_that_cannot_be_read_is_a_changed_venue(book: dict[str, object]) 
         quotes_of(event_payload(1), book)
 
 
-def test_one_order_book_is_sorted_best_first() -> None:
-    venue, asked = venue_of(lambda request: book_payload("10"))
-    book = venue.order_book("10")
+def test_an_order_book_is_sorted_best_first() -> None:
+    book = parse_book(book_payload("10"))
     assert [level.price for level in book.bids] == [0.44, 0.01]
     assert [level.price for level in book.asks] == [0.47, 0.99]
     assert book.at == NOW
-    assert str(asked.requests[0].url) == "https://clob.test/book?token_id=10"
-
-
-@pytest.mark.parametrize("status", [400, 404])
-def test_a_token_without_an_order_book_is_said_so(status: int) -> None:
-    venue, _ = venue_of(lambda request: httpx.Response(status))
-    with pytest.raises(UsageError, match="no order book"):
-        venue.order_book("10")
-
-
-def test_the_book_of_another_token_is_a_changed_venue() -> None:
-    venue, _ = venue_of(lambda request: book_payload("11"))
-    with pytest.raises(VenueChanged, match="got that of 11"):
-        venue.order_book("10")
 
 
 def test_a_market_whose_yes_is_the_second_outcome_here_is_quoted_from_its_side() -> None:

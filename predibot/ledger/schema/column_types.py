@@ -1,0 +1,76 @@
+"""The types of columns: instants, texts of ours, and prose that bots and people wrote."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import BigInteger, Dialect, Text
+from sqlalchemy.types import TypeDecorator
+
+from predibot.domain.clock import EPOCH
+
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""PostgreSQL takes no NUL, and half of a surrogate pair is no UTF-8."""
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def to_microseconds(instant: datetime) -> int:
+    """Return an aware instant as microseconds since 1970 in UTC."""
+    return (instant - EPOCH) // _MICROSECOND
+
+
+def from_microseconds(microseconds: int) -> datetime:
+    """Return the UTC instant of a number of microseconds since 1970."""
+    return EPOCH + timedelta(microseconds=microseconds)
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware UTC datetime, stored as whole microseconds since 1970, so that both databases agree to the digit."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    @property
+    def python_type(self) -> type[datetime]:
+        """Return what values are outside of the database."""
+        return datetime
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """Return what is stored; a naive datetime is a mistake of ours and raises."""
+        return None if value is None else to_microseconds(value)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        """Return what was stored, aware and in UTC."""
+        return None if value is None else from_microseconds(value)
+
+
+class Words(TypeDecorator[str]):
+    """Text, which a SQLite file of somebody else need not hold where it says so."""
+
+    impl = Text
+    cache_ok = True
+
+    @property
+    def python_type(self) -> type[str]:
+        """Return what values are outside of the database."""
+        return str
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+        """Return what was stored.
+
+        Raises:
+            TypeError: If it is no text; who reads the ledger finds out where it stands.
+        """
+        if value is not None and type(value) is not str:
+            raise TypeError(f"a text in the ledger is of type {type(value).__name__}")
+        return value
+
+
+class Prose(Words):
+    """Text in which what cannot be stored is replaced by the mark for it, U+FFFD."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Return what is stored."""
+        return None if value is None else UNSTORABLE.sub("\ufffd", value)
