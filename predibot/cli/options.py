@@ -144,6 +144,18 @@ def names(text: str | None, example: str = "--bots market_price,random_bet") -> 
     return found
 
 
+def overrides(
+    events: int | None, min_volume_24h: float | None, min_hours_left: Any, max_markets: int | None
+) -> dict[str, Any]:
+    """Return what stands instead of the recipe's rules of selection, by their names there."""
+    return {
+        "events": events,
+        "min_volume_24h_usd": min_volume_24h,
+        "min_hours_left": min_hours_left,
+        "max_markets": max_markets,
+    }
+
+
 def shown(*, full: bool, table: str | None, every: bool) -> "evaluation_screen.Shown":
     """Return how much of an evaluation is asked for."""
     from predibot.reports.terminal.evaluation_grids import TABLES

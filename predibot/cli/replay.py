@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import DecidingCommand
 from predibot.cli.ending import FAILED, code_of_decisions
 from predibot.domain.clock import parse_instant, parse_length
 
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
     from predibot.scoring.evaluation.evaluation import Evaluation
 
 _Read = TypeVar("_Read")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("replay", cls=DecidingCommand, help="decide at many past instants, and evaluate at the end")(replay)
 
 
 def _read(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
@@ -98,14 +92,8 @@ def replay(
     from predibot.reports.terminal.replay import replay_view
     from predibot.scoring.evaluation.evaluation import Question
 
-    output.set_up_logs(verbose=verbose)
     caller = output.caller(verbose=verbose)
-    overrides = {
-        "events": events,
-        "min_volume_24h_usd": min_volume_24h,
-        "min_hours_left": min_hours_left,
-        "max_markets": max_markets,
-    }
+    overrides = options.overrides(events, min_volume_24h, min_hours_left, max_markets)
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
     plan = plan_replay(

@@ -45,19 +45,14 @@ def answer_gamma(snapshot: Snapshot, path: str, query: Query) -> Reply:
         return error_reply(404, "not found", kind="not found error")
     is_markets = parts[0] == "markets"
     if len(parts) == 2 and parts[1] != "keyset":
-        return _single(snapshot, parts[1], is_markets=is_markets)
+        places = list(_known_places(snapshot, "id", [parts[1]], is_markets=is_markets))
+        if not places:
+            return error_reply(404, "id not found", kind="not found error")
+        return Reply(200, _json(snapshot, places[0], is_markets=is_markets))
     try:
         return _list(snapshot, query, is_markets=is_markets, is_keyset=len(parts) == 2)
     except Refused as refused:
         return refused.reply
-
-
-def _single(snapshot: Snapshot, identity: str, *, is_markets: bool) -> Reply:
-    """Return one object by its id."""
-    places = list(_known_places(snapshot, "id", [identity], is_markets=is_markets))
-    if not places:
-        return error_reply(404, "id not found", kind="not found error")
-    return Reply(200, _json(snapshot, places[0], is_markets=is_markets))
 
 
 def _list(snapshot: Snapshot, query: Query, *, is_markets: bool, is_keyset: bool) -> Reply:
