@@ -139,7 +139,12 @@ def _plan(
     choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
     if opened.may_recover:
         choice.check_readable(live=opened.venue.live)
-    few = opened.venue.live and request.event_id is None and choice.listed < recipe.selection.events
+    notes = list(choice.notes)
+    if opened.venue.live and request.event_id is None and choice.listed < recipe.selection.events:
+        notes.append(
+            f"the venue lists {choice.listed} events in all, fewer than a run plays; if its list was cut, "
+            f"`predibot runs void {key} --reason WHY` frees the slot"
+        )
     return RunPlan(
         key=key,
         recipe=recipe.name,
@@ -159,14 +164,7 @@ def _plan(
             {"event_id": each.event_id, "title": each.title, "rule": each.rule, "reason": each.reason}
             for each in choice.selection.passed_over
         ),
-        notes=(*choice.notes, *([_few(choice.listed, key)] if few else [])),
-    )
-
-
-def _few(listed: int, key: str) -> str:
-    return (
-        f"the venue lists {listed} events in all, fewer than a run plays; if its list was cut, "
-        f"`predibot runs void {key} --reason WHY` frees the slot"
+        notes=tuple(notes),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from predibot.sandbox.server.reply import Reply, json_bytes, json_reply
 from predibot.sandbox.world.conversation import Conversation, read_conversation, remembered
-from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_text, draw, next_call
+from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_of, draw, next_call
 
 CHARACTERS_A_TOKEN = 4
 LONG_WAIT_SECONDS = 3_600
@@ -55,7 +55,7 @@ def _completion(name: str, asked: Mapping[str, Any], *, now_seconds: int) -> Rep
         call = next_call(name, conversation)
         message, reason = _calling(call, digest, said=remembered(conversation, call.action))
     else:
-        message, reason = {"role": "assistant", "content": answer_text(name, conversation)}, "stop"
+        message, reason = {"role": "assistant", "content": json.dumps(answer_of(name, conversation))}, "stop"
     return json_reply(_wrapped(name, asked, message, reason, digest=digest, now_seconds=now_seconds))
 
 

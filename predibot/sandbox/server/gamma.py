@@ -109,7 +109,7 @@ def _places(snapshot: Snapshot, query: Query, *, is_markets: bool) -> Iterable[t
     if not is_markets:
         # The venue's own surprise: a list of events without `closed` holds the closed ones.
         return [(number, -1) for number in snapshot.numbers(closed=closed is not False)]
-    numbers = snapshot.numbers_with_open_markets() if closed is False else snapshot.numbers(closed=None)
+    numbers = snapshot.world.maybe_open(snapshot.minute) if closed is False else snapshot.numbers(closed=None)
     places = [(number, market.plan.index) for number in numbers for market in snapshot.state(number).markets]
     return [place for place in places if closed in {None, _is_closed(snapshot, place)}]
 
