@@ -1,8 +1,8 @@
 """The options that several commands share, each defined once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -15,11 +15,22 @@ if TYPE_CHECKING:
     from predibot.scoring.metrics import conventions
 
 
-def _instant(text: str) -> datetime:
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+_Read = TypeVar("_Read")
+
+
+def read_by(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
+    """Return a parser whose complaints are misuse of the command line."""
+
+    def read(text: str) -> _Read:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return read
+
+
+instant = read_by(parse_instant)
 
 
 def _hours(text: str) -> float | Literal["any"]:
@@ -63,7 +74,7 @@ LookBackVenue = Annotated[
 ]
 AsOf = Annotated[
     datetime | None,
-    typer.Option("--as-of", parser=_instant, metavar="INSTANT", help="see nothing later than this"),
+    typer.Option("--as-of", parser=instant, metavar="INSTANT", help="see nothing later than this"),
 ]
 Ledger = Annotated[
     str | None,

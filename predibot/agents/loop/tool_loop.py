@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from predibot.agents.answer.complaints import told
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.evidence import ERROR, Research, Told
 from predibot.agents.loop.smolagents_library import load_smolagents
 from predibot.agents.loop.transcript import Transcript, cut
+from predibot.agents.prompts.untrusted_text import told
 from predibot.contracts import AnswerForm, ChatModel, Context, ToolError
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
 from predibot.domain.decision import Decision
