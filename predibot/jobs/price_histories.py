@@ -1,6 +1,6 @@
 """Reading many price histories at once, each kept as it arrives; `track` and `record` both do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import as_completed, wait
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -29,7 +29,7 @@ class Reading(Generic[_History]):
 
 
 def read_histories(
-    readings: Sequence[Reading[_History]], stage: str, workers: int, listener: ProgressListener
+    readings: Iterable[Reading[_History]], stage: str, workers: int, listener: ProgressListener
 ) -> tuple[int, list[str]]:
     """Read so many histories at once, keep each as it arrives, and return how many points were new and what failed."""
     executor = DaemonThreadExecutor(workers)
@@ -37,7 +37,7 @@ def read_histories(
     new, failures, in_a_row = 0, list[str](), 0
     try:
         for done, future in enumerate(as_completed(under_way), start=1):
-            listener(Progress(stage, done, len(readings), "price histories"))
+            listener(Progress(stage, done, len(under_way), "price histories"))
             error = future.exception()
             if error is None:
                 in_a_row = 0
@@ -48,7 +48,7 @@ def read_histories(
             else:
                 raise error
             if in_a_row >= MAX_FAILURES_IN_A_ROW:
-                failures.append(f"{len(readings) - done} more price histories were not asked for")
+                failures.append(f"{len(under_way) - done} more price histories were not asked for")
                 executor.shutdown(cancel_futures=True)
                 # Those under way end at their deadline; their connections are to be closed after them.
                 wait([future for future in under_way if not future.cancelled()])

@@ -130,14 +130,14 @@ def _record_histories(
     """Read the histories of both sides at once, write each as it arrives, and return new points and what failed."""
     tokens = list(dict.fromkeys(token for ref in refs for token in ref.token_ids))
     first = now - timedelta(days=days)
-    readings = [
+    readings = (
         Reading(
             token,
             partial(source.raw_history, token, _last(folder, token) or first, now),
             partial(merge_history, folder, token),
         )
         for token in tokens
-    ]
+    )
     return read_histories(readings, "record", workers, listener)
 
 
