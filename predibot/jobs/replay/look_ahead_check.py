@@ -137,9 +137,9 @@ def check_look_ahead(
         listener: Told of each slot.
         sample: How many decisions, drawn by the recipe's seed; all where there are fewer.
     """
-    place = _Place(
-        request, past, store, nullcontext() if past.folder is None else Seal(past.folder), settings, clock, listener
-    )
+    # Keeps this process from reading whatever the whole past is kept in, each time it is entered.
+    seal: AbstractContextManager[object] = nullcontext() if past.folder is None else Seal(past.folder)
+    place = _Place(request, past, store, seal, settings, clock, listener)
     skipped = _skipped(request.recipe, past)
     instants = {each.run_key: each.as_of for each in played}
     there = [(key, decision) for key in instants for decision in _made(store, key, request.recipe, skipped)]

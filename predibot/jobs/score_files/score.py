@@ -230,6 +230,7 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
     try:
         periods = choose_periods(
             [point.at for point in points],
+            # Where a convention gives any spacing a number of periods, the dates say more.
             convention=how.convention if how.convention.days_per_year is None else None,
             periods_per_year=how.periods_per_year,
         )
