@@ -39,24 +39,9 @@ def replay_as_asked(
     settings, clock = caller.settings(), caller.clock
     past, recipe = plan.past, plan.request.recipe.name
     with Store.open(ledger) as store, caller.following(store) as listener:
-        played = replay(
-            plan.request,
-            plan.instants,
-            past,
-            store=store,
-            settings=settings,
-            clock=clock,
-            listener=listener,
-            told=told,
-        )
+        played = replay(plan, store=store, settings=settings, clock=clock, listener=listener, told=told)
         evaluation = look_back(
-            past,
-            plan.evaluated_at,
-            store=store,
-            settings=settings,
-            listener=listener,
-            recipe=recipe,
-            question=question,
+            past, plan.evaluated_at, store=store, settings=settings, listener=listener, recipe=recipe, question=question
         )
         done = Replayed(plan, played, evaluation, other_runs(store, recipe, past, played))
         found = None

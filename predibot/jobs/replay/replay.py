@@ -183,9 +183,7 @@ def play(
 
 
 def replay(
-    request: RunRequest,
-    instants: Timetable,
-    past: Past,
+    plan: ReplayPlan,
     *,
     store: Store,
     settings: Settings,
@@ -193,12 +191,10 @@ def replay(
     listener: ProgressListener,
     told: Callable[[Played], None],
 ) -> tuple[Played, ...]:
-    """Decide at every instant, and return what each came to.
+    """Decide at every instant of a plan, and return what each came to.
 
     Args:
-        request: The recipe, as `decide` takes it.
-        instants: At which it is played.
-        past: Where.
+        plan: What is played when, and where.
         store: The ledger.
         settings: How many decisions at once, how long.
         clock: The instant it is, for claims.
@@ -209,9 +205,9 @@ def replay(
         PredibotError: As `play`.
     """
     played = []
-    turns = (Turn(at, request) for at in instants)
-    reports = play(turns, past, store=store, settings=settings, clock=clock, listener=listener)
-    for at, report in zip(instants, reports, strict=True):
+    turns = (Turn(at, plan.request) for at in plan.instants)
+    reports = play(turns, plan.past, store=store, settings=settings, clock=clock, listener=listener)
+    for at, report in zip(plan.instants, reports, strict=True):
         played.append(
             Played(
                 at=at,
