@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
@@ -30,7 +30,7 @@ from predibot.cli import (
     trace,
     track,
 )
-from predibot.cli.command import Group
+from predibot.cli.command import Command, DecidingCommand, Group
 from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
 
 app = typer.Typer(
@@ -72,12 +72,26 @@ def _options(
         raise typer.Exit(MISUSE)
 
 
-_COMMANDS = (
-    decide, track, evaluate, replay, score, report, trace, select, runs, record, export, imports, ledger, demo, init,
-    bots, doctor,
-)  # fmt: skip
-for module in _COMMANDS:
-    module.register(app)
+_COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
+    (decide.decide, DecidingCommand, "let every bot of a recipe decide on the top trending events"),
+    (track.track, Command, "collect new prices and resolutions of the ledger's markets"),
+    (evaluate.evaluate, Command, "rank the bots beside the price, with verdicts and intervals"),
+    (replay.replay, DecidingCommand, "decide at many past instants, and evaluate at the end"),
+    (score.score, Command, "score anybody's forecasts, or an account, from a file"),
+    (report.report, Command, "print the stored runs and scores, asking no venue"),
+    (trace.trace, Command, "show how an agent came to a decision, or what all of them used"),
+    (select.select, Command, "show which events a run would play, and why not the others"),
+    (record.record, Command, "write a venue's raw answers as an archive to replay later"),
+    (export.export, Command, "write decisions, bets, prices and more for other programs"),
+    (demo.demo, Command, "run the main job over a simulated world and print the report"),
+    (init.init, Command, "write a recipe to start from"),
+    (bots.bots, Command, "list the strategies, their arguments, and tools"),
+    (doctor.doctor, Command, "check python, ledger, folders, plug-ins, hosts and keys"),
+)
+for function, kind, words in _COMMANDS:
+    app.command(function.__name__, cls=kind, help=words)(function)
+for name, group in (("runs", runs.GROUP), ("import", imports.GROUP), ("ledger", ledger.GROUP)):
+    app.add_typer(group, name=name)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,12 +2,11 @@
 
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import DecidingCommand
 from predibot.cli.ending import DONE, FAILED, code_of_decisions
 
 if TYPE_CHECKING:
@@ -21,13 +20,6 @@ _MODEL_PROVIDERS = (
     "MISTRAL", "OPENAI", "OPENROUTER", "PERPLEXITY", "TOGETHER", "XAI",
 )  # fmt: skip
 """Whose keys people have for models, and for nothing else here."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("decide", cls=DecidingCommand, help="let every bot of a recipe decide on the top trending events")(
-        decide
-    )
 
 
 def decide(
@@ -64,7 +56,6 @@ def decide(
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.requested_recipe import asked_recipe
 
-    output.set_up_logs(verbose=verbose)
     caller = output.caller(verbose=verbose)
     settings = caller.settings()
     if (run_key := rerun_traces or replay_traces) is not None:
@@ -74,12 +65,7 @@ def decide(
     if pool is not None and pool.kind == "threads":
         settings = settings.model_copy(update={"workers": pool.count})
     processes = pool.count if pool is not None and pool.kind == "processes" else None
-    overrides: dict[str, Any] = {
-        "events": events,
-        "min_volume_24h_usd": min_volume_24h,
-        "min_hours_left": min_hours_left,
-        "max_markets": max_markets,
-    }
+    overrides = options.overrides(events, min_volume_24h, min_hours_left, max_markets)
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
     if recipe is None and all(bot.model is None for bot in asked.recipe.bots):

@@ -4,10 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from predibot.cli import options, output
-from predibot.cli.command import Command
 
 if TYPE_CHECKING:
     from predibot.jobs.decide import DecideReport
@@ -18,11 +15,6 @@ _NEXT = """
 Bots named script_* are scripted forecasters of a simulated world, no models. To see more of it:
   predibot report --full --ledger {url}
 On real markets, with a network: predibot decide && predibot evaluate"""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("demo", cls=Command, help="run the main job over a simulated world and print the report")(demo)
 
 
 def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:

@@ -5,13 +5,7 @@ from dataclasses import asdict, replace
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
 from predibot.cli.ending import DONE, FAILED, secrets_here
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("doctor", cls=Command, help="check python, ledger, folders, plug-ins, hosts and keys")(doctor)
 
 
 def doctor(ledger: options.Ledger = None, json: options.Json = False) -> None:

@@ -187,14 +187,10 @@ def _masked_arguments(arguments: Sequence[str]) -> list[str]:
     masked = [without_passwords(word) for word in arguments]
     for index, word in enumerate(arguments):
         if word == "--ledger" and index + 1 < len(arguments):
-            masked[index + 1] = _masked_ledger(arguments[index + 1])
+            url = arguments[index + 1]
+            # One with a password that is malformed is not shown at all.
+            masked[index + 1] = "***" if masked[index + 1] == url and "@" in url else masked[index + 1]
     return masked
-
-
-def _masked_ledger(url: str) -> str:
-    """Return a ledger's URL without its password; one that is malformed is not shown at all."""
-    masked = without_passwords(url)
-    return "***" if masked == url and "@" in url else masked
 
 
 class _Crash:

@@ -5,20 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
 
 if TYPE_CHECKING:
     from predibot.scoring.evaluation.evaluation import Question
     from predibot.scoring.metrics.conventions import Convention
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command(
-        "evaluate",
-        cls=Command,
-        help="rank the bots beside the price, with verdicts and intervals",
-    )(evaluate)
 
 
 def evaluate(
@@ -59,7 +49,7 @@ def evaluate(
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.commands.evaluate import Asking, Evaluated, evaluate_as_asked
 
-    output.set_up_logs(verbose=verbose)
+    caller = output.caller(verbose=verbose)
     output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
@@ -69,7 +59,6 @@ def evaluate(
     def show(found: Evaluated) -> None:
         output.print_evaluation(found.evaluation, json=json, csv=csv, shown=shown, worst=found.worst)
 
-    caller = output.caller(verbose=verbose)
     evaluate_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, track=not no_track, show=show)
 
 

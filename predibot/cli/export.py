@@ -7,12 +7,6 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("export", cls=Command, help="write decisions, bets, prices and more for other programs")(export)
 
 
 def export(

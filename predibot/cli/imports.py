@@ -15,19 +15,11 @@ if TYPE_CHECKING:
 _LISTED = 20
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the program."""
-    group = typer.Typer(cls=Group, rich_markup_mode=None, no_args_is_help=False)
-    group.callback(help="take decisions that were made elsewhere into the ledger")(_imports)
-    group.command("predibench", cls=Command, help="import the recorded decisions of PrediBench")(predibench)
-    group.command("ledger", cls=Command, help="import what `predibot export` wrote")(ledger)
-    app.add_typer(group, name="import")
+_HELP = "take decisions that were made elsewhere into the ledger"
+GROUP = typer.Typer(cls=Group, help=_HELP, rich_markup_mode=None, no_args_is_help=False)
 
 
-def _imports() -> None:
-    """Take decisions that were made elsewhere into the ledger."""
-
-
+@GROUP.command("predibench", cls=Command, help="import the recorded decisions of PrediBench")
 def predibench(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="a day with its events.json and <model>_run_<N>, or several days")
@@ -55,6 +47,7 @@ def predibench(
         _print(_predibench_lines(found))
 
 
+@GROUP.command("ledger", cls=Command, help="import what `predibot export` wrote")
 def ledger(
     export: Annotated[
         Path, typer.Argument(metavar="EXPORT", help="a folder of `predibot export`, or its lines of JSON in a file")

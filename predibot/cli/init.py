@@ -6,12 +6,6 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("init", cls=Command, help="write a recipe to start from")(init)
 
 
 def init(

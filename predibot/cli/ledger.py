@@ -11,19 +11,12 @@ from predibot.cli.ending import DONE, FAILED
 _LISTED = 50
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the program."""
-    group = typer.Typer(cls=Group, rich_markup_mode=None, no_args_is_help=False)
-    group.callback(help="upgrade a ledger, or verify what it holds")(_ledgers)
-    group.command("upgrade", cls=Command, help="bring an older ledger to this version, after a backup")(upgrade)
-    group.command("verify", cls=Command, help="compute anew all that must hold of the stored rows")(verify)
-    app.add_typer(group, name="ledger")
+GROUP = typer.Typer(
+    cls=Group, help="upgrade a ledger, or verify what it holds", rich_markup_mode=None, no_args_is_help=False
+)
 
 
-def _ledgers() -> None:
-    """Upgrade or verify a ledger."""
-
-
+@GROUP.command("upgrade", cls=Command, help="bring an older ledger to this version, after a backup")
 def upgrade(ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Upgrade the tables; a SQLite file is copied beside itself first."""
     from predibot.ledger.schema.versions import HEAD
@@ -43,6 +36,7 @@ def upgrade(ledger: options.Ledger = None, json: options.Json = False) -> None:
     output.report_console().print(f"{address} {said}{kept}", soft_wrap=True, markup=False)
 
 
+@GROUP.command("verify", cls=Command, help="compute anew all that must hold of the stored rows")
 def verify(ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Print how many rows each check looked at, and every one that fails; the exit code is 1 where one does."""
     from predibot.jobs.verify import verify as verify_all

@@ -1,8 +1,8 @@
 """The options that several commands share, each defined once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -15,11 +15,22 @@ if TYPE_CHECKING:
     from predibot.scoring.metrics import conventions
 
 
-def _instant(text: str) -> datetime:
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+_Read = TypeVar("_Read")
+
+
+def read_by(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
+    """Return a parser whose complaints are misuse of the command line."""
+
+    def read(text: str) -> _Read:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return read
+
+
+instant = read_by(parse_instant)
 
 
 def _hours(text: str) -> float | Literal["any"]:
@@ -63,7 +74,7 @@ LookBackVenue = Annotated[
 ]
 AsOf = Annotated[
     datetime | None,
-    typer.Option("--as-of", parser=_instant, metavar="INSTANT", help="see nothing later than this"),
+    typer.Option("--as-of", parser=instant, metavar="INSTANT", help="see nothing later than this"),
 ]
 Ledger = Annotated[
     str | None,
@@ -142,6 +153,18 @@ def names(text: str | None, example: str = "--bots market_price,random_bet") -> 
     if not found:
         raise typer.BadParameter(f"{text!r} has no name in it; write {example}")
     return found
+
+
+def overrides(
+    events: int | None, min_volume_24h: float | None, min_hours_left: Any, max_markets: int | None
+) -> dict[str, Any]:
+    """Return what stands instead of the recipe's rules of selection, by their names there."""
+    return {
+        "events": events,
+        "min_volume_24h_usd": min_volume_24h,
+        "min_hours_left": min_hours_left,
+        "max_markets": max_markets,
+    }
 
 
 def shown(*, full: bool, table: str | None, every: bool) -> "evaluation_screen.Shown":

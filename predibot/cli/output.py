@@ -72,13 +72,14 @@ def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool 
 
 
 def caller(*, verbose: bool) -> "Caller":
-    """Return who calls from a terminal."""
+    """Set up the logs, and return who calls from a terminal."""
     from functools import partial
 
     from predibot.cli.options import wall_clock
     from predibot.config import load_settings
     from predibot.jobs.commands.caller import Caller
 
+    set_up_logs(verbose=verbose)
     return Caller(load_settings, wall_clock, say, partial(progress, verbose=verbose))
 
 

@@ -6,12 +6,6 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("record", cls=Command, help="write a venue's raw answers as an archive to replay later")(record)
 
 
 def record(
@@ -36,7 +30,6 @@ def record(
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
-    output.set_up_logs(verbose=verbose)
     caller = output.caller(verbose=verbose)
     report = record_as_asked(folder, caller, venue=venue, as_of=as_of, events=events, days=days)
     if json:

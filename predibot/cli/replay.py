@@ -3,14 +3,13 @@
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import DecidingCommand
 from predibot.cli.ending import FAILED, code_of_decisions
-from predibot.domain.clock import parse_instant, parse_length
+from predibot.domain.clock import parse_length
 
 if TYPE_CHECKING:
     from predibot.jobs.replay.look_ahead_check import LookAhead
@@ -18,46 +17,29 @@ if TYPE_CHECKING:
     from predibot.reports.terminal.replay import ReplayView
     from predibot.scoring.evaluation.evaluation import Evaluation
 
-_Read = TypeVar("_Read")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("replay", cls=DecidingCommand, help="decide at many past instants, and evaluate at the end")(replay)
-
-
-def _read(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
-    """Return a parser whose complaints are misuse of the command line."""
-
-    def read(text: str) -> _Read:
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
-
-    return read
-
-
-_instant, _length = _read(parse_instant), _read(parse_length)
-
 
 def replay(
     recipe: options.Recipe = None,
     first: Annotated[
         datetime | None,
         typer.Option(
-            "--from", parser=_instant, metavar="INSTANT", help="the first; left out: the archive's first snapshot"
+            "--from",
+            parser=options.instant,
+            metavar="INSTANT",
+            help="the first; left out: the archive's first snapshot",
         ),
     ] = None,
     last: Annotated[
         datetime | None,
-        typer.Option("--to", parser=_instant, metavar="INSTANT", help="none is later; left out: the last snapshot"),
+        typer.Option(
+            "--to", parser=options.instant, metavar="INSTANT", help="none is later; left out: the last snapshot"
+        ),
     ] = None,
     every: Annotated[
         timedelta | None,
         typer.Option(
             "--every",
-            parser=_length,
+            parser=options.read_by(parse_length),
             metavar="LENGTH",
             help="between two instants: 12h, 1d or 7d; left out: the recipe's",
         ),
@@ -67,7 +49,7 @@ def replay(
         datetime | None,
         typer.Option(
             "--as-of",
-            parser=_instant,
+            parser=options.instant,
             metavar="INSTANT",
             help="evaluate as of this; left out: the end of what the venue knows",
         ),
@@ -98,14 +80,8 @@ def replay(
     from predibot.reports.terminal.replay import replay_view
     from predibot.scoring.evaluation.evaluation import Question
 
-    output.set_up_logs(verbose=verbose)
     caller = output.caller(verbose=verbose)
-    overrides = {
-        "events": events,
-        "min_volume_24h_usd": min_volume_24h,
-        "min_hours_left": min_hours_left,
-        "max_markets": max_markets,
-    }
+    overrides = options.overrides(events, min_volume_24h, min_hours_left, max_markets)
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
     plan = plan_replay(

@@ -6,17 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
     from predibot.reports.commands.evaluate import Evaluated
     from predibot.reports.terminal.evaluation_screen import Shown
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("report", cls=Command, help="print the stored runs and scores, asking no venue")(report)
 
 
 def report(
@@ -40,14 +34,14 @@ def report(
     from predibot.reports.commands.evaluate import Asking, report_as_asked
     from predibot.scoring.evaluation.evaluation import Question
 
-    output.set_up_logs(verbose=verbose)
+    caller = output.caller(verbose=verbose)
     output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = output.question_for(Question(), shown, json=json, csv=csv)
     asking = Asking(venue, recipe, bot_names, as_of, asked, worst)
     show = partial(_show, shown=shown, json=json, csv=csv)
-    report_as_asked(asking, output.caller(verbose=verbose), ledger=ledger or DEFAULT_LEDGER, show=show)
+    report_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, show=show)
 
 
 def _show(found: "Evaluated", *, shown: "Shown", json: bool, csv: bool) -> None:

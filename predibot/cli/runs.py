@@ -21,14 +21,10 @@ class _Before:
     json: bool
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the program."""
-    group = typer.Typer(cls=Group, rich_markup_mode=None)
-    group.callback(invoke_without_command=True, help="list the runs, or take one out of all scores")(runs)
-    group.command("void", cls=Command, help="take a run out of all scores and free its slot; it stays on record")(void)
-    app.add_typer(group, name="runs")
+GROUP = typer.Typer(cls=Group, rich_markup_mode=None)
 
 
+@GROUP.callback(invoke_without_command=True, help="list the runs, or take one out of all scores")
 def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Json = False) -> None:
     """List every run of the ledger, void ones too."""
     if context.invoked_subcommand is not None:
@@ -39,7 +35,7 @@ def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Js
     from predibot.reports.commands.evaluate import runs_as_asked
     from predibot.reports.terminal.terminal import print_runs
 
-    output.set_up_logs(verbose=False)
+    caller = output.caller(verbose=False)
 
     def show(rows: Sequence["RunRow"]) -> None:
         if json:
@@ -47,9 +43,10 @@ def runs(context: typer.Context, ledger: options.Ledger = None, json: options.Js
         else:
             print_runs(output.report_console(), rows)
 
-    runs_as_asked(output.caller(verbose=False), ledger=ledger or DEFAULT_LEDGER, show=show)
+    runs_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, show=show)
 
 
+@GROUP.command("void", cls=Command, help="take a run out of all scores and free its slot; it stays on record")
 def void(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="KEY", help="the run's key, as `predibot runs` shows it")],
@@ -61,10 +58,10 @@ def void(
     from predibot.jobs.commands.track import void_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
-    output.set_up_logs(verbose=False)
+    caller = output.caller(verbose=False)
     before: _Before = context.obj
     address = ledger or before.ledger or DEFAULT_LEDGER
-    void_as_asked(key, output.caller(verbose=False), ledger=address, reason=reason)
+    void_as_asked(key, caller, ledger=address, reason=reason)
     if json or before.json:
         output.print_document({"voided": key, "reason": reason})
     else:

@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, get_args
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
 from predibot.cli.ending import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from predibot.jobs.score_files.score import ComparedForecasters, FileRefused, Pools, ScoredEquity, ScoredForecasts
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("score", cls=Command, help="score anybody's forecasts, or an account, from a file")(score)
 
 
 def score(

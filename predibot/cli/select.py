@@ -1,16 +1,6 @@
 """`predibot select`: which events a run would play, and why not the others."""
 
-from typing import Any
-
-import typer
-
 from predibot.cli import options, output
-from predibot.cli.command import Command
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("select", cls=Command, help="show which events a run would play, and why not the others")(select)
 
 
 def select(
@@ -32,17 +22,12 @@ def select(
     from predibot.reports.commands.plan import select_as_asked
     from predibot.reports.terminal.terminal import print_selection
 
-    output.set_up_logs(verbose=verbose)
-    overrides: dict[str, Any] = {
-        "events": events,
-        "min_volume_24h_usd": min_volume_24h,
-        "min_hours_left": min_hours_left,
-        "max_markets": max_markets,
-    }
+    caller = output.caller(verbose=verbose)
+    overrides = options.overrides(events, min_volume_24h, min_hours_left, max_markets)
     asked = asked_recipe(recipe, overrides=overrides)
     output.say(f"recipe: {asked.label}")
     request = RunRequest(asked.recipe, asked.digest, event_id=event)
-    view = select_as_asked(request, output.caller(verbose=verbose), venue=venue, as_of=as_of)
+    view = select_as_asked(request, caller, venue=venue, as_of=as_of)
     if json:
         output.print_document(view.document())
     else:

@@ -5,12 +5,6 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("trace", cls=Command, help="show how an agent came to a decision, or what all of them used")(trace)
 
 
 def trace(

@@ -2,19 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from predibot.cli import options, output
-from predibot.cli.command import Command
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
     from predibot.jobs.track import TrackReport
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the program."""
-    app.command("track", cls=Command, help="collect new prices and resolutions of the ledger's markets")(track)
 
 
 def track(
@@ -28,7 +20,6 @@ def track(
     from predibot.jobs.commands.track import track_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
-    output.set_up_logs(verbose=verbose)
     caller = output.caller(verbose=verbose)
     _show(track_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, venue=venue, as_of=as_of), as_json=json)
 

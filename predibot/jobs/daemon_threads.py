@@ -79,7 +79,10 @@ class DaemonThreadExecutor(Executor):
         with self._lock:
             self._closed = True
             if cancel_futures:
-                self._cancel_waiting()
+                while not self._calls.empty():
+                    call = self._calls.get()
+                    if call is not None:
+                        call[0].cancel()
             for _ in range(self._threads):
                 self._calls.put(None)
 
@@ -87,12 +90,6 @@ class DaemonThreadExecutor(Executor):
         if self._threads < self._max_workers:
             self._threads += 1
             threading.Thread(target=self._work, name=f"predibot-{self._threads}", daemon=True).start()
-
-    def _cancel_waiting(self) -> None:
-        while not self._calls.empty():
-            call = self._calls.get()
-            if call is not None:
-                call[0].cancel()
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Literal
 
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener
+from predibot.domain.clock import format_instant
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
 from predibot.errors import LedgerError, LedgerUnusable, UsageError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Watch, unwatched
-from predibot.jobs.deciding.decide_one import DecideJob, Worker, seed_parts
+from predibot.jobs.deciding.decide_one import DecideJob, Worker
 from predibot.jobs.deciding.open_run import RunRequest, open_run
 from predibot.jobs.deciding.worker_setup import Processes, agent_setup, make_worker
 from predibot.jobs.workers.dispatch import Dispatch
@@ -201,7 +202,7 @@ def decide_job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], subjec
         bot=bot.name,
         strategy=bot.strategy,
         subject=subject,
-        seed_parts=seed_parts(run.seed, run.recipe, run.slot_at, bot.name, subject),
+        seed_parts=(run.seed, run.recipe, format_instant(run.slot_at), bot.name, subject.id),
         members=bot.members,
     )
 

@@ -40,19 +40,16 @@ class Check:
 
 def check_all(settings: Settings, ledger: str) -> tuple[Check, ...]:
     """Return what was found about Python, ledger, folders, plug-ins, hosts and keys."""
+    python = f"predibot {__version__}, Python {platform.python_version()} on {platform.system()}"
+    keys = api_keys_present()
     return (
-        _python(),
+        Check("python", "ok" if sys.version_info >= (3, 11) else "failed", python),
         _ledger(ledger),
         _folder(Path("runs/out")),
         *_plugins(),
         *_hosts(settings),
-        _keys(),
+        Check("keys", "ok", f"set: {', '.join(keys)}" if keys else "no API key is set; the baselines need none"),
     )
-
-
-def _python() -> Check:
-    seen = f"predibot {__version__}, Python {platform.python_version()} on {platform.system()}"
-    return Check("python", "ok" if sys.version_info >= (3, 11) else "failed", seen)
 
 
 def _ledger(address: str) -> Check:
@@ -121,10 +118,3 @@ def _host(name: str, address: str) -> Check:
     verdict: Verdict = "ok" if reply.is_success and not ends else "warning"
     said = f"; it says that this address ends: {ends[:100]}. Look for a newer predibot" if ends else ""
     return Check(f"host {name}", verdict, f"{address} answered {reply.status}{said}")
-
-
-def _keys() -> Check:
-    present = api_keys_present()
-    return Check(
-        "keys", "ok", f"set: {', '.join(present)}" if present else "no API key is set; the baselines need none"
-    )

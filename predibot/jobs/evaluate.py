@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -69,25 +69,19 @@ def evaluate(
         # Such as numbers so far apart that no sum of them is one.
         raise _not_ours(store, error) from error
     if imported:
-        found = replace(found, notes=(*found.notes, _on_imported(imported)))
+        made = "1 decision of the ledger was" if imported == 1 else f"{imported:,} decisions of the ledger were"
+        said = f"{made} imported: when they were made, and at which prices, is what their files say"
+        found = replace(found, notes=(*found.notes, said))
     if unscored:
-        found = replace(found, notes=(*found.notes, _on_unscored(unscored)))
+        made = " and ".join(f"{n:,} of game {game}" for game, n in unscored.items())
+        said = (
+            f"decisions on no event are in no score above, nor what they cost: {made}. "
+            "`predibot export --table decisions` lists them, `predibot ledger verify` recomputes their accounts"
+        )
+        found = replace(found, notes=(*found.notes, said))
     if key is not None:
         _store(store, partial(store.run_write, partial(keep_memo, key=key, content=evaluation_to_text(found))))
     return found
-
-
-def _on_imported(n: int) -> str:
-    decisions = "1 decision of the ledger was" if n == 1 else f"{n:,} decisions of the ledger were"
-    return f"{decisions} imported: when they were made, and at which prices, is what their files say"
-
-
-def _on_unscored(games: Mapping[str, int]) -> str:
-    made = " and ".join(f"{n:,} of game {game}" for game, n in games.items())
-    return (
-        f"decisions on no event are in no score above, nor what they cost: {made}. `predibot export --table decisions` "
-        "lists them, `predibot ledger verify` recomputes their accounts"
-    )
 
 
 def code_digest() -> str:

@@ -1,7 +1,6 @@
 """Tracking: new prices and resolutions of every market the ledger knows, each stored once."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -9,12 +8,12 @@ from functools import partial
 from sqlalchemy import Connection
 
 from predibot.config import Settings
-from predibot.contracts import OpenVenue, Progress, ProgressListener, Venue
+from predibot.contracts import OpenVenue, ProgressListener, Venue
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution, as_known, unseen_revisions
 from predibot.errors import VenueError
-from predibot.jobs.daemon_threads import DaemonThreadExecutor
+from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, Reading, read_histories, shortened
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_refs
 from predibot.ledger.write.prices_and_resolutions import (
@@ -28,11 +27,6 @@ from predibot.ledger.write.prices_and_resolutions import (
 
 _OVERLAP = timedelta(hours=2)
 """Venues publish the points of their history a little late."""
-
-_MAX_FAILURES_IN_A_ROW = 5
-"""After so many the venue is taken to be out of reach, and nobody waits for the rest."""
-
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +97,12 @@ def track(
     stored = store.run_read(lambda connection: stored_resolutions(connection, venue.name))
     ended = {row: last for row, revisions in stored.items() if (last := as_known(revisions, as_of)) is not None}
     windows = [window for each in known for window in _windows(each, as_of, ended.get(each.market_row))]
-    points, failures = _track_histories(store, venue, windows, settings.workers, listener)
+    points, failures = read_histories(
+        [Reading(w.of.instrument.id, partial(_fetch, venue, w), partial(_store_window, store, w)) for w in windows],
+        "track",
+        settings.workers,
+        listener,
+    )
     if venue.live:
         quoted, quote_failures = _track_quotes(store, venue, known, refs, ended)
         points, failures = points + quoted, [*failures, *quote_failures]
@@ -112,7 +111,7 @@ def track(
         markets=len(refs),
         observations=points,
         resolutions=settled,
-        notes=(*resolution_notes, *_failure_notes(failures)),
+        notes=(*resolution_notes, *shortened(failures)),
         incomplete=bool(failures),
     )
 
@@ -159,34 +158,6 @@ def _windows(each: Followed, as_of: datetime, ended: Resolution | None) -> Itera
         yield _Window(each, max(begin, end - _OVERLAP), until, whole=settled)
 
 
-def _track_histories(
-    store: Store, venue: Venue, windows: Sequence[_Window], workers: int, listener: ProgressListener
-) -> tuple[int, list[str]]:
-    """Fetch many histories at once, store each as it arrives, and return how many points were new and what failed."""
-    executor = DaemonThreadExecutor(workers)
-    fetched = {executor.submit(_fetch, venue, window): window for window in windows}
-    new, failures, in_a_row = 0, list[str](), 0
-    try:
-        for done, future in enumerate(as_completed(fetched), start=1):
-            listener(Progress("track", done, len(windows), "price histories"))
-            window = fetched[future]
-            error = future.exception()
-            if error is None:
-                in_a_row = 0
-                new += _store_window(store, window, future.result())
-            elif isinstance(error, VenueError):
-                in_a_row += 1
-                failures.append(f"prices of {window.of.instrument.id} could not be read: {error}")
-            else:
-                raise error
-            if in_a_row >= _MAX_FAILURES_IN_A_ROW:
-                failures.append(f"{len(windows) - done} more price histories were not asked for")
-                break
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
-    return new, failures
-
-
 def _fetch(venue: Venue, window: _Window) -> Sequence[PricePoint]:
     return venue.price_path(window.of.instrument, start=window.start, until=window.until).points
 
@@ -221,7 +192,7 @@ def _track_quotes(
         except VenueError as error:
             failures.append(f"quotes of event {event_id} could not be read: {error}")
             in_a_row += 1
-            if in_a_row >= _MAX_FAILURES_IN_A_ROW:
+            if in_a_row >= MAX_FAILURES_IN_A_ROW:
                 failures.append("the quotes of further events were not asked for")
                 break
             continue
@@ -232,10 +203,3 @@ def _track_quotes(
         }
         new += store.run_write(partial(add_observations, points=points, source="quote"))
     return new, failures
-
-
-def _failure_notes(failures: Sequence[str]) -> list[str]:
-    shown = list(failures[:_SHOWN])
-    if len(failures) > _SHOWN:
-        shown.append(f"{len(failures) - _SHOWN} more could not be read")
-    return shown

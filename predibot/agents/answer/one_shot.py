@@ -4,9 +4,8 @@ import re
 import time
 from collections.abc import Callable
 
-from predibot.agents.answer.complaints import told
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
-from predibot.agents.prompts.untrusted_text import Fence
+from predibot.agents.prompts.untrusted_text import Fence, told
 from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent

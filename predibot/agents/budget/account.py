@@ -159,26 +159,16 @@ class MemoryAccount:
 
     def __init__(self, level: LimitLevel, limits: Limits, *, spent: Spending | None = None) -> None:
         """Open it, with what was spent before."""
-        self._level: LimitLevel = level
-        self._limits = limits
+        self.level: LimitLevel = level
+        self.limits = limits
         self._lock = threading.Lock()
         self._standing = Standing(Exact.of(spent or Spending()))
-
-    @property
-    def level(self) -> LimitLevel:
-        """Return which level this is."""
-        return self._level
-
-    @property
-    def limits(self) -> Limits:
-        """Return the most that may be spent."""
-        return self._limits
 
     def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
         """Set an amount aside if the limits still hold with it; return whether they did."""
         added = Exact.of(amount)
         with self._lock:
-            if not self._standing.total.plus(added).within(self._limits):
+            if not self._standing.total.plus(added).within(self.limits):
                 return False
             self._standing = self._standing.adding(added, kept=kept)
             return True

@@ -53,7 +53,7 @@ def input_tokens_bound(request: ChatRequest, before: Counted | None = None) -> i
     whole = REQUEST_TOKENS + sum(map(_message_bytes, request.messages)) + _tools_bytes(request.tools)
     if before is None or before.input_tokens * MOST_BYTES_A_TOKEN < sum(map(_text_bytes, before.request.messages)):
         return whole
-    new_messages = _not_in(request.messages, before.request.messages)
+    new_messages = (Counter(request.messages) - Counter(before.request.messages)).elements()
     new_tools = [tool for tool in request.tools if tool not in before.request.tools]
     added = REQUEST_TOKENS + sum(map(_message_bytes, new_messages)) + _tools_bytes(new_tools)
     return min(whole, before.input_tokens + added)
@@ -104,18 +104,6 @@ def counted_spending(usage: Usage, price: Price | None) -> Spending:
 
 def _possible(tokens: int | None, most: int) -> int:
     return 0 if tokens is None or tokens > most else tokens
-
-
-def _not_in(messages: Iterable[Message], earlier: Iterable[Message]) -> list[Message]:
-    """Return the messages that are not among the earlier ones, each as often as it is new."""
-    left = Counter(earlier)
-    new: list[Message] = []
-    for message in messages:
-        if left[message] > 0:
-            left[message] -= 1
-        else:
-            new.append(message)
-    return new
 
 
 def _message_bytes(message: Message) -> int:

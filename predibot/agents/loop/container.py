@@ -194,7 +194,11 @@ class _Pipe:
         if left_seconds() <= 0.0:
             raise ContainerBroken(_LATE)
         while (end := self._unread.find(b"\n")) < 0:
-            self._unread += self._read(left_seconds())
+            self._wait(self._stdout, selectors.EVENT_READ, left_seconds())
+            read = os.read(self._stdout.fileno(), 65_536)
+            if not read:
+                raise ContainerBroken("the container ended")
+            self._unread += read
             if len(self._unread) > MAX_LINE_BYTES:
                 raise ContainerBroken("the code wrote too much at once")
         line = bytes(self._unread[:end])
@@ -220,13 +224,6 @@ class _Pipe:
                     nowhere = subprocess.DEVNULL
                     subprocess.run(self._end, stdout=nowhere, stderr=nowhere, timeout=_KILL_SECONDS, check=False)
         self._stdout.close()
-
-    def _read(self, left_seconds: float) -> bytes:
-        self._wait(self._stdout, selectors.EVENT_READ, left_seconds)
-        read = os.read(self._stdout.fileno(), 65_536)
-        if not read:
-            raise ContainerBroken("the container ended")
-        return read
 
     def _wait(self, end: Any, event: int, left_seconds: float) -> None:
         """Wait until one end of the pipe can be used."""

@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from predibot.agents.answer.complaints import told
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.evidence import ERROR, Research, Told
 from predibot.agents.loop.smolagents_library import load_smolagents
 from predibot.agents.loop.transcript import Transcript, cut
+from predibot.agents.prompts.untrusted_text import told
 from predibot.contracts import AnswerForm, ChatModel, Context, ToolError
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
 from predibot.domain.decision import Decision
@@ -133,7 +133,12 @@ class Talk:
         began = self.clock()
         complaint: AnswerError | None = None
         try:
-            result = self._made(call, arguments if isinstance(arguments, Mapping) else {})
+            given = arguments if isinstance(arguments, Mapping) else {}
+            if call.name == FINAL_ANSWER:
+                self.take(given)
+                result = Told.own("taken")
+            else:
+                result = self.look_up(call.name, given)
         except AnswerError as error:
             complaint, result = error, Told.own(f"{ERROR} {self.told_complaint(error)}")
         self.transcript.returned(call_id, result.text, gist=result.gist)
@@ -207,7 +212,11 @@ class Talk:
         try:
             answer = self.model.chat(request(), deadline_seconds=max(0.1, self.left_seconds()))
         except BudgetSpent as error:
-            self._do_with_less(error)
+            # Leave only the answer, for which a step was kept; then also make what is sent short; then end.
+            if self.tight:
+                raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}", "budget") from error
+            self.submit_only = self.submit_only or str(error)
+            self.tight = not self.kept.give_back()
             return self.reply(request)
         self.replies += 1
         if answer.finish_reason == "refusal":
@@ -296,13 +305,6 @@ class Talk:
         elif self.budget_seconds and (self._left_budget_seconds() or 0.0) < LAST_SHARE * self.budget_seconds:
             self.submit_only = f"the {self.budget_seconds:g} seconds of the budget are nearly over"
 
-    def _do_with_less(self, error: BudgetSpent) -> None:
-        """Leave only the answer, for which a step was kept; then also make what is sent short; then end."""
-        if self.tight:
-            raise LoopEnded(f"{error}; nothing was handed in{self._after_complaint()}", "budget") from error
-        self.submit_only = self.submit_only or str(error)
-        self.tight = not self.kept.give_back()
-
     def _left_budget_seconds(self) -> float | None:
         return self.context.meter.left().seconds if self.context.meter is not None else None
 
@@ -318,12 +320,6 @@ class Talk:
             used.add(own)
             named.append(replace(call, id=own))
         return tuple(named)
-
-    def _made(self, call: ToolCall, arguments: Mapping[str, object]) -> Told:
-        if call.name != FINAL_ANSWER:
-            return self.look_up(call.name, arguments)
-        self.take(arguments)
-        return Told.own("taken")
 
 
 def _unreadable(call: ToolCall, fields: Collection[str]) -> str:

@@ -14,7 +14,6 @@ from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.net.api_keys import Key
 from predibot.net.failures import AnswerLost, TryAgain, one_line
-from predibot.net.json_client import Received
 
 _PATH = "/chat/completions"
 _MAX_TOKENS = "max_tokens"
@@ -47,7 +46,7 @@ class OpenAICompatibleModel:
         Raises:
             UsageError: If the base URL is none.
         """
-        self._name = name
+        self.name = name
         self._endpoint = Endpoint(base_url, key=key, transport=transport)
         self._retry = retry
         self._sent_name = name.removeprefix("openai/")
@@ -58,12 +57,7 @@ class OpenAICompatibleModel:
 
     def __repr__(self) -> str:
         """Return name and place, and no key."""
-        return f"OpenAICompatibleModel({self._name!r})"
-
-    @property
-    def name(self) -> str:
-        """Return the name recipes use."""
-        return self._name
+        return f"OpenAICompatibleModel({self.name!r})"
 
     def close(self) -> None:
         """Close the connections."""
@@ -88,38 +82,28 @@ class OpenAICompatibleModel:
         body = request_body(request, self._sent_name)
         body[self._max_tokens] = body.pop(_MAX_TOKENS)
         received = self._endpoint.ask("POST", _PATH, body, seconds=min(seconds, TRY_SECONDS))
-        self._check_status(received, request, body)
+        if not received.is_success:
+            text = received.text()
+            if received.status in REFUSING and self._learned(error_words(text), request, body):
+                raise TryAgain(f"{received.asked} refused a parameter: {one_line(text)}", wait_seconds=0.0, ill=False)
+            raise self._endpoint.failure(received)
         value = json_object(received)
-        self._check_error(received, value)
+        if (failure := error_of(value)) is not None:
+            # An error that comes as a success.
+            status, words = failure
+            raise failure_of_status(
+                502 if status is None else status,
+                f"{received.asked} answered an error: {one_line(words)}",
+                key_name=self._endpoint.key_name,
+                # One without a status came while the model was at work, such as a gateway's time-out.
+                is_charged=status is None or has_usage(value),
+            )
         try:
             answer = read_answer(value, self._sent_name)
         except Unreadable as error:
             raise AnswerLost(f"{received.asked} answered what is no chat completion: {error}") from None
         reply = answer.reply(cost_of(answer.usage, provider_usd=answer.provider_usd, price=self._price))
         return replace(reply, refused_settings=refused)
-
-    def _check_status(self, received: Received, request: ChatRequest, body: Mapping[str, object]) -> None:
-        """Raise what an answer other than success means."""
-        if received.is_success:
-            return
-        text = received.text()
-        if received.status in REFUSING and self._learned(error_words(text), request, body):
-            raise TryAgain(f"{received.asked} refused a parameter: {one_line(text)}", wait_seconds=0.0, ill=False)
-        raise self._endpoint.failure(received)
-
-    def _check_error(self, received: Received, value: Mapping[str, object]) -> None:
-        """Raise what an error means that comes as a success."""
-        failure = error_of(value)
-        if failure is not None:
-            status, words = failure
-            said = f"{received.asked} answered an error: {one_line(words)}"
-            raise failure_of_status(
-                502 if status is None else status,
-                said,
-                key_name=self._endpoint.key_name,
-                # One without a status came while the model was at work, such as a gateway's time-out.
-                is_charged=status is None or has_usage(value),
-            )
 
     def _learned(self, said: str, request: ChatRequest, body: Mapping[str, object]) -> bool:
         """Note a parameter that an error names; return whether there is something to try."""

@@ -20,7 +20,6 @@ from predibot.domain.chat import (
     FinishReason,
     Message,
     ToolCall,
-    ToolSchema,
     Usage,
 )
 
@@ -90,7 +89,11 @@ def request_body(request: ChatRequest, model: str) -> dict[str, object]:
         "max_tokens": request.max_output_tokens,
     }
     if request.tools:
-        body["tools"] = [_schema(tool) for tool in request.tools]
+        functions = (
+            {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+            for tool in request.tools
+        )
+        body["tools"] = [{"type": "function", "function": function} for function in functions]
     if request.forced_tool is not None:
         body["tool_choice"] = {"type": "function", "function": {"name": request.forced_tool}}
     return body | {name: value for name in SETTINGS if (value := getattr(request, name)) is not None}
@@ -101,27 +104,22 @@ def _written(message: Message) -> dict[str, object]:
     written: dict[str, object] = {"role": message.role, "content": sendable(message.text)}
     if message.tool_calls:
         written["content"] = written["content"] or None
-        written["tool_calls"] = [_written_call(call) for call in message.tool_calls]
+        written["tool_calls"] = [
+            {
+                "id": sendable(call.id),
+                "type": "function",
+                "function": {"name": sendable(call.name), "arguments": sendable(call.arguments_json)},
+            }
+            for call in message.tool_calls
+        ]
     if message.tool_call_id is not None:
         written["tool_call_id"] = message.tool_call_id
     return written
 
 
-def _written_call(call: ToolCall) -> dict[str, object]:
-    """Return the JSON of one tool call."""
-    function = {"name": sendable(call.name), "arguments": sendable(call.arguments_json)}
-    return {"id": sendable(call.id), "type": "function", "function": function}
-
-
 def sendable(text: str) -> str:
     """Return a text that is Unicode: half a surrogate pair, which web pages and models do write, is replaced."""
     return _SURROGATE.sub("\ufffd", text)
-
-
-def _schema(tool: ToolSchema) -> dict[str, object]:
-    """Return the JSON of one tool."""
-    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
-    return {"type": "function", "function": function}
 
 
 def _text_of(content: object) -> str:
@@ -206,6 +204,8 @@ class _Completion(Boundary):
         refusal = choice.message.refusal
         if finish == "refusal" and not refusal:
             refusal = choice.message.content or f"stopped by the provider ({choice.finish_reason})"
+        # OpenRouter says a number, Perplexity an object with a total.
+        cost = self.usage.get("cost")
         return Answer(
             message=Message("assistant", choice.message.content, calls),
             finish_reason=finish,
@@ -213,7 +213,7 @@ class _Completion(Boundary):
             model=self.model or asked_model,
             refusal=refusal,
             citations=citations_of(self.citations, self.search_results, choice.message.annotations),
-            provider_usd=_provider_usd(self.usage),
+            provider_usd=known_usd(cost.get("total_cost") if isinstance(cost, dict) else cost),
         )
 
 
@@ -351,12 +351,6 @@ def shallow(value: object, levels: int = MAX_DEPTH) -> object:
     if isinstance(value, list):
         return [shallow(each, levels - 1) for each in value]
     return {name: shallow(each, levels - 1) for name, each in value.items()}
-
-
-def _provider_usd(usage: Mapping[str, object]) -> float | None:
-    """Return what the provider says the call costs: OpenRouter a number, Perplexity an object with a total."""
-    cost = usage.get("cost")
-    return known_usd(cost.get("total_cost") if isinstance(cost, dict) else cost)
 
 
 def known_usd(value: object) -> float | None:

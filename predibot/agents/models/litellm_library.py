@@ -46,7 +46,11 @@ def loaded_litellm() -> Any:
         litellm.num_retries = 0
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        litellm.client_session = _bounded_client()
+        # Of all that litellm sends through OpenAI's library; that is where base URLs go.
+        hooks = {"request": [_require_time], "response": [_bound]}
+        litellm.client_session = opened_client(
+            headers={"accept-encoding": "identity"}, event_hooks=hooks, timeout=600.0
+        )
         _bind_other_clients(litellm)
     return litellm
 
@@ -111,7 +115,9 @@ def table_price(name: str) -> Price | None:
     output_usd = max(_dearest(entry, "output_cost_per_token"), _dearest(entry, "output_cost_per_reasoning_token"))
     if not all(0.0 < usd <= IMPLAUSIBLE_USD_PER_TOKEN for usd in (input_usd, output_usd)):
         return None
-    fee_usd = _search_usd(entry, name)
+    # Of a model that searches by itself: for each call, or for each search where it makes many.
+    fees = (entry.get("search_context_cost_per_query") or {}) if searches_by_itself(name) else {}
+    fee_usd = max((float(fee) for fee in fees.values()), default=0.0)
     if works_in_background(name):
         return Price(input_usd * 1e6, output_usd * 1e6, search_usd=fee_usd or None, source="litellm")
     return Price(input_usd * 1e6, output_usd * 1e6, call_usd=fee_usd, source="litellm")
@@ -154,14 +160,6 @@ def _dearest(entry: Mapping[str, Any], prefix: str) -> float:
     return max(prices, default=0.0)
 
 
-def _search_usd(entry: Mapping[str, Any], name: str) -> float:
-    """Return what a model that searches by itself takes for each call, or for each search where it makes many."""
-    if not searches_by_itself(name):
-        return 0.0
-    fees = entry.get("search_context_cost_per_query") or {}
-    return max((float(fee) for fee in fees.values()), default=0.0)
-
-
 class _TooLong(httpx.DecodingError):
     """An answer is longer than any chat completion."""
 
@@ -191,9 +189,3 @@ def _bound(response: httpx.Response) -> None:
     if isinstance(response.stream, httpx.SyncByteStream):
         response.stream = _BoundedStream(response.stream)
     response.json = lambda **_: loaded_json(response.content)  # type: ignore[method-assign]
-
-
-def _bounded_client() -> httpx.Client:
-    """Return the client of all that litellm sends through OpenAI's library; that is where base URLs go."""
-    hooks = {"request": [_require_time], "response": [_bound]}
-    return opened_client(headers={"accept-encoding": "identity"}, event_hooks=hooks, timeout=600.0)

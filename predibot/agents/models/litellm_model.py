@@ -77,7 +77,7 @@ class LiteLLMModel:
         Raises:
             UsageError: If a base URL is given for a provider that might be redirected elsewhere.
         """
-        self._name = name
+        self.name = name
         self._sent_name = name if sent_name is None else sent_name
         if base_url is not None and not self._sent_name.startswith("openai/"):
             raise UsageError(f"a base URL is for names that start with openai/, not for {name!r}; name it so")
@@ -92,12 +92,7 @@ class LiteLLMModel:
 
     def __repr__(self) -> str:
         """Return the name, and no key."""
-        return f"LiteLLMModel({self._name!r})"
-
-    @property
-    def name(self) -> str:
-        """Return the name recipes use."""
-        return self._name
+        return f"LiteLLMModel({self.name!r})"
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's answer to a conversation.
@@ -133,7 +128,7 @@ class LiteLLMModel:
         try:
             response = in_time(complete, seconds + GRACE_SECONDS)
         except TimeoutError:
-            raise AnswerLost(f"{self._name}: no whole answer in {seconds:.3g} s") from None
+            raise AnswerLost(f"{self.name}: no whole answer in {seconds:.3g} s") from None
         except openai_error() as error:
             failure = self._failure(error, key)
             if isinstance(failure, RequestRefused) and self._learned(error, request):
@@ -176,23 +171,23 @@ class LiteLLMModel:
         """Return litellm's response in our words."""
         if response is None:
             # What litellm makes of a 422 when it may drop parameters.
-            raise failure_of_status(422, f"{self._name} answered 422", key_name=self._usual_key_name())
+            raise failure_of_status(422, f"{self.name} answered 422", key_name=self._usual_key_name())
         try:
             value = _decoded(response, key)
         except (ValueError, RecursionError) as error:
-            said = f"{self._name} answered what cannot be read ({type(error).__name__})"
+            said = f"{self.name} answered what cannot be read ({type(error).__name__})"
             raise AnswerLost(said, tries=1, ill=False) from None
         failure = error_of(value)
         if failure is not None:
             status, words = failure
-            said = f"{self._name} answered an error: {one_line(words)}"
+            said = f"{self.name} answered an error: {one_line(words)}"
             raise failure_of_status(
                 502 if status is None else status, said, key_name=self._usual_key_name(), is_charged=has_usage(value)
             )
         try:
             answer = read_answer(value, self._sent_name)
         except Unreadable as error:
-            raise AnswerLost(f"{self._name} answered what is no chat completion: {error}") from None
+            raise AnswerLost(f"{self.name} answered what is no chat completion: {error}") from None
         hidden = getattr(response, "_hidden_params", None) or {}
         provider_usd, table_usd = _provider_usd(answer, hidden), self._table_usd(answer, hidden)
         cost = cost_of(answer.usage, provider_usd=provider_usd, table_usd=table_usd, price=self._price)
@@ -211,7 +206,7 @@ class LiteLLMModel:
     def _failure(self, error: Exception, key: Key | None) -> TryAgain | ModelRefused:
         """Return what one of litellm's errors means."""
         # Masked first: a cut could leave a piece of the key that is no longer found.
-        said = one_line(f"{self._name}: {masked_text(str(error), key)}")
+        said = one_line(f"{self.name}: {masked_text(str(error), key)}")
         causes = _causes(error)
         headers = _headers(causes)
         status = getattr(error, "status_code", None)
@@ -220,17 +215,19 @@ class LiteLLMModel:
         if any(isinstance(each, httpx.DecodingError) for each in causes):
             return AnswerUnusable(f"{said}; the answer was too long or compressed")
         if headers is None and key is None and any(words in said.lower() for words in _NO_KEY):
-            return RequestRefused(f"{self._name} needs a key; set {self._usual_key_name()}", 401)
+            return RequestRefused(f"{self.name} needs a key; set {self._usual_key_name()}", 401)
         if not isinstance(status, int) or status < 300 or (headers is None and status >= 500) or status == 408:
             # No answer at all, or a part of one: litellm calls both a server's error.
             return AnswerLost(said)
         wait_seconds = asked_wait_seconds(headers or {}, datetime.now(UTC))
+        # What came in an answer of success, of which litellm keeps no usage and no headers, is charged.
+        in_a_success = headers is None and type(causes[-1]) is Exception
         return failure_of_status(
             status,
             said,
             key_name=self._usual_key_name(),
             wait_seconds=wait_seconds,
-            is_charged=_in_a_success(causes, headers) or any(has_usage(json_or_none(body)) for body in _bodies(causes)),
+            is_charged=in_a_success or any(has_usage(json_or_none(body)) for body in _bodies(causes)),
         )
 
     def _usual_key_name(self) -> str:
@@ -320,11 +317,6 @@ def _causes(error: BaseException) -> list[BaseException]:
         found.append(cause)
         cause = cause.__cause__ or cause.__context__
     return found
-
-
-def _in_a_success(causes: Sequence[BaseException], headers: Mapping[str, str] | None) -> bool:
-    """Return whether an error came in an answer of success, of which litellm keeps no usage and no headers."""
-    return headers is None and type(causes[-1]) is Exception
 
 
 def _bodies(causes: Sequence[BaseException]) -> list[bytes]:

@@ -68,7 +68,7 @@ class ResponsesModel:
         Raises:
             UsageError: If the base URL is none.
         """
-        self._name = name
+        self.name = name
         self._sent_name = name.removeprefix("openai/")
         self._endpoint = Endpoint(base_url or OPENAI_URL, key=key, transport=transport)
         self._is_openai = base_url is None
@@ -83,12 +83,7 @@ class ResponsesModel:
 
     def __repr__(self) -> str:
         """Return name and place, and no key."""
-        return f"ResponsesModel({self._name!r})"
-
-    @property
-    def name(self) -> str:
-        """Return the name recipes use."""
-        return self._name
+        return f"ResponsesModel({self.name!r})"
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's report on a conversation, however many minutes it takes.
@@ -112,7 +107,7 @@ class ResponsesModel:
             job = self._followed(job, request, ends)
         if job.answer is None:
             why = one_line(job.problem) or "without a reason"
-            raise AnswerLost(f"{self._name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
+            raise AnswerLost(f"{self.name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
         return replace(job.answer.reply(self._cost(job.answer.usage)), refused_settings=refused)
 
     def _begun(self, request: ChatRequest, seconds: float) -> Job:
@@ -156,7 +151,7 @@ class ResponsesModel:
         Raises:
             AnswerLost: If it was not.
         """
-        said = f"{self._name}: job {job.id} was not done in time"
+        said = f"{self.name}: job {job.id} was not done in time"
         try:
             job = self._told("POST", f"{_PATH}/{job.id}/cancel", request=request, seconds=CANCEL_SECONDS)
         except (ModelError, TryAgain) as error:
@@ -204,7 +199,7 @@ class ResponsesModel:
         if self._is_openai:
             details = usage.raw.get("input_tokens_details")
             cached = details.get("cached_tokens") if isinstance(details, dict) else None
-            by_table_usd = table_usd(self._name, usage, cached_tokens=count_of(cached) or 0)
+            by_table_usd = table_usd(self.name, usage, cached_tokens=count_of(cached) or 0)
         return cost_of(usage, table_usd=by_table_usd, price=self._price)
 
 

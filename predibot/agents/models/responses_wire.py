@@ -110,7 +110,9 @@ class _Response(Boundary):
     def _answer(self, asked_model: str, max_searches: int | None) -> Answer:
         parts = list(self._parts())
         refusal = "\n".join(part.refusal for part in parts if part.refusal)
-        finish = "stop" if self.status == "completed" else self._cut_off()
+        finish: FinishReason = "stop"
+        if self.status != "completed":
+            finish = _INCOMPLETE.get(str(self.incomplete_details.get("reason")), "other")
         annotations = [each for part in parts for each in part.annotations if each.get("type") == "url_citation"]
         text = "\n\n".join(part.text for part in parts if part.type == "output_text")
         if finish == "refusal" and not refusal:
@@ -124,9 +126,6 @@ class _Response(Boundary):
             citations=citations_of(None, (), annotations),
             provider_usd=None,
         )
-
-    def _cut_off(self) -> FinishReason:
-        return _INCOMPLETE.get(str(self.incomplete_details.get("reason")), "other")
 
     def _parts(self) -> Iterator[_Part]:
         """Yield what its messages are made of."""

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from predibot.agents.models.failures import RequestRefused
 from predibot.contracts import ChatModel
-from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolSchema
+from predibot.domain.chat import ChatRequest, Message, ToolCall, ToolSchema
 
 PROBE_SECONDS = 120.0
 _PING = ToolSchema(
@@ -64,12 +64,11 @@ def _asked(model: ChatModel, deadline_seconds: float) -> bool:
         if error.status in _CANNOT:
             return False
         raise
-    return any(_is_ping(reply, number) for number in range(len(reply.message.tool_calls)))
+    return any(map(_is_ping, reply.message.tool_calls))
 
 
-def _is_ping(reply: ChatReply, number: int) -> bool:
+def _is_ping(call: ToolCall) -> bool:
     """Return whether a call is the one that was asked for, with arguments that can be read."""
-    call = reply.message.tool_calls[number]
     try:
         return call.name == _PING.name and isinstance(json.loads(call.arguments_json), dict)
     except ValueError:

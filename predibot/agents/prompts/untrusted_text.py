@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from predibot.contracts import Context
+from predibot.errors import AnswerError
+from predibot.games.answers import AnswerComplaint
 
 REMOVED = "(marker removed)"
 SHORTENED = "… (shortened)"
@@ -79,6 +81,20 @@ class Fence:
             spans.append((first, first + len(mark)))
             first = folded.find(mark, first + len(mark))
         return _cut_out(text, table, spans)
+
+
+def told(error: AnswerError, fence: Fence) -> str:
+    """Return a complaint as a model is told it, in which every word that it quotes is inside the fence.
+
+    A model, or code, may make its answer of what a page said, names of fields included, and a venue may call a market
+    an order. What has no letter in it, such as most ids, or a number that was written as text, stays as it is.
+    """
+    if not isinstance(error, AnswerComplaint):
+        return fence.cleared(str(error))
+    return "".join(
+        fence.inline(part, len(part)) if row % 2 and any(map(str.isalpha, part)) else fence.cleared(part)
+        for row, part in enumerate(error.parts)
+    )
 
 
 def _without_fences(text: str, table: Mapping[str, str]) -> str:

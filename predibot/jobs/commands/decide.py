@@ -48,7 +48,11 @@ def decide_as_asked(
         PredibotError: As `decide`; or if ledger or venue cannot be opened.
     """
     settings = settings or caller.settings()
-    with opened_for(request, caller, settings, venue, as_of) as opened, Store.open(ledger) as store:
+    spec = venue or request.recipe.venue
+    with (
+        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened,
+        Store.open(ledger) as store,
+    ):
         caller.say(f"ledger: {store.address}")
         with watching() as (listener, watch):
             report = decide(
@@ -63,13 +67,6 @@ def decide_as_asked(
             )
         with store.rows_blamed():
             return show(report)
-
-
-def opened_for(
-    request: RunRequest, caller: Caller, settings: Settings, venue: str | None, as_of: datetime | None
-) -> OpenVenue:
-    """Return the venue a run is decided on, open."""
-    return open_venue(venue or request.recipe.venue, settings, as_of=as_of, purpose="decide", clock=caller.clock)
 
 
 def choose_as_asked(request: RunRequest, opened: OpenVenue, caller: Caller) -> Choice:

@@ -1,13 +1,36 @@
-"""Recording a venue in one call."""
+"""Recording in one call: a venue's raw answers, written as an archive that replays them."""
 
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
-from predibot.errors import VenueUnavailable
+from predibot.contracts import Progress, ProgressListener, RecordableVenue
+from predibot.domain.event import Event, MarketRef
+from predibot.domain.resolution import Resolution
+from predibot.errors import UsageError, VenueUnavailable
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.open_venue import open_venue
-from predibot.jobs.record import RecordReport, record
-from predibot.plugins.venues import default_venue
+from predibot.jobs.price_histories import Reading, read_histories, shortened
+from predibot.plugins.venues import default_venue, payloads_of
+from predibot.venues.archive.layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
+from predibot.venues.archive.reader import Archive
+from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot, write_venue
+
+
+@dataclass(frozen=True, slots=True)
+class RecordReport:
+    """What one call of `record` wrote."""
+
+    snapshot: Path
+    events: int
+    markets: int
+    points: int
+    """New points of price histories."""
+    resolutions: int
+    """New or corrected ones."""
+    notes: tuple[str, ...]
 
 
 def record_as_asked(
@@ -15,24 +38,111 @@ def record_as_asked(
 ) -> RecordReport:
     """Write a snapshot of a venue's most traded events, and what is new about all markets of the archive.
 
+    Payloads are written as the venue sent them, before any parsing. Recording
+    again adds a snapshot, later prices, and resolutions.
+
+    Args:
+        folder: The archive; made where it does not exist.
+        caller: Who asks.
+        venue: What is recorded; left out, that of a recipe that names none.
+        as_of: See nothing later than this.
+        events: How many events, the most traded of the week first; 0 for all.
+        days: How far back the prices of a market begin that is new to the archive.
+
     Raises:
-        VenueUnavailable: If some prices could not be read, after the rest is written.
-        PredibotError: As `record`; or if the venue cannot be opened.
+        UsageError: If the venue is itself an archive, or the folder cannot be written.
+        VenueError: If it cannot be opened, the list could not be read whole, or, after the rest is written, some prices
+            could not.
     """
-    settings = caller.settings()
+    settings, clock = caller.settings(), caller.clock
     with (
-        open_venue(venue or default_venue(), settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened,
+        open_venue(venue or default_venue(), settings, as_of=as_of, purpose="decide", clock=clock) as opened,
         caller.progress() as listener,
     ):
-        report = record(
-            folder,
-            opened=opened,
-            settings=settings,
-            events=events,
-            days=days,
-            clock=caller.clock,
-            listener=listener,
+        source = opened.venue
+        payloads = payloads_of(source.name)
+        if payloads is None or not isinstance(source, RecordableVenue):
+            raise UsageError(f"{opened.spec} cannot be recorded, or is a recording already; record from another venue")
+        known = _known_refs(folder)
+        raw = _raw_events(source, events, listener)
+        # The list took a while to read: it is of the instant at which it was whole.
+        now = clock() if source.live else opened.now
+        write_venue(folder, source.name)
+        path = snapshot_file(folder, now)
+        # The very same one may be there, when the rest of a recording is completed.
+        is_there = path.is_file() and read_json(folder, path) == raw
+        snapshot = path.parent if is_there else write_snapshot(folder, now, raw)
+        listed = (payloads.event(payload, now)[0] for payload in raw)
+        every = (*known, *_refs(event for event in listed if event is not None))
+        refs = list({ref.id: ref for ref in every}.values())
+        resolved, unread = _record_resolutions(folder, source, refs, now)
+        points, failures = _record_histories(folder, source, refs, now, days, settings.workers, listener)
+    notes = (*shortened(unread), *shortened(failures))
+    if failures:
+        raise VenueUnavailable(f"{'; '.join(notes)}. The rest is written; run `predibot record` again")
+    return RecordReport(snapshot, len(raw), len(refs), points, resolved, notes)
+
+
+def _raw_events(venue: RecordableVenue, events: int, listener: ProgressListener) -> list[object]:
+    def enough(so_far: Sequence[object]) -> bool:
+        listener(Progress("events", len(so_far), text="reading the venue's list"))
+        return 0 < events <= len(so_far)
+
+    raw = [payload for page in venue.raw_events(enough=enough) for payload in page]
+    return raw[:events] if events else raw
+
+
+def _known_refs(folder: Path) -> list[MarketRef]:
+    """Return every market of the snapshots there are, so that its prices and its end are recorded too."""
+    if not folder.is_dir() or not snapshot_instants(folder):
+        return []
+    archive = Archive(folder)
+    return [ref for at in archive.instants for ref in _refs(archive.events(at).events)]
+
+
+def _refs(events: Iterable[Event]) -> list[MarketRef]:
+    return [market.ref for event in events for market in event.markets]
+
+
+def _record_resolutions(
+    folder: Path, venue: RecordableVenue, refs: Sequence[MarketRef], now: datetime
+) -> tuple[int, list[str]]:
+    """Write what is settled, and return how many resolutions were new and what could not be read."""
+    page = venue.resolutions(refs, as_of=now)
+    rows: Mapping[str, Resolution] = {
+        ref.condition_id: page.found[ref.id][-1]
+        for ref in refs
+        if ref.id in page.found and ref.condition_id is not None
+    }
+    unread = [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
+    return (merge_resolutions(folder, rows, seen_at=now) if rows else 0), unread
+
+
+def _record_histories(
+    folder: Path,
+    source: RecordableVenue,
+    refs: Sequence[MarketRef],
+    now: datetime,
+    days: float,
+    workers: int,
+    listener: ProgressListener,
+) -> tuple[int, list[str]]:
+    """Read the histories of both sides at once, write each as it arrives, and return new points and what failed."""
+    tokens = list(dict.fromkeys(token for ref in refs for token in ref.token_ids))
+    first = now - timedelta(days=days)
+    readings = (
+        Reading(
+            token,
+            partial(source.raw_history, token, _last(folder, token) or first, now),
+            partial(merge_history, folder, token),
         )
-    if report.incomplete:
-        raise VenueUnavailable(f"{'; '.join(report.notes)}. The rest is written; run `predibot record` again")
-    return report
+        for token in tokens
+    )
+    return read_histories(readings, "record", workers, listener)
+
+
+def _last(folder: Path, token_id: str) -> datetime | None:
+    """Return the instant of the last point that is recorded, or None."""
+    path = price_file(folder, token_id)
+    series = read_series(folder, path) if path is not None else ()
+    return series[-1][0] if series else None

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
-from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, replay_and_look_back
+from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, look_back, other_runs, replay
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Question
 
@@ -34,25 +34,22 @@ def replay_as_asked(
         show: Makes of it what is returned, as in `decide_as_asked`.
 
     Raises:
-        PredibotError: As `replay_and_look_back` and `check_look_ahead`; or if the ledger cannot be opened.
+        PredibotError: As `play` and `check_look_ahead`; or if the ledger cannot be opened.
     """
     settings, clock = caller.settings(), caller.clock
+    past, recipe = plan.past, plan.request.recipe.name
     with Store.open(ledger) as store, caller.following(store) as listener:
-        done = replay_and_look_back(
-            plan,
-            store=store,
-            settings=settings,
-            clock=clock,
-            listener=listener,
-            told=told,
-            question=question,
+        played = replay(plan, store=store, settings=settings, clock=clock, listener=listener, told=told)
+        evaluation = look_back(
+            past, plan.evaluated_at, store=store, settings=settings, listener=listener, recipe=recipe, question=question
         )
+        done = Replayed(plan, played, evaluation, other_runs(store, recipe, past, played))
         found = None
         if sample is not None:
             found = check_look_ahead(
                 plan.request,
-                done.played,
-                plan.past,
+                played,
+                past,
                 store=store,
                 settings=settings,
                 clock=clock,

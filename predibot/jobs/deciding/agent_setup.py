@@ -109,14 +109,24 @@ class AgentSetup:
                 raise UsageError(
                     f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
                 )
-            self._require_keys(bot)
-            self._check_tools(bot)
+            try:
+                self.model_destinations(bot)
+                for name in bot.needs.tools:
+                    self._tool_plugin(name)
+            except (UsageError, ModelRefused) as error:
+                raise UsageError(f"bot {bot.name!r}: {error}") from None
             if WEB_SEARCH in bot.needs.tools:
                 self._check_search(bot)
 
     def price(self, bot: BotSpec, model: str) -> Price | None:
         """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
-        return self._price(model, bot.terms, shared=len({need.name for need in bot.needs.models}) > 1)
+        shared = len({need.name for need in bot.needs.models}) > 1
+        with self._lock:
+            if (model, bot.terms, shared) not in self._prices:
+                base_url = self._base_url(model, bot.terms)
+                price = worst_price(model, price=_stated(model, bot.terms), base_url=base_url, shared=shared)
+                self._prices[model, bot.terms, shared] = price
+            return self._prices[model, bot.terms, shared]
 
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
         """Return whether one call of a model can cost anything: it searches as often as it likes, and not for free."""
@@ -241,14 +251,6 @@ class AgentSetup:
     def _require_price(self, bot: BotSpec, model: str) -> None:
         require_price(bot.name, model, self.price(bot, model), self.recipe.limits.values())
 
-    def _check_tools(self, bot: BotSpec) -> None:
-        """Refuse tools that are none, or that would see the future."""
-        for name in bot.needs.tools:
-            try:
-                self._tool_plugin(name)
-            except UsageError as error:
-                raise UsageError(f"bot {bot.name!r}: {error}") from None
-
     def _tool_plugin(self, name: str) -> ToolPlugin | None:
         """Return a tool of the user's own, None for one of predibot's.
 
@@ -263,13 +265,6 @@ class AgentSetup:
         if self.is_replay:
             require_replayable(self._plugins[name])
         return self._plugins[name]
-
-    def _require_keys(self, bot: BotSpec) -> None:
-        """Refuse a bot whose key is not there, or would go where it must not."""
-        try:
-            self.model_destinations(bot)
-        except (UsageError, ModelRefused) as error:
-            raise UsageError(f"bot {bot.name!r}: {error}") from None
 
     def _check_search(self, bot: BotSpec) -> None:
         """Refuse searches that could not be held to a limit, or that would see the future."""
@@ -291,20 +286,17 @@ class AgentSetup:
     def _model(self, name: str, terms: ModelTerms) -> ChatModel:
         with self._lock:
             if (name, terms) not in self._models:
-                self._models[name, terms] = self._opened_model(name, terms)
+                base_url = self._base_url(name, terms)
+                self._models[name, terms] = open_model(
+                    name,
+                    keys=self.keys,
+                    retry=self.retry,
+                    base_url=base_url,
+                    key_name=terms.credential,
+                    price=_stated(name, terms),
+                    client=terms.client,
+                )
             return self._models[name, terms]
-
-    def _opened_model(self, name: str, terms: ModelTerms) -> ChatModel:
-        base_url = self._base_url(name, terms)
-        return open_model(
-            name,
-            keys=self.keys,
-            retry=self.retry,
-            base_url=base_url,
-            key_name=terms.credential,
-            price=_stated(name, terms),
-            client=terms.client,
-        )
 
     def _base_url(self, name: str, terms: ModelTerms) -> str | None:
         if not name.startswith(SANDBOX_MODELS):
@@ -312,14 +304,6 @@ class AgentSetup:
         if self.opened.loopback is None:
             raise UsageError(f"model {name!r} is a script of the sandbox; it plays with --venue sandbox only")
         return self.opened.loopback.chat_url
-
-    def _price(self, name: str, terms: ModelTerms, *, shared: bool) -> Price | None:
-        with self._lock:
-            if (name, terms, shared) not in self._prices:
-                base_url = self._base_url(name, terms)
-                price = worst_price(name, price=_stated(name, terms), base_url=base_url, shared=shared)
-                self._prices[name, terms, shared] = price
-            return self._prices[name, terms, shared]
 
     def _budget(self, bot: str, deadline_seconds: float) -> Budget:
         """Return the budget of one decision, within those of its bot, its run, and the day on which it begins."""
@@ -336,17 +320,16 @@ class AgentSetup:
 
     def _account(self, level: LimitLevel, key: str) -> Account:
         """Return the one account under a key."""
+        limits = self.recipe.limits.get(level, Limits())
         with self._lock:
             if key not in self._accounts:
-                self._accounts[key] = self._opened_account(level, key)
+                # Only what is limited across processes has to be shared between them.
+                self._accounts[key] = (
+                    MemoryAccount(level, limits)
+                    if self.store is None or limits == Limits()
+                    else LedgerAccount(self.store, key, level, limits, self.holder)
+                )
             return self._accounts[key]
-
-    def _opened_account(self, level: LimitLevel, key: str) -> Account:
-        limits = self.recipe.limits.get(level, Limits())
-        # Only what is limited across processes has to be shared between them.
-        if self.store is None or limits == Limits():
-            return MemoryAccount(level, limits)
-        return LedgerAccount(self.store, key, level, limits, self.holder)
 
     def _keep_page(self, text: str, trace: Trace) -> str:
         """Keep what a page said, without our own secrets: a page may have been told one."""
@@ -383,17 +366,16 @@ class AgentSetup:
         ).only(names)
 
     def _search_providers(self) -> Sequence[Any]:
+        names = list(dict.fromkeys(map(self._provider_name, self.recipe.search.providers)))
         with self._lock:
             if self._providers is None:
-                self._providers = self._opened_providers()
+                self._providers = [self._opened_provider(name) for name in names]
+                if self.opened.loopback is None or names != [SANDBOX_SEARCH]:
+                    seconds = self.recipe.search.seconds_between
+                    self._providers = [
+                        PacedProvider(each, seconds, time.monotonic, time.sleep) for each in self._providers
+                    ]
             return self._providers
-
-    def _opened_providers(self) -> Sequence[Any]:
-        opened = list(dict.fromkeys(map(self._provider_name, self.recipe.search.providers)))
-        if self.opened.loopback is not None and opened == [SANDBOX_SEARCH]:
-            return [self._opened_provider(SANDBOX_SEARCH)]
-        seconds = self.recipe.search.seconds_between
-        return [PacedProvider(self._opened_provider(each), seconds, time.monotonic, time.sleep) for each in opened]
 
     def _provider_name(self, name: str) -> str:
         """Return who is asked in the place of a provider: in a sandbox its own search, which alone knows its news."""

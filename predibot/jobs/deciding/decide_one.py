@@ -13,7 +13,6 @@ from predibot.agents.answer.result import LoopEnded
 from predibot.config import Settings
 from predibot.contracts import Context, Game, Venue
 from predibot.domain.account import ACCOUNT_SUBJECTS, Account
-from predibot.domain.clock import format_instant
 from predibot.domain.decision import (
     REASON_KINDS,
     Abstention,
@@ -22,6 +21,7 @@ from predibot.domain.decision import (
     Label,
     MarketDecision,
     Order,
+    ReasonKind,
     Status,
     Subject,
 )
@@ -83,7 +83,7 @@ class DecideJob:
     strategy: StrategySpec
     subject: Subject
     seed_parts: tuple[str | int, ...]
-    """What the bot's random draws follow from."""
+    """What the bot's random draws follow from; the order of deciding is no part of it."""
     members: tuple[str, ...] = ()
     """The bots whose decisions on the subject it waits for."""
 
@@ -152,11 +152,6 @@ class WorkResult:
     made_here: bool
 
 
-def seed_parts(seed: int, recipe: str, slot_at: datetime, bot: str, subject: Subject) -> tuple[str | int, ...]:
-    """Return what a bot's draws on a subject follow from; the order of deciding is no part of it."""
-    return (seed, recipe, format_instant(slot_at), bot, subject.id)
-
-
 def work(job: DecideJob, worker: Worker) -> WorkResult:
     """Do one piece of work if it is free, and store how it ended.
 
@@ -172,7 +167,15 @@ def work(job: DecideJob, worker: Worker) -> WorkResult:
     context: Context | None = None
     turn: AccountTurn | None = None
     try:
-        turn = None if account_id is None else _turn(job, worker, account_id)
+        if account_id is not None:
+            turn = account_turn(
+                account_id,
+                worker.events_of(job.subject),
+                store=worker.store,
+                venue=worker.venue,
+                board=worker.board,
+                now=worker.instant(),
+            )
         context = worker.under_way[job.bot_id, job.subject] = _context(job, worker, turn)
         done = _decided(job, worker, began, context, turn)
         return _store(job, worker, held, _with_trace(done, worker, context), turn)
@@ -248,17 +251,6 @@ def _claimed(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]
     return held, None
 
 
-def _turn(job: DecideJob, worker: Worker, account_id: int) -> AccountTurn:
-    return account_turn(
-        account_id,
-        worker.events_of(job.subject),
-        store=worker.store,
-        venue=worker.venue,
-        board=worker.board,
-        now=worker.instant(),
-    )
-
-
 def _with_trace(finished: Finished, worker: Worker, context: Context | None) -> Finished:
     """Return how a decision ended with its trace kept, its sources, its models and its cost."""
     if context is None or context.trace is None:
@@ -289,21 +281,11 @@ def _decided(job: DecideJob, worker: Worker, began: float, context: Context, tur
     try:
         return _decide(job, worker, began, context, turn)
     except AnswerError as error:
-        seconds = time.monotonic() - began
-        return Finished("refused", worker.instant(), message=str(error), seconds=seconds)
+        return _failed(worker, str(error), began, status="refused")
     except (BudgetSpent, LoopEnded) as error:
         # The latter in a rerun, for a reason that is in no step.
-        seconds = time.monotonic() - began
-        events = worker.events_of(job.subject)
-        return Finished(
-            "abstained",
-            worker.instant(),
-            events,
-            str(error),
-            shown=quotes_of(events),
-            seconds=seconds,
-            reason_kind=error.kind if isinstance(error, LoopEnded) else "budget",
-        )
+        kind: ReasonKind = error.kind if isinstance(error, LoopEnded) else "budget"
+        return _abstained(worker, worker.events_of(job.subject), Abstention(str(error), kind), began)
     except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
         return _failed(worker, str(error), began)
 
@@ -370,17 +352,7 @@ def _decide(job: DecideJob, worker: Worker, began: float, context: Context, turn
     answer = load_strategy(job.strategy).decide(context)
     _check_answer(answer, job.strategy.name)
     if isinstance(answer, Abstention):
-        seconds = time.monotonic() - began
-        quotes = quotes_of(shown)
-        return Finished(
-            "abstained",
-            worker.instant(),
-            shown,
-            answer.reason,
-            shown=quotes,
-            seconds=seconds,
-            reason_kind=answer.kind,
-        )
+        return _abstained(worker, shown, answer, began)
     booked = tuple(map(quoted, shown))
     prices = {named: price for event in booked for named, price in prices_of(event, worker.venue.name).items()}
     booking = worker.game.book(answer, view, context.account, prices, MidFills())
@@ -433,8 +405,21 @@ def _check_answer(answer: object, strategy: str) -> None:
         raise PluginError(f"strategy {strategy!r} gave a reason or a note that is no text; write it as a string")
 
 
-def _failed(worker: Worker, message: str, began: float) -> Finished:
-    return Finished("failed", worker.instant(), message=message, seconds=time.monotonic() - began)
+def _abstained(worker: Worker, events: tuple[Event, ...], answer: Abstention, began: float) -> Finished:
+    seconds = time.monotonic() - began
+    return Finished(
+        "abstained",
+        worker.instant(),
+        events,
+        answer.reason,
+        shown=quotes_of(events),
+        seconds=seconds,
+        reason_kind=answer.kind,
+    )
+
+
+def _failed(worker: Worker, message: str, began: float, *, status: Status = "failed") -> Finished:
+    return Finished(status, worker.instant(), message=message, seconds=time.monotonic() - began)
 
 
 def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:

@@ -41,11 +41,8 @@ class HistoryBoard:
         # One request for all bots that ask about the market at once.
         with place.lock:
             if place.until is None or not timedelta(0) <= now - place.until <= MAX_AGE:
-                place.points = self._asked(market, now)
+                instrument = market.ref.instrument(self._venue.name, "YES")
+                path = self._venue.price_path(instrument, start=now - LOOKS_BACK, until=now)
+                place.points = tuple({point.at.date(): point for point in path.points}.values())
                 place.until = now
             return place.points
-
-    def _asked(self, market: Market, now: datetime) -> tuple[PricePoint, ...]:
-        instrument = market.ref.instrument(self._venue.name, "YES")
-        path = self._venue.price_path(instrument, start=now - LOOKS_BACK, until=now)
-        return tuple({point.at.date(): point for point in path.points}.values())

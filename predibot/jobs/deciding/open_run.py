@@ -1,7 +1,7 @@
 """The run of a slot: chosen and frozen once, resumed by everybody who comes later."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
@@ -74,11 +74,12 @@ def open_run(
     first = next((run for run in held if run.key == run_key(request.recipe.name, slot_at)), None)
     if first is not None and not request.new_run:
         raise RunConflict(_conflict(first, request, opened))
+    keys = (run_key(request.recipe.name, slot_at, number) for number in count(1))
     plan = _plan(
         request,
         opened,
         slot_at,
-        key=_free_key(request.recipe.name, slot_at, {run.key for run in held}),
+        key=next(key for key in keys if key not in {run.key for run in held}),
         clock=clock,
         listener=listener,
     )
@@ -95,11 +96,6 @@ def run_key(recipe: str, slot_at: datetime, number: int = 1) -> str:
     """Return the key of a run: recipe and slot, with a number behind it for `--new-run`."""
     key = f"{recipe}@{format_instant(slot_at)}"
     return key if number == 1 else f"{key}+{number}"
-
-
-def _free_key(recipe: str, slot_at: datetime, taken: Collection[str]) -> str:
-    keys = (run_key(recipe, slot_at, number) for number in count(1))
-    return next(key for key in keys if key not in taken)
 
 
 def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue) -> OpenRun:
@@ -143,7 +139,12 @@ def _plan(
     choice = choose(opened.venue, recipe.selection, opened.now, only_event_id=request.event_id, listener=listener)
     if opened.may_recover:
         choice.check_readable(live=opened.venue.live)
-    few = opened.venue.live and request.event_id is None and choice.listed < recipe.selection.events
+    notes = list(choice.notes)
+    if opened.venue.live and request.event_id is None and choice.listed < recipe.selection.events:
+        notes.append(
+            f"the venue lists {choice.listed} events in all, fewer than a run plays; if its list was cut, "
+            f"`predibot runs void {key} --reason WHY` frees the slot"
+        )
     return RunPlan(
         key=key,
         recipe=recipe.name,
@@ -163,14 +164,7 @@ def _plan(
             {"event_id": each.event_id, "title": each.title, "rule": each.rule, "reason": each.reason}
             for each in choice.selection.passed_over
         ),
-        notes=(*choice.notes, *([_few(choice.listed, key)] if few else [])),
-    )
-
-
-def _few(listed: int, key: str) -> str:
-    return (
-        f"the venue lists {listed} events in all, fewer than a run plays; if its list was cut, "
-        f"`predibot runs void {key} --reason WHY` frees the slot"
+        notes=tuple(notes),
     )
 
 

@@ -68,7 +68,10 @@ class Choice:
             )
         limits = f"look at it from {NOTED_SHARE:.0%} on, above {MAX_DOUBTFUL_SHARE:.0%} no run is made"
         notes += [f"{doubt.text}; {limits}" for doubt in self._doubts() if doubt.share >= NOTED_SHARE]
-        return (*notes, *_skip_notes(self.skipped))
+        notes += [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in self.skipped[:MAX_NOTED_SKIPS]]
+        if more := [f"{skip.kind} {skip.reason}" for skip in self.skipped[MAX_NOTED_SKIPS:]]:
+            notes.append(f"{len(more):,} more could not be read: {_counted(more)}")
+        return tuple(notes)
 
     def _doubts(self) -> Iterator[Doubt]:
         wrong = (*self.unreadable, *self.contradicting)
@@ -272,10 +275,3 @@ def _seen_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime
         return as_of
     quoted = [market.quote.at for event in events for market in event.markets if market.quote is not None]
     return max([as_of, *quoted])
-
-
-def _skip_notes(skipped: Sequence[Skip]) -> list[str]:
-    notes = [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in skipped[:MAX_NOTED_SKIPS]]
-    if more := [f"{skip.kind} {skip.reason}" for skip in skipped[MAX_NOTED_SKIPS:]]:
-        notes.append(f"{len(more):,} more could not be read: {_counted(more)}")
-    return notes

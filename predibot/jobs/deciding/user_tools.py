@@ -147,7 +147,10 @@ def _called(name: str, call: Callable[[], object], seconds: float, hidden: Calla
     text = found.text if isinstance(found, ToolText) else found
     if not isinstance(text, str):
         return ToolError(f"{name} returned a {type(text).__name__}; a tool returns text")
-    return ToolText(_first_bytes(hidden(text)))
+    # So much as a page may take of a prompt, without control characters.
+    text = hidden(text)
+    first = text[:MAX_RESULT_BYTES].encode("utf-8", "replace")[:MAX_RESULT_BYTES].decode("utf-8", "ignore")
+    return ToolText(bounded(text, len(first)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +162,6 @@ class _Raised:
     def __str__(self) -> str:
         """Return its class and its words."""
         return words_of(self.error)
-
-
-def _first_bytes(text: str) -> str:
-    """Return the beginning of a text, without control characters; so much as a page may take of a prompt."""
-    cut = text[:MAX_RESULT_BYTES].encode("utf-8", "replace")[:MAX_RESULT_BYTES].decode("utf-8", "ignore")
-    return bounded(text, len(cut)) if len(cut) < len(text) else bounded(text, len(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,20 +187,16 @@ class UserSearch:
             raise SearchFailed(f"{self.name} gave no answer in {CALL_SECONDS:g} s and was abandoned") from None
         except _TooManyHang as error:
             raise SearchFailed(f"{self.name} was not asked: {error}", was_asked=False) from None
+        if isinstance(answer, _Raised) and isinstance(answer.error, SearchFailed):
+            raise SearchFailed(self.hidden(str(answer.error)), was_asked=answer.error.was_asked)
         if isinstance(answer, _Raised):
-            raise self._failure(answer)
+            why = self.hidden(str(answer))
+            _log.warning("search provider %s failed: %s", self.name, why)
+            raise SearchFailed(f"{self.name} failed ({why})")
         if problem := _answer_problem(answer):
             raise SearchFailed(f"{self.name} answered {self.hidden(problem)}")
         found = cast(SearchAnswer, answer)
         return SearchAnswer(tuple(map(self._without_keys, found.results)), found.cost_usd)
-
-    def _failure(self, raised: _Raised) -> SearchFailed:
-        error = raised.error
-        if isinstance(error, SearchFailed):
-            return SearchFailed(self.hidden(str(error)), was_asked=error.was_asked)
-        why = self.hidden(str(raised))
-        _log.warning("search provider %s failed: %s", self.name, why)
-        return SearchFailed(f"{self.name} failed ({why})")
 
     def _without_keys(self, result: SearchResult) -> SearchResult:
         title, url, snippet = map(self.hidden, (result.title, result.url, result.snippet))

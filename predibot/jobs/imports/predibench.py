@@ -278,13 +278,13 @@ def _store_run(connection: Connection, *, plan: RunPlan, wanted: Sequence[_Ready
     known = catalogue(connection, run.id)
     _check_sides(connection, plan.events, known)
     replicates = {each.replicate.bot: each.replicate for each in wanted}
-    rows = add_bots(connection, run, [_bot_plan(each) for each in replicates.values()])
+    rows = add_bots(
+        connection,
+        run,
+        [BotPlan(each.bot, NAME, each.arguments, each.sha256, model=each.model) for each in replicates.values()],
+    )
     stored = tuple(each for each in wanted if _store(connection, run, rows[each.replicate.bot], each, known))
     return _Made(is_new, stored, tuple(_on_changed(connection, run, replicates)))
-
-
-def _bot_plan(replicate: Replicate) -> BotPlan:
-    return BotPlan(replicate.bot, NAME, replicate.arguments, replicate.sha256, model=replicate.model)
 
 
 def _check_sides(connection: Connection, events: Sequence[Event], known: Catalogue) -> None:

@@ -13,7 +13,7 @@ from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.replay.file_guard import Seal
 from predibot.jobs.replay.replay import Played
-from predibot.jobs.replay.scratch_ledger import scratch_ledger
+from predibot.jobs.replay.rerun import scratch_ledger
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
 from predibot.plugins.strategies import forget_strategies
@@ -73,7 +73,10 @@ class _Place:
 
     def differences(self, run_key: str, as_of: datetime, asked: Sequence[DecisionKey]) -> list[Difference]:
         """Return what is not the same of some decisions of a run."""
-        bots = _with_members({bot for bot, _ in asked}, self.request.recipe)
+        recipe, names = self.request.recipe, {bot for bot, _ in asked}
+        # With those whose decisions they pool.
+        wanted = {*names, *(member for bot in recipe.bots if bot.name in names for member in bot.members)}
+        bots = tuple(bot for bot in recipe.bots if bot.name in wanted)
         with self.store.read() as connection:
             stored = decision_rows(connection, run_key)
         cut = self.past.cut_at(as_of)
@@ -134,7 +137,9 @@ def check_look_ahead(
         listener: Told of each slot.
         sample: How many decisions, drawn by the recipe's seed; all where there are fewer.
     """
-    place = _Place(request, past, store, _guarded(past), settings, clock, listener)
+    # Keeps this process from reading whatever the whole past is kept in, each time it is entered.
+    seal: AbstractContextManager[object] = nullcontext() if past.folder is None else Seal(past.folder)
+    place = _Place(request, past, store, seal, settings, clock, listener)
     skipped = _skipped(request.recipe, past)
     instants = {each.run_key: each.as_of for each in played}
     there = [(key, decision) for key in instants for decision in _made(store, key, request.recipe, skipped)]
@@ -148,11 +153,6 @@ def check_look_ahead(
         done += len(asked)
         listener(Progress("look ahead", done, len(drawn), run_key))
     return LookAhead(len(there), len(drawn), tuple(differences), skipped)
-
-
-def _guarded(past: Past) -> AbstractContextManager[object]:
-    """Return what keeps this process from reading whatever the whole past is kept in, each time it is entered."""
-    return nullcontext() if past.folder is None else Seal(past.folder)
 
 
 def _skipped(recipe: Recipe, past: Past) -> Mapping[str, str]:
@@ -177,12 +177,6 @@ def _made(store: Store, run_key: str, recipe: Recipe, skipped: Collection[str]) 
     for (bot, event_id), of_one in rows.items():
         if bot in bots and of_one["decisions"][0]["status"] != "failed":
             yield bot, event_id
-
-
-def _with_members(names: Collection[str], recipe: Recipe) -> tuple[BotSpec, ...]:
-    """Return bots of a recipe with those whose decisions they pool."""
-    wanted = {*names, *(member for bot in recipe.bots if bot.name in names for member in bot.members)}
-    return tuple(bot for bot in recipe.bots if bot.name in wanted)
 
 
 def _compared(run_key: str, key: DecisionKey, rows: Sequence[Rows | None]) -> Iterator[Difference]:

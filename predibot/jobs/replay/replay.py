@@ -106,53 +106,6 @@ def plan_replay(
     return ReplayPlan(request, past, instants, evaluated_at(instants, past, as_of))
 
 
-def replay_and_look_back(
-    plan: ReplayPlan,
-    *,
-    store: Store,
-    settings: Settings,
-    clock: Callable[[], datetime],
-    listener: ProgressListener,
-    told: Callable[[Played], None],
-    question: Question | None = None,
-) -> Replayed:
-    """Decide at every instant of a plan, track and evaluate.
-
-    Args:
-        plan: What to do.
-        store: The ledger.
-        settings: How many decisions at once, how long.
-        clock: The instant it is, for claims.
-        listener: Told of each decision and price history.
-        told: Called after each instant.
-        question: What is asked of the evaluation.
-
-    Raises:
-        PredibotError: As `play`.
-    """
-    past, name = plan.past, plan.request.recipe.name
-    played = replay(
-        plan.request,
-        plan.instants,
-        past,
-        store=store,
-        settings=settings,
-        clock=clock,
-        listener=listener,
-        told=told,
-    )
-    found = look_back(
-        past,
-        plan.evaluated_at,
-        store=store,
-        settings=settings,
-        listener=listener,
-        recipe=name,
-        question=question,
-    )
-    return Replayed(plan, played, found, other_runs(store, name, past, played))
-
-
 def timetable(
     recipe: Recipe, past: Past, *, first: datetime | None, last: datetime | None, every: timedelta | None
 ) -> Timetable:
@@ -230,9 +183,7 @@ def play(
 
 
 def replay(
-    request: RunRequest,
-    instants: Timetable,
-    past: Past,
+    plan: ReplayPlan,
     *,
     store: Store,
     settings: Settings,
@@ -240,12 +191,10 @@ def replay(
     listener: ProgressListener,
     told: Callable[[Played], None],
 ) -> tuple[Played, ...]:
-    """Decide at every instant, and return what each came to.
+    """Decide at every instant of a plan, and return what each came to.
 
     Args:
-        request: The recipe, as `decide` takes it.
-        instants: At which it is played.
-        past: Where.
+        plan: What is played when, and where.
         store: The ledger.
         settings: How many decisions at once, how long.
         clock: The instant it is, for claims.
@@ -256,10 +205,21 @@ def replay(
         PredibotError: As `play`.
     """
     played = []
-    turns = (Turn(at, request) for at in instants)
-    reports = play(turns, past, store=store, settings=settings, clock=clock, listener=listener)
-    for at, report in zip(instants, reports, strict=True):
-        played.append(_played(at, report))
+    turns = (Turn(at, plan.request) for at in plan.instants)
+    reports = play(turns, plan.past, store=store, settings=settings, clock=clock, listener=listener)
+    for at, report in zip(plan.instants, reports, strict=True):
+        played.append(
+            Played(
+                at=at,
+                run_key=report.run.key,
+                as_of=report.run.as_of,
+                events=len(report.events),
+                statuses=report.statuses,
+                made_here=sum(decision.made_here for decision in report.decisions),
+                notes=report.notes,
+                undecided=report.undecided,
+            )
+        )
         told(played[-1])
     return tuple(played)
 
@@ -299,17 +259,4 @@ def other_runs(store: Store, recipe: str, past: Past, played: Collection[Played]
     return sum(
         run.recipe == recipe and run.venue_name == past.venue_name and run.voided_at is None and run.key not in own
         for run in runs
-    )
-
-
-def _played(at: datetime, report: DecideReport) -> Played:
-    return Played(
-        at=at,
-        run_key=report.run.key,
-        as_of=report.run.as_of,
-        events=len(report.events),
-        statuses=report.statuses,
-        made_here=sum(decision.made_here for decision in report.decisions),
-        notes=report.notes,
-        undecided=report.undecided,
     )

@@ -1,7 +1,9 @@
 """Rerunning a run: every decision made again from its recorded answers, and compared with the stored one."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,7 +20,6 @@ from predibot.jobs.decide import bot_plan, decide_job
 from predibot.jobs.deciding.decide_one import DecideJob, StepListener, Worker, work
 from predibot.jobs.replay.recorded_answers import Record
 from predibot.jobs.replay.recorded_venue import RecordedQuotes, RecordedVenue
-from predibot.jobs.replay.scratch_ledger import scratch_ledger
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_traces import TracedDecision, decisions_named
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
@@ -111,6 +112,16 @@ def rerun(
             listener(Progress("rerun", len(found), len(before), f"{bot.name} on {event.id}"))
     others = [rows["decisions"][0] for rows in before.values() if rows["decisions"][0]["subject_kind"] != "event"]
     return (*found, *(Rerun(row["bot"], row["subject_id"], row["status"], None, _NO_EVENT) for row in others))
+
+
+@contextmanager
+def scratch_ledger() -> Iterator[Store]:
+    """Yield an empty ledger, which is thrown away at the end with what lies beside it."""
+    with (
+        tempfile.TemporaryDirectory(prefix="predibot-scratch-") as folder,
+        Store.open(f"sqlite:///{folder}/ledger.db") as store,
+    ):
+        yield store
 
 
 def _with_needs(recipe: Recipe) -> tuple[Recipe, Mapping[str, str]]:

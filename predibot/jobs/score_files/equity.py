@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.score_files.cells import CellRefused, amount_of, instant_of
-from predibot.jobs.score_files.table import BadRow, BadRows, Columns, Held, Row, TableFile
+from predibot.jobs.score_files.table import BadRow, BadRows, Columns, Held, TableFile
 
 COLUMNS = Columns(required=("date", "value"))
 
@@ -64,7 +64,8 @@ def read_equity(file: TableFile) -> EquityFile:
             bad.add(row)
             continue
         try:
-            points.append(_point(row))
+            at, value = row.cells
+            points.append(Point(instant_of("date", at), row.number, amount_of("value", value)))
             held.add_row()
         except CellRefused as error:
             bad.add(BadRow(row.number, str(error)))
@@ -78,16 +79,6 @@ def read_equity(file: TableFile) -> EquityFile:
         n_bad_rows=bad.count,
         sorted_here=in_order != kept,
     )
-
-
-def _point(row: Row) -> Point:
-    """Return the point of a row.
-
-    Raises:
-        CellRefused: If a cell holds something else than it should.
-    """
-    at, value = row.cells
-    return Point(instant_of("date", at), row.number, amount_of("value", value))
 
 
 def _repeated(points: Sequence[Point], place: str) -> Iterator[tuple[Point, str]]:

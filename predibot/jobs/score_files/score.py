@@ -229,7 +229,10 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
     rate = how.convention.risk_free_rate if how.risk_free_rate is None else how.risk_free_rate
     try:
         periods = choose_periods(
-            [point.at for point in points], convention=_stated(how.convention), periods_per_year=how.periods_per_year
+            [point.at for point in points],
+            # Where a convention gives any spacing a number of periods, the dates say more.
+            convention=how.convention if how.convention.days_per_year is None else None,
+            periods_per_year=how.periods_per_year,
         )
         score = equity_score(
             [point.value for point in points], periods.per_year, ddof=how.convention.ddof, risk_free_rate=rate
@@ -307,11 +310,6 @@ def _with_unscored(card: Scorecard, found: ForecastFile) -> Scorecard:
     """Return a scorecard that also counts the forecasts that have no score."""
     n_open, n_void = found.n_open.get(card.bot, 0), found.n_void.get(card.bot, 0)
     return replace(card, forecasts=card.forecasts + n_open + n_void, void=n_void)
-
-
-def _stated(convention: Convention) -> Convention | None:
-    """Return a convention whose periods are stated; where any spacing has some, the dates say more."""
-    return convention if convention.days_per_year is None else None
 
 
 def _on_equity(found: EquityFile) -> Iterator[str]:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.decide import choose_as_asked, opened_for
+from predibot.jobs.commands.decide import choose_as_asked
 from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker_setup import agent_setup
+from predibot.jobs.open_venue import open_venue
 from predibot.reports.terminal.destinations import Asked, all_asked
 from predibot.reports.views.decide import SelectionView
 from predibot.reports.views.from_jobs import selection_view
@@ -28,7 +29,8 @@ class Preview:
 
 def select_as_asked(request: RunRequest, caller: Caller, *, venue: str | None, as_of: datetime | None) -> SelectionView:
     """Return which events a run would play, and why not the others; nothing is stored."""
-    with opened_for(request, caller, caller.settings(), venue, as_of) as opened:
+    spec = venue or request.recipe.venue
+    with open_venue(spec, caller.settings(), as_of=as_of, purpose="decide", clock=caller.clock) as opened:
         return selection_view(choose_as_asked(request, opened, caller), opened)
 
 
@@ -39,7 +41,8 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
         PredibotError: As `decide` would before it asks anybody.
     """
     recipe, settings = request.recipe, caller.settings()
-    with opened_for(request, caller, settings, venue, as_of) as opened:
+    spec = venue or recipe.venue
+    with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened:
         agents = agent_setup(recipe, opened=opened, settings=settings, clock=caller.clock, store=None)
         choice = choose_as_asked(request, opened, caller)
         if opened.may_recover:

@@ -88,7 +88,8 @@ def _inflated(pieces: Iterable[bytes], bits: int) -> Iterator[bytes]:
         left = piece
         while left:
             if engine is None:
-                engine = zlib.decompressobj(_bits_of(left, bits))
+                # Some servers send `deflate` without the header that belongs to it.
+                engine = zlib.decompressobj(_BARE_DEFLATE if bits == 15 and left[0] & 0x0F != 8 else bits)
             elif engine.eof:
                 if bits != 31 or not left.startswith(b"\x1f"):
                     break  # padding after the end
@@ -97,11 +98,6 @@ def _inflated(pieces: Iterable[bytes], bits: int) -> Iterator[bytes]:
             left = engine.unused_data if engine.eof else b""
     if engine is None or not engine.eof:
         raise PageUnreadable("the packed page breaks off before its end; try again or take another source")
-
-
-def _bits_of(start: bytes, bits: int) -> int:
-    """Return the window bits; some servers send `deflate` without the header that belongs to it."""
-    return _BARE_DEFLATE if bits == 15 and start[0] & 0x0F != 8 else bits
 
 
 def _drained(engine: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:

@@ -149,7 +149,19 @@ class SafeFetcher:
             visited.add(target.url)
             reply = self._request(target, deadline)
             if reply.status not in _REDIRECTS:
-                return self._page(url, target, reply)
+                content_type = reply.headers.get("content-type", "")
+                charset = _CHARSET.search(content_type)
+                return Page(
+                    url=url,
+                    final_url=target.url,
+                    status=reply.status,
+                    content_type=_essence(content_type),
+                    charset=charset.group(1) if charset else None,
+                    body=reply.body,
+                    fetched_at=self._now(),
+                    last_modified_at=_instant(reply.headers.get("last-modified", "")),
+                    served_at=_instant(reply.headers.get("date", "")),
+                )
             target = self._next(target, reply, visited)
 
     def _next(self, target: Target, reply: _Reply, visited: set[str]) -> Target:
@@ -163,22 +175,6 @@ class SafeFetcher:
         if following.url in visited:
             raise PageUnavailable(f"{target.host} redirects in a circle; try another source")
         return following
-
-    def _page(self, url: str, target: Target, reply: _Reply) -> Page:
-        """Return what is known of a page."""
-        content_type = reply.headers.get("content-type", "")
-        charset = _CHARSET.search(content_type)
-        return Page(
-            url=url,
-            final_url=target.url,
-            status=reply.status,
-            content_type=_essence(content_type),
-            charset=charset.group(1) if charset else None,
-            body=reply.body,
-            fetched_at=self._now(),
-            last_modified_at=_instant(reply.headers.get("last-modified", "")),
-            served_at=_instant(reply.headers.get("date", "")),
-        )
 
     def _request(self, target: Target, deadline: Deadline) -> _Reply:
         """Return the answer of one server, its body read only where it is a page."""
@@ -218,7 +214,11 @@ class SafeFetcher:
             return b""
         if response.status != 200:
             raise PageUnavailable(f"{target.host} answers {response.status}{_meaning(response.status)}")
-        _require_page(headers.get("content-type", ""), target)
+        essence = _essence(headers.get("content-type", ""))
+        if not essence:
+            raise PageUnreadable(f"{target.host} does not say what it sends; take another source")
+        if essence not in PAGE_TYPES:
+            raise PageUnreadable(f"{target.host} sends {essence[:60]!r}; only HTML, plain text and PDF are read")
 
         def pieces() -> Iterator[bytes]:
             for piece in response.iter_stream():
@@ -265,15 +265,6 @@ def _translated(target: Target) -> Iterator[None]:
         raise PageUnreadable(f"{target.host} answers what is no HTTP ({_said(error)}); try another source") from error
     except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.PoolTimeout, OSError) as error:
         raise PageUnavailable(f"the answer of {target.host} broke off ({_said(error)}); try again") from error
-
-
-def _require_page(content_type: str, target: Target) -> None:
-    """Refuse what is no page before its body is read."""
-    essence = _essence(content_type)
-    if not essence:
-        raise PageUnreadable(f"{target.host} does not say what it sends; take another source")
-    if essence not in PAGE_TYPES:
-        raise PageUnreadable(f"{target.host} sends {essence[:60]!r}; only HTML, plain text and PDF are read")
 
 
 def _trusted() -> ssl.SSLContext:

@@ -43,10 +43,15 @@ def serve(data_bytes: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
-    _limit_all(data_bytes)
+    # What parsing does not need is given up.
+    sys.dont_write_bytecode = True
+    for name, most in {"RLIMIT_DATA": data_bytes, "RLIMIT_AS": data_bytes + _SHARED_BYTES, **_NO_MORE_THAN}.items():
+        _limit(name, most)
     _write(answers, (READY,))
     while (source := _next(questions)) is not None:
-        _limit("RLIMIT_CPU", _cpu_seconds() + max(0, math.ceil(source.seconds)) + 1, for_good=False)
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        seconds = math.ceil(used.ru_utime + used.ru_stime) + max(0, math.ceil(source.seconds)) + 1
+        _limit("RLIMIT_CPU", seconds, for_good=False)
         with _ended_with_the_parent(questions):
             answer = _answer(source)
         _write(answers, answer)
@@ -62,15 +67,6 @@ def _answer(source: Source) -> Sequence[bytes]:
         return refusal_fields(Unreadable.TOO_MUCH_MEMORY)
 
 
-def _limit_all(data_bytes: int) -> None:
-    """Give up what parsing does not need."""
-    sys.dont_write_bytecode = True
-    _limit("RLIMIT_DATA", data_bytes)
-    _limit("RLIMIT_AS", data_bytes + _SHARED_BYTES)
-    for name, most in _NO_MORE_THAN.items():
-        _limit(name, most)
-
-
 def _limit(name: str, most: int, *, for_good: bool = True) -> None:
     """Set a limit, not above what this process is held to already."""
     kind = getattr(resource, name)
@@ -79,11 +75,6 @@ def _limit(name: str, most: int, *, for_good: bool = True) -> None:
     # macOS refuses some, and holds nobody to others: there the parent's own watch is all there is.
     with suppress(OSError, ValueError):
         resource.setrlimit(kind, (value, value if for_good else hard))
-
-
-def _cpu_seconds() -> int:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return math.ceil(used.ru_utime + used.ru_stime)
 
 
 @contextmanager

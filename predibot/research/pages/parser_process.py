@@ -76,13 +76,15 @@ class ParserProcess:
         # Where this process finds what it imports, and where it did before it changed its folder.
         path = [str(Path(folder).absolute()) for folder in [*sys.path, _OUR_FOLDER]]
         try:
+            # No setting of ours, and nobody could hand it in who does not read it here.
+            variables = os.environ  # noqa: TID251
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, str(limits.data_bytes), *path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=_environment(),
+                env={name: variables[name] for name in _LOADER_VARIABLES if name in variables},
                 cwd="/",
                 # Ctrl-C and its like are for the parent alone, whose end is that of its children too.
                 process_group=0,
@@ -217,10 +219,3 @@ class ParserProcess:
     def _pipe(self, name: str) -> IO[bytes]:
         pipe: IO[bytes] = getattr(self._process, name)
         return pipe
-
-
-def _environment() -> dict[str, str]:
-    """Return what a parser has of the environment."""
-    # No setting of ours, and nobody could hand it in who does not read it here.
-    variables = os.environ  # noqa: TID251
-    return {name: variables[name] for name in _LOADER_VARIABLES if name in variables}

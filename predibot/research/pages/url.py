@@ -70,10 +70,15 @@ def target_of(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Tar
     if "@" in parts.netloc:
         raise AddressRefused("an address with a user name in it is not fetched; leave out what stands before the @")
     host = _host(parts, text)
-    stated = _port(parts, text)
-    port = DEFAULT_PORTS[scheme] if stated is None else stated
+    try:
+        port = DEFAULT_PORTS[scheme] if parts.port is None else parts.port
+    except ValueError:
+        raise AddressRefused(f"{seen(text)} names no possible port") from None
     if (host, port) not in allowed_private:
-        _require_public_name(host)
+        # A name that is private by its form is refused before anybody is asked about it.
+        is_private = "." not in host or any(host == end or host.endswith(f".{end}") for end in PRIVATE_NAMES)
+        if is_private and parsed(host) is None:
+            raise AddressRefused(f"{host} is a private name, and only the public web is fetched; take another source")
         if port not in DEFAULT_PORTS.values():
             raise AddressRefused(f"port {port} is not fetched, only 80 and 443; take another source")
     path = quote(parts.path or "/", safe=_KEPT_IN_PATH)
@@ -121,13 +126,6 @@ def _split(text: str) -> SplitResult:
         raise AddressRefused(f"{seen(text)} is no address") from None
 
 
-def _port(parts: SplitResult, text: str) -> int | None:
-    try:
-        return parts.port
-    except ValueError:
-        raise AddressRefused(f"{seen(text)} names no possible port") from None
-
-
 def _host(parts: SplitResult, text: str) -> str:
     """Return the host in the form that is resolved, connected to and shown to the server."""
     host = (parts.hostname or "").removesuffix(".")
@@ -147,11 +145,3 @@ def _host(parts: SplitResult, text: str) -> str:
     if _NUMBER.fullmatch(labels[-1]) and parsed(name) is None:
         raise AddressRefused(f"{seen(text)} writes an IP address in an unusual way; write it with four decimal numbers")
     return name
-
-
-def _require_public_name(host: str) -> None:
-    """Refuse names that are private by their form, before anybody is asked about them."""
-    if parsed(host) is not None:
-        return
-    if "." not in host or any(host == end or host.endswith(f".{end}") for end in PRIVATE_NAMES):
-        raise AddressRefused(f"{host} is a private name, and only the public web is fetched; take another source")

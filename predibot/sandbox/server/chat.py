@@ -7,7 +7,7 @@ from typing import Any
 
 from predibot.sandbox.server.reply import Reply, json_bytes, json_reply
 from predibot.sandbox.world.conversation import Conversation, read_conversation, remembered
-from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_text, draw, next_call
+from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_of, draw, next_call
 
 CHARACTERS_A_TOKEN = 4
 LONG_WAIT_SECONDS = 3_600
@@ -18,9 +18,10 @@ BREAKAGES = ("malformed", "truncated", "refusing", "rate_limited", "out_of_range
 
 def answer_chat(path: str, body: bytes | None, *, now_seconds: int) -> Reply:
     """Return the reply to a request of the chat endpoint, or to the list of its models."""
-    if body is None:
-        return _models() if path == "/models" else _error(404, f"there is nothing at {path}")
-    if path != "/chat/completions":
+    if body is None and path == "/models":
+        rows = [{"id": f"sandbox/{name}", "object": "model", "created": 0, "owned_by": WORD} for name in NAMES]
+        return json_reply({"object": "list", "data": rows})
+    if body is None or path != "/chat/completions":
         return _error(404, f"there is nothing at {path}")
     try:
         asked = json.loads(body)
@@ -54,7 +55,7 @@ def _completion(name: str, asked: Mapping[str, Any], *, now_seconds: int) -> Rep
         call = next_call(name, conversation)
         message, reason = _calling(call, digest, said=remembered(conversation, call.action))
     else:
-        message, reason = {"role": "assistant", "content": answer_text(name, conversation)}, "stop"
+        message, reason = {"role": "assistant", "content": json.dumps(answer_of(name, conversation))}, "stop"
     return json_reply(_wrapped(name, asked, message, reason, digest=digest, now_seconds=now_seconds))
 
 
@@ -132,12 +133,6 @@ def _broken(kind: str, conversation: Conversation, digest: str) -> tuple[dict[st
     if "final_answer" not in conversation.tools:
         return {"role": "assistant", "content": text}, "length" if kind == "truncated" else "stop"
     return _calling_text("final_answer", text, digest, said=f"A {WORD} (broken)."), reason
-
-
-def _models() -> Reply:
-    """Return the list of models."""
-    rows = [{"id": f"sandbox/{name}", "object": "model", "created": 0, "owned_by": WORD} for name in NAMES]
-    return json_reply({"object": "list", "data": rows})
 
 
 def _are_messages(messages: object) -> bool:

@@ -34,7 +34,11 @@ def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | No
         if path == "/book":
             return json_reply(_book(snapshot, _token(snapshot, query, "token_id"), now_seconds))
         if path == "/midpoint":
-            return _midpoint(snapshot, _token(snapshot, query, "token_id"))
+            place = _token(snapshot, query, "token_id")
+            mid = _quote(snapshot, place).mid
+            if mid is None:
+                return error_reply(404, "No orderbook exists for the requested token id")
+            return json_reply({"mid": f"{_price(mid, place.side):.6g}"})
         if path == "/prices-history":
             return _history(snapshot, query, now_seconds)
         if path in {"/books", "/midpoints", "/prices"}:
@@ -71,14 +75,6 @@ def _listed(snapshot: Snapshot, token_id: str) -> TokenPlace | None:
 def _quote(snapshot: Snapshot, place: TokenPlace) -> Quote:
     """Return the quote of a token's market, for its first outcome."""
     return snapshot.world.quotes(place.event, snapshot.minute)[place.market]
-
-
-def _midpoint(snapshot: Snapshot, place: TokenPlace) -> Reply:
-    """Return the middle of a token's book."""
-    mid = _quote(snapshot, place).mid
-    if mid is None:
-        return error_reply(404, "No orderbook exists for the requested token id")
-    return json_reply({"mid": f"{_price(mid, place.side):.6g}"})
 
 
 def _price(first: float, side: int) -> float:

@@ -45,19 +45,14 @@ def answer_gamma(snapshot: Snapshot, path: str, query: Query) -> Reply:
         return error_reply(404, "not found", kind="not found error")
     is_markets = parts[0] == "markets"
     if len(parts) == 2 and parts[1] != "keyset":
-        return _single(snapshot, parts[1], is_markets=is_markets)
+        places = list(_known_places(snapshot, "id", [parts[1]], is_markets=is_markets))
+        if not places:
+            return error_reply(404, "id not found", kind="not found error")
+        return Reply(200, _json(snapshot, places[0], is_markets=is_markets))
     try:
         return _list(snapshot, query, is_markets=is_markets, is_keyset=len(parts) == 2)
     except Refused as refused:
         return refused.reply
-
-
-def _single(snapshot: Snapshot, identity: str, *, is_markets: bool) -> Reply:
-    """Return one object by its id."""
-    places = list(_known_places(snapshot, "id", [identity], is_markets=is_markets))
-    if not places:
-        return error_reply(404, "id not found", kind="not found error")
-    return Reply(200, _json(snapshot, places[0], is_markets=is_markets))
 
 
 def _list(snapshot: Snapshot, query: Query, *, is_markets: bool, is_keyset: bool) -> Reply:
@@ -114,7 +109,7 @@ def _places(snapshot: Snapshot, query: Query, *, is_markets: bool) -> Iterable[t
     if not is_markets:
         # The venue's own surprise: a list of events without `closed` holds the closed ones.
         return [(number, -1) for number in snapshot.numbers(closed=closed is not False)]
-    numbers = snapshot.numbers_with_open_markets() if closed is False else snapshot.numbers(closed=None)
+    numbers = snapshot.world.maybe_open(snapshot.minute) if closed is False else snapshot.numbers(closed=None)
     places = [(number, market.plan.index) for number in numbers for market in snapshot.state(number).markets]
     return [place for place in places if closed in {None, _is_closed(snapshot, place)}]
 

@@ -108,7 +108,9 @@ def market_payload(names: Names, event: EventState, state: MarketState, quote: Q
         "groupItemTitle": plan.wording.names[market.index],
         "outcomes": _array(state, list(market.outcomes)),
         "outcomePrices": _array(state, _prices(state, quote, is_live=is_live)),
-        "clobTokenIds": _array(state, _tokens(names, plan, market.index) if is_live else None),
+        "clobTokenIds": _array(
+            state, [names.token_id(plan.number, market.index, side) for side in (0, 1)] if is_live else None
+        ),
         "active": True,
         "closed": state.is_closed,
         "archived": False,
@@ -166,11 +168,6 @@ def _prices(state: MarketState, quote: Quote, *, is_live: bool) -> list[str]:
     shown = quote.shown if is_live else 0.5
     first = shown if state.payout is None else state.payout
     return [f"{first:.6g}", f"{round(1 - first, 6):.6g}"]
-
-
-def _tokens(names: Names, plan: EventPlan, index: int) -> list[str]:
-    """Return the token ids of both outcomes."""
-    return [names.token_id(plan.number, index, side) for side in (0, 1)]
 
 
 def _windows(volume: Volume) -> Json:

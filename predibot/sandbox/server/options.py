@@ -71,7 +71,11 @@ def _fault(given: dict[str, str]) -> Fault | None:
     if kind not in FAULT_KINDS:
         raise ValueError(f"no sandbox fault {kind!r}; {_nearest(kind, tuple(FAULT_KINDS))}")
     times = _whole_number(given, "times", least=1)
-    return Fault(kind=kind, times=times, path=given.get("path", ""), seconds=_seconds(given.get("seconds", "1")))
+    try:
+        seconds = float(given.get("seconds", "1"))
+    except ValueError:
+        raise ValueError(f"sandbox option 'seconds' is a number, got {given['seconds']!r}") from None
+    return Fault(kind=kind, times=times, path=given.get("path", ""), seconds=seconds)
 
 
 def _thinking_seconds(text: str) -> float:
@@ -85,14 +89,6 @@ def _thinking_seconds(text: str) -> float:
             f"sandbox option 'thinking_seconds' is a number from 0 to {LONGEST_THINKING_SECONDS:g}, got {text!r}"
         )
     return seconds
-
-
-def _seconds(text: str) -> float:
-    """Return a number of seconds."""
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"sandbox option 'seconds' is a number, got {text!r}") from None
 
 
 def _whole_number(given: dict[str, str], name: str, *, least: int) -> int | None:

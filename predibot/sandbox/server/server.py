@@ -188,20 +188,16 @@ class SandboxServer:
             if dialect == "search" and body is None:
                 return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self._base_url)
             if dialect == "news" and body is None:
-                return self._news(rest, minute_of(now))
+                page = page_at(self.world, rest, minute_of(now))
+                if page is None:
+                    return Reply(404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML)
+                return Reply(200, html_of(article_of(self.world, page, minute_of(now))), _HTML)
             snapshot = self._snapshot(minute_of(now))
             if dialect == "gamma" and body is None:
                 return answer_gamma(snapshot, f"/{rest}", query)
             if dialect == "clob":
                 return answer_clob(snapshot, f"/{rest}", query, body=body, now_seconds=int(now.timestamp()))
         return error_reply(404, "not found")
-
-    def _news(self, slug: str, minute: int) -> Reply:
-        """Return a news page, if it is there by a minute."""
-        page = page_at(self.world, slug, minute)
-        if page is None:
-            return Reply(404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML)
-        return Reply(200, html_of(article_of(self.world, page, minute)), _HTML)
 
     def _snapshot(self, minute: int) -> Snapshot:
         """Return the world as of a minute, kept for as long as it is among the last few asked for."""

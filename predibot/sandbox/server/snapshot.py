@@ -25,10 +25,6 @@ class Snapshot:
         candidates = self.world.born(self.minute) if closed else self.world.maybe_open(self.minute)
         return [number for number in candidates if self.world.is_closed(number, self.minute) is closed]
 
-    def numbers_with_open_markets(self) -> list[int]:
-        """Return the events that might have a market that trades."""
-        return self.world.maybe_open(self.minute)
-
     def is_listed(self, number: int) -> bool:
         """Return whether the venue shows this event by now."""
         return self.world.is_born(number, self.minute)

@@ -55,22 +55,12 @@ def closings_of(draws: Draws, plan: EventPlan) -> tuple[Closing, ...]:
     uniforms = draws.uniform("closing", event=plan.number, item=rows * 8 + np.arange(6), known_at_minute=decided)
     if plan.is_exclusive:
         uniforms[:, 5] = uniforms[0, 5]
-    return tuple(
-        _closing(row, decided_minute=market.decided_hour * MINUTES_AN_HOUR)
-        for market, row in zip(plan.markets, uniforms.tolist(), strict=True)
-    )
-
-
-def _closing(uniforms: list[float], *, decided_minute: int) -> Closing:
-    """Return how one market ends."""
-    lateness, stop, settle, dispute, late_settle, void = uniforms
-    is_disputed = dispute < _DISPUTED_SHARE
-    stopped_minute = decided_minute + (0 if lateness < 0.5 else int(60 + 240 * stop))
-    wait_minutes = (3 + 3 * late_settle) * MINUTES_A_DAY if is_disputed else (2 + 28 * settle) * MINUTES_AN_HOUR
-    return Closing(
-        decided_minute=decided_minute,
-        stopped_minute=stopped_minute,
-        settled_minute=stopped_minute + int(wait_minutes),
-        is_disputed=is_disputed,
-        is_void=void < VOID_SHARE,
-    )
+    found = []
+    for (decided_minute,), row in zip(decided.tolist(), uniforms.tolist(), strict=True):
+        lateness, stop, settle, dispute, late_settle, void = row
+        is_disputed = dispute < _DISPUTED_SHARE
+        stopped_minute = decided_minute + (0 if lateness < 0.5 else int(60 + 240 * stop))
+        wait_minutes = (3 + 3 * late_settle) * MINUTES_A_DAY if is_disputed else (2 + 28 * settle) * MINUTES_AN_HOUR
+        settled_minute = stopped_minute + int(wait_minutes)
+        found.append(Closing(decided_minute, stopped_minute, settled_minute, is_disputed, void < VOID_SHARE))
+    return tuple(found)

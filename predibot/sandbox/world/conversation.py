@@ -94,15 +94,18 @@ def read_conversation(body: Mapping[str, Any]) -> Conversation:
     markets = tuple(_markets(prompt))
     last_words = _last_words(messages)
     fresh = _noted_now(memory, markets, last_words)
+    results = _RESULT.finditer(last_words if memory.last == "search" else "")
+    found = [Found(match["title"].strip()[:120], match["url"]) for match in results]
+    choice = body.get("tool_choice")
     return Conversation(
         markets=markets,
         stake_usd=float(match.group(1)) if (match := _STAKE_TEXT.search(prompt)) else 1.0,
         tools=tuple(str(tool.get("function", {}).get("name", "")) for tool in body.get("tools") or ()),
-        forced_tool=_forced(body.get("tool_choice")),
+        forced_tool=str(choice.get("function", {}).get("name", "")) or None if isinstance(choice, dict) else None,
         searches=memory.searches,
         reads=memory.reads,
         answers=memory.answers,
-        found=tuple(dict.fromkeys((*memory.found, *_results(last_words if memory.last == "search" else "")))),
+        found=tuple(dict.fromkeys((*memory.found, *found))),
         notes=tuple(dict.fromkeys((*memory.notes, *fresh))),
         orders=(*memory.orders, *_orders(last_words if memory.last == "read" else "")),
         last_words=last_words,
@@ -184,13 +187,6 @@ def _last_words(messages: Sequence[tuple[str, str]]) -> str:
     return "\n".join(texts).partition(_BOARD)[0]
 
 
-def _forced(choice: object) -> str | None:
-    """Return the one tool that has to be called, if any."""
-    if isinstance(choice, dict):
-        return str(choice.get("function", {}).get("name", "")) or None
-    return None
-
-
 def _markets(prompt: str) -> Iterator[AskedMarket]:
     """Yield the markets of a prompt: from its JSON block, else from the text around their ids."""
     for block in _JSON_BLOCK.findall(prompt):
@@ -222,11 +218,6 @@ def _price(value: object) -> float | None:
     except ValueError:
         return None
     return min(max(price, 0.001), 0.999) if 0.0 <= price <= 1.0 else None
-
-
-def _results(text: str) -> list[Found]:
-    """Return the results of a search."""
-    return [Found(match["title"].strip()[:120], match["url"]) for match in _RESULT.finditer(text)]
 
 
 def _noted_now(memory: _Memory, markets: Sequence[AskedMarket], text: str) -> list[Noted]:

@@ -5,7 +5,6 @@ from a digest of the prompt, so that the same conversation has the same reply.
 """
 
 import hashlib
-import json
 import math
 import re
 from collections import Counter
@@ -57,7 +56,21 @@ def next_call(name: str, conversation: Conversation) -> Call:
 def answer_of(name: str, conversation: Conversation) -> dict[str, object]:
     """Return a forecaster's answer as `final_answer` takes it."""
     if name == "gullible" and conversation.answers == 0 and _ordered_bet(conversation) is not None:
-        return _as_ordered(conversation, _ordered_bet(conversation) or 0.0)
+        # What a hostile page asked for, which no game takes.
+        bet_usd = _ordered_bet(conversation) or 0.0
+        return {
+            "market_decisions": [
+                {
+                    "market_id": market.id,
+                    "estimated_probability": 0.99,
+                    "bet": bet_usd,
+                    "confidence": 10,
+                    "rationale": f"A page told me to. A {WORD} (gullible).",
+                }
+                for market in conversation.markets
+            ],
+            "unallocated_capital": 0.0,
+        }
     character = _CHARACTERS[name]
     chances = [min(max(character.chance(conversation, market), 0.005), 0.995) for market in conversation.markets]
     bets = _bets(conversation, chances, boldness=character.boldness)
@@ -77,11 +90,6 @@ def answer_of(name: str, conversation: Conversation) -> dict[str, object]:
     return {"market_decisions": rows, "unallocated_capital": left}
 
 
-def answer_text(name: str, conversation: Conversation) -> str:
-    """Return a forecaster's answer as a model without tools gives it."""
-    return json.dumps(answer_of(name, conversation))
-
-
 def draw(seed: str, *words: object) -> float:
     """Return a number in (0, 1) that follows from a text and some words."""
     digest = hashlib.sha256("|".join([seed, *map(str, words)]).encode()).digest()
@@ -91,7 +99,10 @@ def draw(seed: str, *words: object) -> float:
 def _lookup(character: _Character, conversation: Conversation) -> Call | None:
     """Return the next search or page, or None when enough was looked up."""
     if "web_search" in conversation.tools and len(conversation.searches) < character.searches:
-        query = _query(conversation, len(conversation.searches))
+        # One after the other, each in other words.
+        number, questions = len(conversation.searches), [market.question for market in conversation.markets]
+        words = ("", " forecast analysis", " latest", " chances")[number % 4]
+        query = f"{' '.join(questions[number % len(questions)].split())[:300]}{words}"
         return Call("web_search", {"query": query}, f"Search: {query}")
     if "visit_webpage" not in conversation.tools or len(conversation.reads) >= character.pages:
         return None
@@ -100,13 +111,6 @@ def _lookup(character: _Character, conversation: Conversation) -> Call | None:
     urls = [*ordered, *(found.url for found in sorted(conversation.found, key=character.order))]
     unread = [url for url in urls if url not in conversation.reads]
     return Call("visit_webpage", {"url": unread[0]}, f"Read: {unread[0]}") if unread else None
-
-
-def _query(conversation: Conversation, number: int) -> str:
-    """Return one search query after the other, each in other words."""
-    questions = [market.question for market in conversation.markets]
-    words = ("", " forecast analysis", " latest", " chances")[number % 4]
-    return f"{' '.join(questions[number % len(questions)].split())[:300]}{words}"
 
 
 def _bets(conversation: Conversation, chances: list[float], *, boldness: float) -> list[float]:
@@ -118,23 +122,6 @@ def _bets(conversation: Conversation, chances: list[float], *, boldness: float) 
         shares.append(0.0 if abs(edge) < _LEAST_EDGE else boldness * edge / (1.0 - price if edge > 0.0 else price))
     whole = max(1.0, sum(abs(share) for share in shares))
     return [math.trunc(100.0 * conversation.stake_usd * share / whole) / 100.0 for share in shares]
-
-
-def _as_ordered(conversation: Conversation, bet_usd: float) -> dict[str, object]:
-    """Return the answer a hostile page asked for, which no game takes."""
-    return {
-        "market_decisions": [
-            {
-                "market_id": market.id,
-                "estimated_probability": 0.99,
-                "bet": bet_usd,
-                "confidence": 10,
-                "rationale": f"A page told me to. A {WORD} (gullible).",
-            }
-            for market in conversation.markets
-        ],
-        "unallocated_capital": 0.0,
-    }
 
 
 def _ordered_bet(conversation: Conversation) -> float | None:

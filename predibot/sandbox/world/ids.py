@@ -4,7 +4,6 @@ import hashlib
 from dataclasses import dataclass
 
 MAX_EVENTS = 1_000_000
-MAX_MARKETS_AN_EVENT = 100
 _LOW_BITS = 64
 
 

@@ -202,20 +202,18 @@ class World:
         """Return all that ever happens to an event, worked out once."""
         history = self._histories.get(number)
         if history is None:
-            history = self._histories[number] = self._worked_out(number)
+            plan = plan_event(
+                self.draws,
+                number=number,
+                known_at_minute=int(self.roster.known_at_minutes[number]),
+                born_minute=int(self.roster.born_at_minutes[number]),
+                life_hours=int(self.roster.life_hours[number]),
+            )
+            closings = closings_of(self.draws, plan)
+            history = self._histories[number] = _History(
+                plan, closings, np.array([closing.stopped_minute for closing in closings])
+            )
         return history
-
-    def _worked_out(self, number: int) -> _History:
-        """Return all that ever happens to an event."""
-        plan = plan_event(
-            self.draws,
-            number=number,
-            known_at_minute=int(self.roster.known_at_minutes[number]),
-            born_minute=int(self.roster.born_at_minutes[number]),
-            life_hours=int(self.roster.life_hours[number]),
-        )
-        closings = closings_of(self.draws, plan)
-        return _History(plan, closings, np.array([closing.stopped_minute for closing in closings]))
 
     def _turnover(self, history: _History) -> Turnover:
         """Return the trading of an event, worked out once; lists that pass it over never need it."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.agents.answer.complaints import told
 from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.loop.tool_loop import LoopLimits, run_tools
+from predibot.agents.prompts.untrusted_text import told
 from predibot.errors import AnswerError
 from tests.agents.scripted import FENCE, GOOD, ScriptedModel, answer, context, rain, research, said
 

@@ -13,7 +13,7 @@ from predibot.errors import RunConflict, UsageError
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.open_venue import open_past
-from predibot.jobs.replay.replay import Played, evaluated_at, look_back, other_runs, replay, timetable
+from predibot.jobs.replay.replay import Played, ReplayPlan, evaluated_at, look_back, other_runs, replay, timetable
 from predibot.ledger.store import Store
 from tests.jobs.tiny import DAY, LATER, canonical, clock, decide_on, nobody, recipe_of, request_of, track_on
 from tests.venues.payloads import NOW
@@ -38,10 +38,9 @@ def replay_on(
     store: Store, past: Past, instants: Timetable = FOUR_DAYS, request: RunRequest | None = None
 ) -> tuple[Played, ...]:
     told: list[Played] = []
+    plan = ReplayPlan(request or request_of(), past, instants, evaluated_at(instants, past, None))
     played = replay(
-        request or request_of(),
-        instants,
-        past,
+        plan,
         store=store,
         settings=Settings(),
         clock=clock,
