@@ -118,6 +118,11 @@ class EdgeScore:
         return self.answered / self.asked if self.asked else None
 
     @property
+    def intervals(self) -> Mapping[str, Estimate]:
+        """Return its interval by name, as other scores have theirs."""
+        return {} if self.interval is None else {"edge": self.interval}
+
+    @property
     def unpriced(self) -> int:
         """Return how many markets were left out of what was asked, because they have no price."""
         return self.asked - self.counted
