@@ -7,7 +7,7 @@ from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.evaluation_csv import bot_rows
-from predibot.reports.views.leaderboard import PAIR_VERDICTS, LeaderboardRow, leaderboard
+from predibot.reports.views.leaderboard import PAIR_VERDICTS, leaderboard
 from predibot.reports.views.metrics import COLUMNS, LAST, Shown, ends_of, short_more_events
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
@@ -35,15 +35,17 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
     """
     if name not in TABLES:
         raise ValueError(f"no table {name!r}; there are: {', '.join(TABLES)}")
-    for ranking in evaluation.rankings.values():
-        for grid in TABLES[name](ranking):
-            yield grid if ranking is evaluation else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
+    yield from _of_rankings(evaluation, TABLES[name])
 
 
 def asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
     """Yield the tables of what `--by`, `--delay` and `--sizing` asked for."""
+    yield from _of_rankings(evaluation, _asked_grids)
+
+
+def _of_rankings(evaluation: Evaluation, grids_of: Callable[[Evaluation], Iterator[Grid]]) -> Iterator[Grid]:
     for ranking in evaluation.rankings.values():
-        for grid in _asked_grids(ranking):
+        for grid in grids_of(ranking):
             yield grid if ranking is evaluation else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
 
 
@@ -119,22 +121,17 @@ def _forecasts(evaluation: Evaluation) -> Iterator[Grid]:
             COLUMNS["edge"],
             [((plain(row.bot),), found[row.bot]) for row in board],
         )
-        yield _curve_grid(board)
+        yield Grid(
+            "Edge as it added up, from the first day to the last",
+            (_BOT, Column("edge over time", "key")),
+            tuple((plain(row.bot), figures.sparkline(row.curve, _CURVE_CELLS)) for row in board),
+            ("Each line has its own scale, zero included.",),
+        )
     cards = evaluation.cards
     if cards:
         title = "Forecasts on settled markets, beside the price at that time"
         yield metric_grid(title, COLUMNS["scores"], [((plain(card.bot),), card.forecast) for card in cards])
         yield metric_grid("All forecasts", COLUMNS["more"], [((plain(card.bot),), card) for card in cards])
-
-
-def _curve_grid(board: Sequence[LeaderboardRow]) -> Grid:
-    rows = tuple((plain(row.bot), figures.sparkline(row.curve, _CURVE_CELLS)) for row in board)
-    return Grid(
-        "Edge as it added up, from the first day to the last",
-        (_BOT, Column("edge over time", "key")),
-        rows,
-        ("Each line has its own scale, zero included.",),
-    )
 
 
 def _returns(evaluation: Evaluation) -> Iterator[Grid]:

@@ -422,7 +422,9 @@ def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingE
     moved = squares > 0.0
     if not moved.any():
         return BettingEvidence(events=events)
-    dependence = _dependence(np.divide(total**2, squares, out=np.zeros_like(total), where=moved), np.cumsum(moved))
+    # G by each day, of the n days so far on which anything changed.
+    ratios, n = np.divide(total**2, squares, out=np.zeros_like(total), where=moved), np.maximum(np.cumsum(moved), 1)
+    dependence = np.maximum(1.0, np.cumsum(ratios) / n + 2.0 * np.sqrt(2.0 / n))
     accounts = _accounts(positions, shares_bought, gained)
     *of_shares, of_first = accounts.log_wealth(moves)
     better, worse = _log_mean(of_shares), -of_first
@@ -661,12 +663,6 @@ def _within(values: Floats, starts: Ints) -> Floats:
     before = np.where(starts > 0, total[starts - 1], 0.0)
     total -= np.repeat(before, np.diff(starts, append=total.size))
     return total
-
-
-def _dependence(ratios: Floats, n: Ints) -> Floats:
-    """Return G by each day, of (sum of g)^2 / sum of g^2 on the n days so far on which anything changed."""
-    n = np.maximum(n, 1)
-    return np.maximum(1.0, np.cumsum(ratios) / n + 2.0 * np.sqrt(2.0 / n))
 
 
 def _book_returns(positions: _Positions, marks: _Marks, days: Ints, gained: Floats) -> Floats:

@@ -133,32 +133,32 @@ class Scorecard:
     """How good a bot was as of an instant; None where there is no value."""
 
     bot: str
-    decisions: int
+    decisions: int = 0
     """Of any status."""
-    forecasts: int
+    forecasts: int = 0
     """Probabilities stated, with money on them or not; from here to the horizons, by decisions that are scored."""
-    void: int
+    void: int = 0
     """Forecasts on markets that paid neither 0 nor 1."""
-    forecast: ForecastScore
+    forecast: ForecastScore = field(default_factory=ForecastScore)
     """On markets that paid 0 or 1."""
-    brier_open: float | None
+    brier_open: float | None = None
     """Mean squared distance to the latest price, of markets not settled; not a Brier score."""
-    n_brier_open: int
-    horizons: Mapping[str, HorizonScore]
+    n_brier_open: int = 0
+    horizons: Mapping[str, HorizonScore] = field(default_factory=dict)
     """By label: days, and last `settled`."""
-    cost_usd: float | None
+    cost_usd: float | None = None
     """None where a part is unknown."""
-    cost_known_usd: float
-    refused: int
-    failed: int
-    abstained: int
-    clean: int
+    cost_known_usd: float = 0.0
+    refused: int = 0
+    failed: int = 0
+    abstained: int = 0
+    clean: int = 0
     """Decisions of any status whose models cannot know what came later, or that opened none: they are scored."""
-    unknown: int
+    unknown: int = 0
     """Those of a replay whose models have no known cutoff: scored apart, on a card of their own."""
-    ahead: int
+    ahead: int = 0
     """Those whose models' cutoff lies between decision and settlement: in no score."""
-    contaminated: int
+    contaminated: int = 0
     """Those whose event had ended before the models' cutoff: in no score."""
     edge: EdgeScore = field(default_factory=EdgeScore)
     """Over the price, on everything it was asked: by this bots are ranked."""
@@ -226,7 +226,11 @@ def scorecards(
     Source:
         The definitions are those of the project's scoring contract.
     """
-    _check_arguments(record, convention, uncertainty, book, found)
+    instance_of("record", record, TrackRecord)
+    instance_of("convention", convention, Convention)
+    for name, given, kind in (("uncertainty", uncertainty, Uncertainty), ("book", book, Book), ("found", found, Edges)):
+        if given is not None:
+            instance_of(name, given, kind)
     counts = _count_decisions(record, record.made())
     told = _count_forecasts(record, max_gap_seconds)
     beside_edge = uncertainty if intervals else None
@@ -264,23 +268,6 @@ def scorecards(
         )
         for row, bot in enumerate(record.bots)
     )
-
-
-def _check_arguments(
-    record: TrackRecord,
-    convention: Convention,
-    uncertainty: Uncertainty | None,
-    book: Book | None,
-    found: Edges | None,
-) -> None:
-    instance_of("record", record, TrackRecord)
-    instance_of("convention", convention, Convention)
-    if uncertainty is not None:
-        instance_of("uncertainty", uncertainty, Uncertainty)
-    if book is not None:
-        instance_of("book", book, Book)
-    if found is not None:
-        instance_of("found", found, Edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,25 +379,20 @@ def _score_horizon(
     return [
         HorizonScore(
             days=returns.days,
-            mean_return=mean["mean_return"][row].mean,
             n=mean["mean_return"][row].n,
             coverage=mean["mean_return"][row].n / passed[row] if passed[row] else None,
             sharpe=sharpe[row],
-            market_mean_return=mean["market_mean_return"][row].mean,
             n_market=mean["market_mean_return"][row].n,
             n_passed=passed[row],
             n_unpriced=unpriced[row],
             clusters=by_event["mean_return"][1][row],
-            quote_mean_return=mean["quote_mean_return"][row].mean,
             n_quote=mean["quote_mean_return"][row].n,
-            friction=mean["friction"][row].mean,
-            net_mean_return=mean["net_mean_return"][row].mean,
             n_net=mean["net_mean_return"][row].n,
-            drift=mean["drift"][row].mean,
             n_drift=mean["drift"][row].n,
             mean_return_by_event=by_event["mean_return"][0][row],
             quote_mean_return_by_event=by_event["quote_mean_return"][0][row],
             open_stakes=_or_none(float(still_open[row])),
+            **{name: of_bots[row].mean for name, of_bots in mean.items()},
             intervals=intervals[row],
         )
         for row in range(bots)
