@@ -25,6 +25,7 @@ from predibot.scoring.arguments import (
 )
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.metrics.kelly import kelly_fraction
+from predibot.scoring.price_lookup import in_order
 from predibot.scoring.records.track_record import TrackRecord
 
 BEATS_FROM = 20.0
@@ -386,7 +387,7 @@ def _daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, 
     first = int(days.min())
     span = int(days.max()) - first + 2
     key = market[kept] * span + (seen_on[kept] - first).astype(np.int64)
-    order = _in_time(key, at[kept])
+    order = np.arange(key.size) if in_order(key, at[kept]) else np.lexsort((at[kept], key))
     latest = order[np.diff(key[order], append=-1) != 0]
     row = kept[latest]
     key = np.concatenate([key[latest], paid * span + (paid_on[paid] - first).astype(np.int64)])
@@ -401,15 +402,6 @@ def _daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, 
         paid=order >= row.size,
         ends=np.searchsorted(key, np.arange(1, payouts.size + 1) * span).astype(np.int64),
     )
-
-
-def _in_time(key: Ints, at: Floats) -> Ints:
-    """Return the rows by key and then by instant, those of one instant in the order they are in."""
-    same, rising = key[1:] == key[:-1], at[1:] >= at[:-1]
-    if np.all((key[1:] > key[:-1]) | (same & rising)):
-        # As a ledger gives them: sorting millions takes seconds.
-        return np.arange(key.size)
-    return np.lexsort((at, key)).astype(np.int64)
 
 
 def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingEvidence:

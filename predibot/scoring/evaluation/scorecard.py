@@ -248,7 +248,7 @@ def scorecards(
     return tuple(
         Scorecard(
             bot=bot,
-            decisions=sum(counts.of_status[name][row] for name in STATUSES),
+            decisions=sum(counts.of_kind[name][row] for name in STATUSES),
             forecasts=told.forecasts[row],
             void=told.void[row],
             forecast=scores[row],
@@ -257,14 +257,8 @@ def scorecards(
             horizons={label: of_bots[row] for label, of_bots in horizons},
             cost_usd=counts.cost_usd[row],
             cost_known_usd=counts.cost_known_usd[row],
-            refused=counts.of_status["refused"][row],
-            failed=counts.of_status["failed"][row],
-            abstained=counts.of_status["abstained"][row],
-            clean=counts.of_knowledge["clean"][row],
-            unknown=counts.of_knowledge["unknown"][row],
-            ahead=counts.of_knowledge["ahead"][row],
-            contaminated=counts.of_knowledge["contaminated"][row],
             edge=ahead_of_price[row],
+            **{name: of_bots[row] for name, of_bots in counts.of_kind.items() if name != "recorded"},
         )
         for row, bot in enumerate(record.bots)
     )
@@ -282,8 +276,8 @@ class _Mean:
 class _Counts:
     """Decisions of each bot; lists have one entry a bot."""
 
-    of_status: Mapping[str, list[int]]
-    of_knowledge: Mapping[str, list[int]]
+    of_kind: Mapping[str, list[int]]
+    """By their status, and by what their models can have known."""
     cost_usd: list[float | None]
     cost_known_usd: list[float]
 
@@ -304,11 +298,10 @@ def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
     total = np.bincount(bot, np.nan_to_num(cost), bots)
     knowledge = record.knowledge()[made]
     return _Counts(
-        of_status={
-            name: np.bincount(bot[status == index], minlength=bots).tolist() for index, name in enumerate(STATUSES)
-        },
-        of_knowledge={
-            name: np.bincount(bot[knowledge == index], minlength=bots).tolist() for index, name in enumerate(KNOWLEDGE)
+        of_kind={
+            name: np.bincount(bot[kinds == index], minlength=bots).tolist()
+            for kinds, named in ((status, STATUSES), (knowledge, KNOWLEDGE))
+            for index, name in enumerate(named)
         },
         cost_usd=[None if unknown[row] else float(total[row]) for row in range(bots)],
         cost_known_usd=np.bincount(bot, record.decision_cost_known_usd[made], bots).tolist(),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from predibot.scoring.arguments import Floats, Ints, floats, not_empty, refuse, scalar
-from predibot.scoring.metrics.odds import log_odds_of, probabilities_of
+from predibot.scoring.metrics.probability import log_odds_of, probabilities_of
 
 PoolingMethod = Literal["mean", "median", "trimmed_mean", "soft_trimmed_mean", "log_odds"]
 TRIMMED_SHARE = 0.2
