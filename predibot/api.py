@@ -13,6 +13,7 @@ from typing import Literal, Self
 from predibot.config import load_settings
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.decision import STATUSES
+from predibot.domain.sizing import SIZINGS
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.commands.caller import Caller
@@ -47,7 +48,6 @@ from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import convention_named
 from predibot.scoring.records.knowledge import Knowledge
-from predibot.scoring.records.sizing import SIZINGS
 
 __all__ = [
     "DecideView",

@@ -145,8 +145,7 @@ def _show_plan(
     request: "RunRequest", caller: "Caller", venue: str | None, as_of: datetime | None, *, every: bool, as_json: bool
 ) -> None:
     from predibot.reports.commands.plan import preview
-    from predibot.reports.terminal.cost_estimate import cost_document, print_cost
-    from predibot.reports.terminal.destinations import asked_documents, print_asked
+    from predibot.reports.terminal.dry_run import asked_documents, cost_document, print_asked, print_cost
     from predibot.reports.terminal.terminal import print_selection
 
     plan = preview(request, caller, venue=venue, as_of=as_of)

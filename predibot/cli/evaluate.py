@@ -71,9 +71,9 @@ def _question(
     resamples: int,
     seed: int,
 ) -> "Question":
+    from predibot.domain.sizing import SIZINGS
     from predibot.scoring.evaluation.evaluation import PARTINGS, Question
     from predibot.scoring.inference.uncertainty import Uncertainty
-    from predibot.scoring.records.sizing import SIZINGS
 
     rules = options.names(sizing, "--sizing kelly,half_kelly")
     return Question(

@@ -1,37 +1,51 @@
 """Sizing: how many dollars a probability is worth at a price, by a rule with a name."""
 
 import math
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
 
 from predibot.domain.price import MIN_SIDE_PRICE
 
-SizingRule = Literal["kelly", "fractional_kelly", "flat"]
-SIZING_RULES: tuple[SizingRule, ...] = ("kelly", "fractional_kelly", "flat")
-KELLY_FRACTION = 0.25
-"""What `fractional_kelly` bets of Kelly's share: a quarter, because forecasts are less certain than they say."""
+SizingRule = Literal["flat", "kelly", "half_kelly", "fractional_kelly"]
+SIZINGS: Mapping[str, float | None] = MappingProxyType(
+    {"flat": None, "kelly": 1.0, "half_kelly": 0.5, "fractional_kelly": 0.25}
+)
+"""What each rule bets of Kelly's share, a part because forecasts are less certain than they say; None for `flat`."""
 
 
-def bet_usd(rule: SizingRule, probability: float, price_yes: float, stake_usd: float) -> float:
+def kelly_share(edge: Any, other_price: Any) -> Any:
+    """Return the share of one's money whose logarithm grows fastest on a bet: its edge over the other side's price.
+
+    A share that costs c and pays 1 with probability p is worth (p - c) / (1 - c) of it. This is the one place of
+    that formula: what strategies bet and what scores stake goes by it; numbers and arrays alike.
+
+    Args:
+        edge: What the side is worth less what it costs: p - c.
+        other_price: What the other side costs, above 0: 1 - c.
+
+    Source:
+        Kelly (1956), Bell System Technical Journal 35(4), 917-926.
+    """
+    return edge / other_price
+
+
+def bet_usd(rule: str, probability: float, price_yes: float, stake_usd: float) -> float:
     """Return the bet on one market: positive buys YES, negative buys NO, never more than the stake.
 
-    `kelly` bets the share of the stake that makes its logarithm grow fastest,
+    `kelly` bets `kelly_share` of the stake, `half_kelly` a half and
     `fractional_kelly` a quarter of that, and `flat` all of it on the side that
     is worth more than it costs. Without an edge, or on a side that is too cheap
     for a bet to be taken, nothing is bet.
 
     Args:
-        rule: One of `SIZING_RULES`.
+        rule: One of `SIZINGS`.
         probability: Of YES, in [0, 1].
         price_yes: What a share of YES costs, in [0, 1]; NO costs the rest.
         stake_usd: The most that may be bet, 0 or more.
 
     Raises:
-        ValueError: If a number is out of its range.
-
-    Source:
-        Kelly (1956), Bell System Technical Journal 35(4), 917-926, for a share
-        that costs c and pays 1: (p - c) / (1 - c).
+        ValueError: If there is no such rule, or a number is out of its range.
 
     Examples:
         >>> bet_usd("kelly", 0.75, 0.5, 1.0)
@@ -41,6 +55,8 @@ def bet_usd(rule: SizingRule, probability: float, price_yes: float, stake_usd: f
         >>> bet_usd("flat", 0.4, 0.5, 1.0)
         -1.0
     """
+    if rule not in SIZINGS:
+        raise ValueError(f"no sizing rule {rule!r}; there are {', '.join(SIZINGS)}")
     for name, value in (("probability", probability), ("price", price_yes)):
         if not 0.0 <= value <= 1.0:
             raise ValueError(f"the {name} is {value!r}; it is between 0 and 1")
@@ -50,11 +66,13 @@ def bet_usd(rule: SizingRule, probability: float, price_yes: float, stake_usd: f
     chance, cost = (probability, price_yes) if yes else (1.0 - probability, 1.0 - price_yes)
     if chance <= cost or not MIN_SIDE_PRICE <= cost < 1.0:
         return 0.0
-    return _share(rule, chance, cost) * stake_usd * (1.0 if yes else -1.0)
+    fraction = SIZINGS[rule]
+    share = 1.0 if fraction is None else fraction * kelly_share(chance - cost, 1.0 - cost)
+    return share * stake_usd * (1.0 if yes else -1.0)
 
 
 def bets_usd(
-    rule: SizingRule, probabilities: Sequence[float], prices_yes: Sequence[float | None], stake_usd: float
+    rule: str, probabilities: Sequence[float], prices_yes: Sequence[float | None], stake_usd: float
 ) -> tuple[float, ...]:
     """Return bets on several markets that together stay within one stake.
 
@@ -62,7 +80,7 @@ def bets_usd(
     the same factor where they are too much together.
 
     Args:
-        rule: One of `SIZING_RULES`.
+        rule: One of `SIZINGS`.
         probabilities: Of YES, (n,), each in [0, 1].
         prices_yes: Of YES, (n,), each in [0, 1], or None where there is none: nothing is bet there.
         stake_usd: For all together.
@@ -79,12 +97,3 @@ def bets_usd(
     total_usd = math.fsum(map(abs, bets))
     scale = stake_usd / total_usd if total_usd > stake_usd else 1.0
     return tuple(bet * scale for bet in bets)
-
-
-def _share(rule: SizingRule, chance: float, cost: float) -> float:
-    """Return the share of the stake that is bet on the side that has an edge."""
-    kelly = (chance - cost) / (1.0 - cost)
-    shares: dict[SizingRule, float] = {"kelly": kelly, "fractional_kelly": KELLY_FRACTION * kelly, "flat": 1.0}
-    if rule not in shares:
-        raise ValueError(f"no sizing rule {rule!r}; there are {', '.join(SIZING_RULES)}")
-    return shares[rule]

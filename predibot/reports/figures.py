@@ -101,6 +101,16 @@ def percent_interval(low: float | None, high: float | None) -> str:
     return f"{interval(100.0 * low, 100.0 * high, decimals=1)}%"
 
 
+def thousandths_interval(low: float | None, high: float | None) -> str:
+    """Return where a difference of scores would lie, in thousandths.
+
+    Examples:
+        >>> thousandths_interval(-0.00224, 0.0827)
+        '-2.2 to +83'
+    """
+    return MISSING if low is None or high is None else f"{thousandths(low)} to {thousandths(high)}"
+
+
 def p_value(value: float | None) -> str:
     """Return how easily luck alone gives as much.
 

@@ -133,7 +133,7 @@ class Observations:
         """
         counts = np.bincount(market, minlength=markets)
         steps = tuple(1 << power for power in reversed(range(int(counts.max(initial=0)).bit_length())))
-        if not _in_order(market, seen_at):
+        if not in_order(market, seen_at):
             order = np.argsort(seen_at, kind="stable")
             order = order[stable_order(market[order])]
             seen_at, prices = seen_at[order], prices[order]
@@ -157,7 +157,7 @@ class Observations:
         return found
 
 
-def _in_order(market: Ints, seen_at: Floats) -> bool:
-    """Return whether the observations are by market and instant already, as a ledger gives them."""
+def in_order(market: Ints, seen_at: Floats) -> bool:
+    """Return whether rows are by market and instant already, as a ledger gives them: sorting millions takes seconds."""
     same, rising = market[1:] == market[:-1], seen_at[1:] >= seen_at[:-1]
     return bool(np.all((market[1:] > market[:-1]) | (same & rising)))

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from predibot.domain.sizing import SIZINGS
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import CONVENTIONS
 from predibot.scoring.evaluation.evaluation import PARTINGS
 from predibot.scoring.inference.expansion import CORRECTED
-from predibot.scoring.records.sizing import SIZINGS
 from tests.reports.terminal.test_evaluation_grids import everything
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker_setup import agent_setup
 from predibot.jobs.open_venue import open_venue
-from predibot.reports.terminal.destinations import Asked, all_asked
+from predibot.reports.terminal.dry_run import Asked, all_asked
 from predibot.reports.views.decide import SelectionView
 from predibot.reports.views.from_jobs import selection_view
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from predibot.jobs.score_files.score import ComparedForecasters
+from predibot.reports import figures
 from predibot.reports.terminal.text import plain
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.verdict import Finding, Verdict
@@ -44,7 +45,11 @@ def comparison_line(found: ComparedForecasters) -> str:
     if verdict.finding is Finding.NEVER_DIFFERED:
         return f"{first} and {second} never differed on {_where(pair)}: more events would change nothing."
     few = " (fewer than 30 are too few for a claim)" if verdict.finding is Finding.TOO_FEW_EVENTS else ""
-    return f"{first} cannot be told from {second}: {much}{few}{_how_many_more(verdict)}."
+    more = ""
+    if verdict.needed is not None:
+        how = "more than" if verdict.needed.more_than else "about"
+        more = f"; {how} {figures.about(verdict.needed.events)} more events would tell"
+    return f"{first} cannot be told from {second}: {much}{few}{more}."
 
 
 def _better(pair: Pair, verdict: Verdict) -> str | None:
@@ -62,18 +67,4 @@ def _by_how_much(pair: Pair, difference: float) -> str:
 
 
 def _where(pair: Pair) -> str:
-    questions = f"{pair.n:,} question{'' if pair.n == 1 else 's'}"
-    return f"{questions} of {pair.clusters:,} event{'' if pair.clusters == 1 else 's'} that both answered"
-
-
-def _how_many_more(verdict: Verdict) -> str:
-    if verdict.needed is None:
-        return ""
-    how = "more than" if verdict.needed.more_than else "about"
-    return f"; {how} {_rounded(verdict.needed.events):,} more events would tell"
-
-
-def _rounded(events: int) -> int:
-    """Return a number of events to two digits, which is more than is known of it."""
-    digits = max(0, len(str(events)) - 2)
-    return round(events, -digits)
+    return f"{figures.things(pair.n, 'question')} of {figures.things(pair.clusters, 'event')} that both answered"

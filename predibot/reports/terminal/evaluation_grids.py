@@ -1,27 +1,21 @@
 """The tables of an evaluation: what each bot did, how good it was, and on how much that rests."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
-from predibot.reports.views.leaderboard import (
-    PAIR_VERDICTS,
-    LeaderboardRow,
-    far_apart,
-    leaderboard,
-    more_events,
-    verdict_said,
-)
+from predibot.reports.views.evaluation_csv import bot_rows
+from predibot.reports.views.leaderboard import PAIR_VERDICTS, leaderboard
+from predibot.reports.views.metrics import COLUMNS, LAST, Shown, ends_of, short_more_events
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.moments import NEAR_HOURS
 from predibot.scoring.evaluation.pairs import MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
-from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
-from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.evaluation.verdict import pair_verdict
 from predibot.scoring.records.horizon_returns import SETTLED
 from predibot.scoring.records.knowledge import KNOWLEDGE
 
@@ -32,8 +26,6 @@ _CURVE_CELLS = 40
 _BOT = Column("bot", "name")
 _HORIZON = Column("horizon", "key")
 
-_Cell = Callable[[HorizonScore], str]
-
 
 def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
     """Yield the grids of a table, those of the ranking apart after the others; nothing where there is nothing to say.
@@ -43,15 +35,17 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
     """
     if name not in TABLES:
         raise ValueError(f"no table {name!r}; there are: {', '.join(TABLES)}")
-    for ranking in evaluation.rankings.values():
-        for grid in TABLES[name](ranking):
-            yield grid if ranking is evaluation else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
+    yield from _of_rankings(evaluation, TABLES[name])
 
 
 def asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
     """Yield the tables of what `--by`, `--delay` and `--sizing` asked for."""
+    yield from _of_rankings(evaluation, _asked_grids)
+
+
+def _of_rankings(evaluation: Evaluation, grids_of: Callable[[Evaluation], Iterator[Grid]]) -> Iterator[Grid]:
     for ranking in evaluation.rankings.values():
-        for grid in _asked_grids(ranking):
+        for grid in grids_of(ranking):
             yield grid if ranking is evaluation else replace(grid, title=f"Cutoff unknown, ranked apart: {grid.title}")
 
 
@@ -65,245 +59,99 @@ def _asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
         yield _counterfactual_grid("The same forecasts, bet by other rules", "sizing", evaluation.sizings)
 
 
+def metric_grid(
+    title: str,
+    columns: Sequence[Shown],
+    rows: Sequence[tuple[tuple[str, ...], object]],
+    *,
+    names: tuple[Column, ...] = (_BOT,),
+    kept: tuple[str, ...] = (),
+    without: Collection[str] = (),
+    below: tuple[str, ...] = (),
+    days: str | None = None,
+) -> Grid:
+    """Return a grid of metrics; what is said of its columns holds on every screen.
+
+    Args:
+        title: Of the grid.
+        columns: Its metrics, such as one of `COLUMNS`, from the left.
+        rows: What names each row, and what its metrics are of.
+        names: The columns of those names.
+        kept: Which of them never go, besides the first.
+        without: Headers of columns that say nothing here.
+        below: What has to be said for it to be read.
+        days: Of the horizon in a header.
+    """
+    shown = [
+        replace(each, header=each.header.format(days=days))
+        for each in columns
+        if each.header not in without
+        and (each.only_with is None or any(_is_there(each.only_with(row)) for _, row in rows))
+    ]
+    return Grid(
+        title,
+        (*names, *(Column(each.header, each.kind) for each in shown)),
+        tuple((*named, *(each.cell(row) for each in shown)) for named, row in rows),
+        below,
+        tuple(each.header for each in sorted(shown, key=lambda each: each.drop) if 0 < each.drop < LAST),
+        (*kept, *(each.header for each in shown if each.drop == 0)),
+        tuple((each.header, each.meaning) for each in shown if each.meaning),
+    )
+
+
+def _is_there(value: float | None) -> bool:
+    """Return whether there is a number; a count of nothing is none."""
+    return isinstance(value, float) or bool(value)
+
+
 def _decisions(evaluation: Evaluation) -> Iterator[Grid]:
-    cards = [card for card in evaluation.cards if card.decisions]
-    if not cards:
-        return
-    counted = ["decisions", "refused", "failed", "abstained"]
-    # Where no model can have known an end, there is nothing to tell apart.
-    known = any(card.clean < card.decisions for card in cards)
-    counted += KNOWLEDGE if known else ()
-    rows = tuple(
-        (plain(card.bot), *(figures.count(getattr(card, each)) for each in counted), figures.cost_usd(card.cost_usd))
-        for card in cards
-    )
-    yield Grid(
-        "Decisions",
-        (_BOT, *(Column(header) for header in (*counted, "cost"))),
-        rows,
-        dropped_first=("clean", "unknown", "abstained", "ahead", "contaminated", "refused", "failed"),
-        kept=("decisions", "cost"),
-        legend=(
-            ("clean", "the models cannot know the end"),
-            ("unknown", "their cutoff is not known, scored apart"),
-            ("ahead", "they may know the end, in no score"),
-            ("contaminated", "the end came before their cutoff, in no score"),
-        ),
-    )
+    rows = [((plain(card.bot),), card) for card in evaluation.cards if card.decisions]
+    if rows:
+        # Where no model can have known an end, there is nothing to tell apart.
+        known = any(card.clean < card.decisions for _, card in rows)
+        yield metric_grid("Decisions", COLUMNS["decisions"], rows, without=() if known else KNOWLEDGE)
 
 
 def _forecasts(evaluation: Evaluation) -> Iterator[Grid]:
     board = leaderboard(evaluation)
     if any(row.edge is not None for row in board):
-        yield _edge_grid(evaluation, board)
-        yield _curve_grid(board)
-    if evaluation.cards:
-        yield _scores_grid(evaluation.cards)
-        yield _more_grid(evaluation.cards)
-
-
-def _edge_grid(evaluation: Evaluation, board: Sequence[LeaderboardRow]) -> Grid:
-    cards = {card.bot: card for card in evaluation.cards}
-    evidence = {each.bot: each.forecasts for each in evaluation.evidence}
-    rows = []
-    for row in board:
-        edge, found = cards[row.bot].edge, evidence.get(row.bot)
-        rows.append(
-            (
-                plain(row.bot),
-                figures.thousandths(row.edge),
-                _thousandths_interval(edge.interval),
-                figures.count(edge.clusters),
-                verdict_said(row),
-                figures.e_value(None if found is None else found.better.largest),
-                figures.e_value(None if found is None else found.worse.largest),
-                _more_events(row.verdict),
-                figures.thousandths(row.edge_by_event),
-                figures.thousandths(edge.settled_part),
-                figures.thousandths(None if edge.interval is None else edge.interval.without_best),
-                figures.count(edge.asked),
-                figures.count(edge.answered),
-            )
+        found = {row.bot: row for row in bot_rows(evaluation)}
+        yield metric_grid(
+            "Edge over the price, on every market asked, in thousandths of squared error",
+            COLUMNS["edge"],
+            [((plain(row.bot),), found[row.bot]) for row in board],
         )
-    headers = (
-        *("edge", "95% interval", "events", "verdict", "E", "E worse", "more events", "by event", "settled"),
-        *("without best", "asked", "said"),
-    )
-    grid = Grid(
-        "Edge over the price, on every market asked, in thousandths of squared error",
-        (_BOT, *(Column(each, "key" if each == "verdict" else "number") for each in headers)),
-        tuple(rows),
-        dropped_first=("said", "asked", "settled", "by event", "without best", "more events", "events", "E worse", "E"),
-        kept=("edge", "95% interval", "verdict"),
-        legend=(
-            ("E", "the evidence that it beats the price, which may be read any day; from 20 on it is said"),
-            ("E worse", "the same of the opposite"),
-            ("more events", "how many more it would take to tell"),
-            ("by event", "with every event counting once, where that is far off"),
-            ("settled", "the part of markets that paid"),
-            ("without best", "without the event that lifts it most"),
-            ("said", "markets answered"),
-        ),
-    )
-    return grid if any(row.edge_by_event is not None for row in board) else grid.without("by event")
-
-
-def _curve_grid(board: Sequence[LeaderboardRow]) -> Grid:
-    rows = tuple((plain(row.bot), figures.sparkline(row.curve, _CURVE_CELLS)) for row in board)
-    return Grid(
-        "Edge as it added up, from the first day to the last",
-        (_BOT, Column("edge over time", "key")),
-        rows,
-        ("Each line has its own scale, zero included.",),
-    )
-
-
-def _scores_grid(cards: Sequence[Scorecard]) -> Grid:
-    rows = tuple((plain(card.bot), *_score_cells(card.forecast)) for card in cards)
-    return Grid(
-        "Forecasts on settled markets, beside the price at that time",
-        (_BOT, *_SCORE_COLUMNS),
-        rows,
-        dropped_first=("ECE", "95% of skill", "skill", "events", "n", "95% of Brier"),
-        kept=("Brier", "price"),
-        legend=(
-            ("skill", "1 less the Brier score over that of the price on the same forecasts; above 0 it knew something"),
-            ("ECE", "how far stated probabilities lie from how often it happened"),
-        ),
-    )
-
-
-_SCORE_COLUMNS = tuple(
-    Column(header) for header in ("n", "events", "Brier", "95% of Brier", "price", "skill", "95% of skill", "ECE")
-)
-
-
-def _score_cells(score: ForecastScore) -> tuple[str, ...]:
-    return (
-        figures.count(score.n),
-        figures.count(score.clusters),
-        figures.score(score.brier),
-        figures.interval(*_ends(score.intervals.get("brier"))),
-        figures.score(score.market_brier),
-        figures.ratio(score.skill_vs_market),
-        figures.interval(*_ends(score.intervals.get("skill_vs_market")), decimals=2),
-        figures.probability(score.calibration_error),
-    )
-
-
-def _more_grid(cards: Sequence[Scorecard]) -> Grid:
-    by_event = {card.bot: _brier_by_event(card.forecast) for card in cards}
-    rows = tuple(
-        (
-            plain(card.bot),
-            *(figures.count(n) for n in (card.forecasts, card.settled, card.void)),
-            figures.percent(card.forecast.accuracy),
-            figures.score(card.log_score),
-            figures.score(by_event[card.bot]),
-            figures.score(card.forecast.adjusted_brier),
-            figures.ratio(card.forecast.confidence_and_error),
-            figures.score(card.brier_open),
-            figures.count(card.n_brier_open),
+        yield Grid(
+            "Edge as it added up, from the first day to the last",
+            (_BOT, Column("edge over time", "key")),
+            tuple((plain(row.bot), figures.sparkline(row.curve, _CURVE_CELLS)) for row in board),
+            ("Each line has its own scale, zero included.",),
         )
-        for card in cards
-    )
-    headers = (
-        "forecasts",
-        "settled",
-        "void",
-        "right",
-        "log score",
-        "by event",
-        "adjusted",
-        "sure~error",
-        "open",
-        "n open",
-    )
-    grid = Grid(
-        "All forecasts",
-        (_BOT, *(Column(header) for header in headers)),
-        rows,
-        dropped_first=("sure~error", "adjusted", "n open", "open", "void", "settled"),
-        legend=(
-            ("void", "on markets that paid neither 0 nor 1"),
-            ("right", "called rightly"),
-            ("by event", "the Brier score with every event counting once, where that is far off"),
-            ("adjusted", "Brier had all answered the same"),
-            ("sure~error", "below 0, the surer were better"),
-            ("open", "squared distance to the last price"),
-        ),
-    )
-    if not any(card.n_brier_open for card in cards):
-        grid = grid.without("open").without("n open")
-    return grid if any(each is not None for each in by_event.values()) else grid.without("by event")
-
-
-def _brier_by_event(score: ForecastScore) -> float | None:
-    """Return the Brier score with every event counting once, where it says something else."""
-    interval = score.intervals.get("brier")
-    far = far_apart(score.brier, score.brier_by_event, None if interval is None else interval.interval)
-    return score.brier_by_event if far else None
+    cards = evaluation.cards
+    if cards:
+        title = "Forecasts on settled markets, beside the price at that time"
+        yield metric_grid(title, COLUMNS["scores"], [((plain(card.bot),), card.forecast) for card in cards])
+        yield metric_grid("All forecasts", COLUMNS["more"], [((plain(card.bot),), card) for card in cards])
 
 
 def _returns(evaluation: Evaluation) -> Iterator[Grid]:
     scores = _by_horizon(evaluation.cards)
     if not scores:
         return
-    rows = tuple(
-        (
-            plain(card.bot),
-            _horizon_said(label, score),
-            figures.signed_percent(score.quote_mean_return),
-            figures.percent_interval(*_ends(score.intervals.get("quote_mean_return"))),
-            figures.count(score.n_quote),
-            figures.signed_percent(score.mean_return),
-            figures.percent_interval(*_ends(score.intervals.get("mean_return"))),
-            figures.signed_percent(score.market_mean_return),
-            figures.signed_percent(_return_by_event(score)),
-            figures.count(score.n),
-            figures.count(score.clusters),
-            figures.percent(score.coverage),
-            figures.ratio(score.sharpe),
-        )
-        for card, label, score in scores
-    )
-    quoted = ("at the quote", "95% at quote", "n quoted")
-    headers = (*quoted, "at the mid", "95% at mid", "market", "by event", "n", "events", "coverage", "Sharpe")
-    below = []
+    below = ""
     if any(_settles_early(label, score) for _, label, score in scores):
-        below.append(
+        below = (
             f"settled with more than {MOST_OPEN_STAKES:.0%} of the dollars on open markets is no fair sample: "
             "what settles early is not like the rest."
         )
-    grid = Grid(
+    yield metric_grid(
         "Returns: mean of a decision of one dollar",
-        (_BOT, _HORIZON, *(Column(header) for header in headers)),
-        rows,
-        tuple(below),
-        ("Sharpe", "coverage", "market", "by event", "events", "95% at mid", "n", "n quoted", "at the mid"),
-        ("horizon",),
-        (
-            ("at the quote", "bought at the ask, sold at the bid, with fees"),
-            ("n quoted", "all but decisions with money on a market without a book"),
-            ("at the mid", "between both, which nobody gets"),
-            ("market", "market_price on the same decisions, at the mid"),
-            ("by event", "with every event counting once, where that is far off"),
-        ),
+        COLUMNS["returns"],
+        [((plain(card.bot), _horizon_said(label, score)), score) for card, label, score in scores],
+        names=(_BOT, _HORIZON),
+        kept=("horizon",),
+        below=(below,) if below else (),
     )
-    return_by_event = any(_return_by_event(score) is not None for *_, score in scores)
-    yield grid if return_by_event else grid.without("by event")
-
-
-def _return_by_event(score: HorizonScore) -> float | None:
-    """Return the mean over events, at the quote where that is known, where it is far from the mean over decisions."""
-    for name, mean, by_event in (
-        ("quote_mean_return", score.quote_mean_return, score.quote_mean_return_by_event),
-        ("mean_return", score.mean_return, score.mean_return_by_event),
-    ):
-        if mean is not None:
-            interval = score.intervals.get(name)
-            return by_event if far_apart(mean, by_event, None if interval is None else interval.interval) else None
-    return None
 
 
 def _settles_early(label: str, score: HorizonScore) -> bool:
@@ -322,38 +170,16 @@ def _by_horizon(cards: Sequence[Scorecard]) -> list[tuple[Scorecard, str, Horizo
 def _quote(evaluation: Evaluation) -> Iterator[Grid]:
     """Yield what the mid hides, as far as there is something."""
     scores = _by_horizon(evaluation.cards)
-    shown: list[tuple[str, _Cell]] = []
-    if any(score.n_quote for *_, score in scores):
-        shown += [
-            ("at the quote", lambda score: figures.signed_percent(score.quote_mean_return)),
-            ("friction", lambda score: figures.signed_percent(score.friction)),
-            ("n quoted", lambda score: figures.count(score.n_quote)),
-        ]
-    if any(card.cost_usd is None or card.cost_usd > 0.0 for card, *_ in scores):
-        shown += [
-            ("net of cost", lambda score: figures.signed_percent(score.net_mean_return)),
-            ("n of cost", lambda score: figures.count(score.n_net)),
-        ]
-    if any(score.n_drift for *_, score in scores):
-        shown += [
-            ("drift", lambda score: figures.signed_score(score.drift)),
-            ("95% of drift", lambda score: figures.interval(*_ends(score.intervals.get("drift")))),
-            ("n of drift", lambda score: figures.count(score.n_drift)),
-        ]
-    if not shown:
-        return
-    rows = tuple((plain(card.bot), _horizon(name), *(cell(score) for _, cell in shown)) for card, name, score in scores)
-    yield Grid(
+    free = all(card.cost_usd == 0.0 for card, *_ in scores)
+    grid = metric_grid(
         "What the mid hides, and where prices went",
-        (_BOT, _HORIZON, *(Column(header) for header, _ in shown)),
-        rows,
-        dropped_first=("n of drift", "n of cost", "95% of drift", "n quoted"),
-        legend=(
-            ("friction", "what spread and fees take from the return at the mid"),
-            ("net of cost", "at the mid, less what the models cost"),
-            ("drift", "how far prices came toward the forecasts; above 0, the market came to agree"),
-        ),
+        COLUMNS["quote"],
+        [((plain(card.bot), _horizon(label)), score) for card, label, score in scores],
+        names=(_BOT, _HORIZON),
+        without=("net of cost", "n of cost") if free else (),
     )
+    if len(grid.columns) > 2:
+        yield grid
 
 
 def _pairs(evaluation: Evaluation) -> Iterator[Grid]:
@@ -370,15 +196,16 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
     listed = (pair for pair in pairs if pair.n or pair.apart)
     likely = sorted(listed, key=lambda pair: (pair.n == 0, pair.p_adjusted is None, pair.p_adjusted))
     scaled = figures.signed_score if lower_is_better else figures.thousandths
+    ends = figures.interval if lower_is_better else figures.thousandths_interval
     rows = tuple(
         (
             plain(pair.first),
             plain(pair.second),
             scaled(pair.difference),
-            figures.interval(pair.low, pair.high) if lower_is_better else _scaled_ends(pair.low, pair.high),
+            ends(pair.low, pair.high),
             figures.p_value(pair.p_adjusted),
             PAIR_VERDICTS[pair_verdict(pair).finding] if pair.n else "never near",
-            _more_events(pair_verdict(pair)),
+            short_more_events(pair_verdict(pair)),
             figures.count(pair.n),
             figures.count(pair.clusters),
             scaled(pair.detectable).lstrip("+"),
@@ -424,28 +251,8 @@ def _calibration(evaluation: Evaluation) -> Iterator[Grid]:
     cards = [card for card in evaluation.cards if card.forecast.n]
     if not cards:
         return
-    rows = tuple(
-        (
-            plain(card.bot),
-            figures.count(card.forecast.n),
-            *map(figures.short_score, _errors(card.forecast)),
-            *map(figures.score, _murphy(card.forecast)),
-        )
-        for card in cards
-    )
-    headers = ("error", "by chance", "95% of chance", "reliability", "resolution", "uncertainty", "within bins")
-    yield Grid(
-        "Calibration: how far stated probabilities lie from how often it happened",
-        (_BOT, *(Column(header) for header in ("n", *headers))),
-        rows,
-        dropped_first=("within bins", "uncertainty", "resolution", "reliability"),
-        legend=(
-            ("error", "the mean distance over ten bins"),
-            ("by chance", "what a perfect forecaster with the same forecasts would show"),
-            ("95% of chance", "what it would pass one time in twenty"),
-            ("within bins", "the rest, so that Brier = reliability - resolution + uncertainty + within bins"),
-        ),
-    )
+    title = "Calibration: how far stated probabilities lie from how often it happened"
+    yield metric_grid(title, COLUMNS["calibration"], [((plain(card.bot),), card.forecast) for card in cards])
     bins = tuple(row for card in cards for row in _bin_rows(card))
     if bins:
         yield Grid(
@@ -455,15 +262,6 @@ def _calibration(evaluation: Evaluation) -> Iterator[Grid]:
             ("95%: Wilson's interval of how often it happens, over as many events as the forecasts are worth.",),
             ("mean said",),
         )
-
-
-def _errors(score: ForecastScore) -> tuple[float | None, float | None, float | None]:
-    return score.calibration_error, score.calibration_error_by_chance, score.calibration_error_by_chance_high
-
-
-def _murphy(score: ForecastScore) -> tuple[float | None, ...]:
-    names = ("reliability", "resolution", "uncertainty", "within_bin")
-    return tuple(None if score.murphy is None else getattr(score.murphy, name) for name in names)
 
 
 def _bin_rows(card: Scorecard) -> Iterator[tuple[str, ...]]:
@@ -496,16 +294,19 @@ def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:
     by = evaluation.question.grouping
     group = Column(by or "", "text")
     if evaluation.parts:
-        rows = tuple(
-            (plain(part.group, _GROUP_CELLS), plain(part.card.bot), *_score_cells(part.card.forecast)[:_PART_CELLS])
-            for part in evaluation.parts
-        )
-        yield Grid(f"Forecasts by {by}", (group, _BOT, *_SCORE_COLUMNS[:_PART_CELLS]), rows)
+        rows = [(plain(each.group, _GROUP_CELLS), each.card.bot, each.card.forecast) for each in evaluation.parts]
+        yield _part_scores_grid(f"Forecasts by {by}", group, rows)
         yield from _part_returns_grids(evaluation, group)
     scores = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by or "", ())
     if scores:
-        rows = tuple((plain(part.group), plain(part.bot), *_score_cells(part.score)[:_PART_CELLS]) for part in scores)
-        yield Grid(f"Forecasts by {_PARTED_BY[by or '']}", (group, _BOT, *_SCORE_COLUMNS[:_PART_CELLS]), rows)
+        rows = [(plain(each.group), each.bot, each.score) for each in scores]
+        yield _part_scores_grid(f"Forecasts by {_PARTED_BY[by or '']}", group, rows)
+
+
+def _part_scores_grid(title: str, group: Column, rows: Sequence[tuple[str, str, ForecastScore]]) -> Grid:
+    shown = COLUMNS["scores"][:_PART_CELLS]
+    cells = tuple((part, plain(bot), *(each.cell(score) for each in shown)) for part, bot, score in rows)
+    return Grid(title, (group, _BOT, *(Column(each.header) for each in shown)), cells)
 
 
 _PARTED_BY = {"lead_time": "days before the settlement", "confidence": "stated confidence, of 10"}
@@ -539,7 +340,7 @@ def _counterfactual_grid(title: str, change: str, found: Sequence[Counterfactual
             figures.signed_percent(each.mean_return),
             figures.signed_percent(each.actual_mean_return),
             figures.signed_percent(None if each.difference is None else each.difference.estimate),
-            figures.percent_interval(*_ends(each.difference)),
+            figures.percent_interval(*ends_of(each.difference)),
             figures.count(0 if each.difference is None else each.difference.n),
         )
         for each in found
@@ -548,25 +349,7 @@ def _counterfactual_grid(title: str, change: str, found: Sequence[Counterfactual
     return Grid(title, (_BOT, Column(change, "key"), _HORIZON, *(Column(header) for header in headers)), rows)
 
 
-def _more_events(found: Verdict) -> str:
-    return more_events(found).replace("more than ", ">").removeprefix("about ")
-
-
 def _horizon(label: str) -> str:
     if label in ("now", "settled"):
         return label
     return f"{label} day{'' if label == '1' else 's'}"
-
-
-def _thousandths_interval(estimate: Estimate | None) -> str:
-    return _scaled_ends(*_ends(estimate))
-
-
-def _scaled_ends(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return figures.MISSING
-    return f"{figures.thousandths(low)} to {figures.thousandths(high)}"
-
-
-def _ends(estimate: Estimate | None) -> tuple[float | None, float | None]:
-    return (None, None) if estimate is None else (estimate.low, estimate.high)

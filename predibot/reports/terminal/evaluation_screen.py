@@ -8,7 +8,7 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
-from predibot.reports.terminal.evaluation_grids import TABLES, asked_grids, table_grids
+from predibot.reports.terminal.evaluation_grids import TABLES, asked_grids, metric_grid, table_grids
 from predibot.reports.terminal.grid import Column, Grid, fitted, print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
@@ -19,13 +19,12 @@ from predibot.reports.views.leaderboard import (
     conclusions,
     leaderboard,
     missing,
-    verdict_said,
 )
+from predibot.reports.views.metrics import COLUMNS
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
 from predibot.scoring.evaluation.verdict import Finding
 
 _SHOWN_ROWS = 50
-_CURVE_CELLS = 12
 _ROOM_FOR_CURVES = 100
 """From so many columns on the summary has the curves too."""
 _SHOWN_REMARKS = 3
@@ -145,54 +144,15 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
 def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) -> Grid:
     """Return the table of the summary; all but the curves fit 80 columns."""
     days = next((row.horizon for row in rows if row.horizon is not None), None)
-    columns = (
-        Column("#"),
-        Column("bot", "name"),
-        *(Column(header) for header in ("edge", "low", "high")),
-        Column("verdict", "key"),
-        Column("Brier"),
-        Column("price"),
-        *(() if days is None else (Column(f"{days}d"),)),
-        *(Column(header) for header in ("now", "said", "cost")),
-        Column("edge over time", "key"),
-    )
-    cells = tuple(
-        (
-            figures.count(row.rank),
-            plain(row.bot) + ("*" if row.baseline else ""),
-            *map(figures.thousandths, (row.edge, row.edge_low, row.edge_high)),
-            verdict_said(row),
-            figures.short_score(row.brier),
-            figures.short_score(row.market_brier),
-            *(() if days is None else (figures.short_percent(row.quote_return),)),
-            figures.short_percent(row.quote_return_now),
-            figures.percent(row.answered_share),
-            figures.short_cost_usd(row.cost_usd),
-            figures.sparkline(row.curve, _CURVE_CELLS),
-        )
-        for row in rows
-    )
-    grid = Grid(
+    return metric_grid(
         title,
-        columns,
-        cells,
-        dropped_first=("edge over time", "cost", "said", "now", f"{days}d", "price", "Brier"),
-        kept=("bot", "edge", "low", "high", "verdict"),
-        legend=(
-            (
-                "edge",
-                "closer to the outcome than the price, in thousandths of squared error, with its 95% interval; low "
-                "gives the order",
-            ),
-            ("verdict", "rests on E, what $1 bet on the forecasts came to at best; luck gets 1 in 20 to 20 at most"),
-            ("Brier", "mean squared error"),
-            ("price", "that of the price"),
-            (f"{days}d", "return after so many days, at the quote"),
-            ("now", "return until now, at the quote"),
-            ("said", "share of markets answered"),
-        ),
+        COLUMNS["summary"],
+        [((figures.count(row.rank), plain(row.bot) + ("*" if row.baseline else "")), row) for row in rows],
+        names=(Column("#"), Column("bot", "name")),
+        kept=("bot",),
+        without=(*(() if curves else ("edge over time",)), *(("{days}d",) if days is None else ())),
+        days=days,
     )
-    return grid if curves else grid.without("edge over time")
 
 
 def _places(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:

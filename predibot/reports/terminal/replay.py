@@ -78,7 +78,9 @@ def print_replay(console: Console, view: ReplayView) -> None:
     span = f"{format_instant(instants.first)} to {format_instant(instants.last)} every {format_length(instants.every)}"
     came_to = ", ".join(_counted(view.statuses)) or "nothing decided"
     console.print()
-    print_line(console, f"replayed {plain(view.recipe)}, {span}, {_instants(len(view.played))}: {came_to}")
+    print_line(
+        console, f"replayed {plain(view.recipe)}, {span}, {figures.things(len(view.played), 'instant')}: {came_to}"
+    )
     for note in view.notes:
         print_line(console, f"note: {plain(note)}")
 
@@ -113,11 +115,7 @@ def _counted(statuses: Counter[Status]) -> Iterator[str]:
 
 
 def _share(some: Sequence[datetime], played: Sequence[Played]) -> str:
-    return f"{figures.count(len(some))} of {_instants(len(played))}"
-
-
-def _instants(count: int) -> str:
-    return f"{figures.count(count)} instant{'' if count == 1 else 's'}"
+    return f"{figures.count(len(some))} of {figures.things(len(played), 'instant')}"
 
 
 def _listed(instants: Sequence[datetime]) -> str:

@@ -2,82 +2,31 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from predibot.domain.untrusted_text import spreadsheet_cell
-from predibot.reports.views.decide import Document, number
-from predibot.reports.views.evaluation_json import bin_documents, pair_document
+from predibot.reports.views.decide import Document
+from predibot.reports.views.evaluation_json import pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
+from predibot.reports.views.metrics import (
+    CARD,
+    COUNTS,
+    EDGE,
+    EVIDENCE,
+    FORECAST,
+    HORIZON,
+    OPEN,
+    PLACE,
+    bin_documents,
+    columns_of,
+)
 from predibot.scoring.evaluation.e_values import BettingEvidence
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
-from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
+from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import pair_verdict
-from predibot.scoring.inference.bootstrap import Estimate
-from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
-
-_COUNTS = ("decisions", "refused", "failed", "abstained", *KNOWLEDGE, "forecasts", "void")
-_FORECAST = (
-    "n",
-    "clusters",
-    "brier",
-    "brier_by_event",
-    "log_score",
-    "accuracy",
-    "calibration_error",
-    "calibration_error_by_chance",
-    "calibration_error_by_chance_high",
-    "n_market",
-    "market_brier",
-    "market_log_score",
-    "skill_vs_market",
-    "adjusted_brier",
-)
-_EDGE = (
-    "n",
-    "clusters",
-    "settled_part",
-    "by_event",
-    "asked",
-    "answered",
-    "answered_share",
-    "counted",
-    "settled",
-    "unpriced",
-)
-_HORIZON = (
-    "n",
-    "clusters",
-    "coverage",
-    "mean_return",
-    "market_mean_return",
-    "n_quote",
-    "quote_mean_return",
-    "friction",
-    "n_net",
-    "net_mean_return",
-    "n_drift",
-    "drift",
-    "sharpe",
-    "mean_return_by_event",
-    "quote_mean_return_by_event",
-    "open_stakes",
-)
-_WITH_INTERVAL = (
-    "brier",
-    "log_score",
-    "accuracy",
-    "market_brier",
-    "skill_vs_market",
-    "mean_return",
-    "market_mean_return",
-    "quote_mean_return",
-    "friction",
-    "net_mean_return",
-    "drift",
-    "sharpe",
-)
+from predibot.scoring.records.knowledge import Knowledge
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +54,25 @@ class ScoreRow:
         part: Document = {} if self.by is None else {self.by: self.group}
         named: Document = {"knowledge": self.knowledge, **part, "bot": self.bot}
         if self.card is None:
-            return {**named, **_with_ends(self.forecast, _FORECAST, "")}
-        return {**named, **_card(self.card), **_evidence(self.evidence), **_place(self.place)}
+            return {**named, **columns_of(self.forecast, FORECAST)}
+        returns: Document = {}
+        for label, score in self.card.horizons.items():
+            returns.update(columns_of(score, HORIZON, f"{label}_" if score.days is None else f"{label}d_"))
+        return {**named, **_decided(self.card), **_foretold(self.card), **returns, **self.standing()}
+
+    def standing(self) -> Document:
+        """Return what is said of it beside the price and the others, under the same names."""
+        evidence = {} if self.evidence is None else columns_of(self.evidence, EVIDENCE)
+        return evidence if self.place is None else {**evidence, **columns_of(self.place, PLACE)}
+
+
+def bot_rows(evaluation: Evaluation, knowledge: Knowledge = "clean") -> Iterator[ScoreRow]:
+    """Yield a row a bot, of all it did."""
+    found = {each.bot: each.forecasts for each in evaluation.evidence}
+    places = {row.bot: row for row in leaderboard(evaluation)}
+    for card in evaluation.cards:
+        evidence, place = found.get(card.bot), places.get(card.bot)
+        yield ScoreRow(knowledge, None, None, card.bot, card.forecast, card, evidence, place)
 
 
 def score_rows(evaluation: Evaluation) -> tuple[ScoreRow, ...]:
@@ -145,11 +111,7 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
 def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:
     by = evaluation.question.grouping
     if by is None:
-        found = {each.bot: each.forecasts for each in evaluation.evidence}
-        places = {row.bot: row for row in leaderboard(evaluation)}
-        for card in evaluation.cards:
-            evidence, place = found.get(card.bot), places.get(card.bot)
-            yield ScoreRow(knowledge, None, None, card.bot, card.forecast, card, evidence, place)
+        yield from bot_rows(evaluation, knowledge)
     elif by in ("lead_time", "confidence"):
         scores = evaluation.by_lead_time if by == "lead_time" else evaluation.by_confidence
         yield from (ScoreRow(knowledge, by, each.group, each.bot, each.score) for each in scores)
@@ -158,61 +120,26 @@ def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:
             yield ScoreRow(knowledge, by, part.group, part.card.bot, part.card.forecast, part.card)
 
 
-def _evidence(evidence: BettingEvidence | None) -> Document:
-    if evidence is None:
-        return {}
-    return {
-        "e_value": evidence.better.now,
-        "e_value_largest": evidence.better.largest,
-        "p_value_any_day": evidence.better.p_value,
-        "e_value_worse": evidence.worse.now,
-        "e_value_worse_largest": evidence.worse.largest,
-    }
-
-
-def _place(row: LeaderboardRow | None) -> Document:
-    if row is None:
-        return {}
-    return {"rank": row.rank, "baseline": row.baseline, "verdict": row.verdict.finding.value}
-
-
-def _card(card: Scorecard) -> Document:
-    row = {**_decided(card), **_foretold(card)}
-    for label, score in card.horizons.items():
-        row.update(_with_ends(score, _HORIZON, f"{label}d_" if score.days is not None else f"{label}_"))
-    return row
-
-
 def _decided(card: Scorecard) -> Document:
-    return {**{name: getattr(card, name) for name in _COUNTS}, "cost_usd": number(card.cost_usd)}
+    return columns_of(card, (*CARD, *COUNTS))
 
 
 def _foretold(card: Scorecard) -> Document:
-    row: Document = {"edge": number(card.edge.edge)}
-    interval = card.edge.interval
-    row.update({f"edge_{end}": _end(interval, end) for end in ("low", "high")})
-    row.update({f"edge_{name}": number(getattr(card.edge, name)) for name in _EDGE})
-    row.update(_with_ends(card.forecast, _FORECAST, ""))
-    row["brier_open"], row["n_brier_open"] = number(card.brier_open), card.n_brier_open
-    return row
+    # The edge is its own name.
+    edge = {**columns_of(card.edge, EDGE[:1]), **columns_of(card.edge, EDGE[1:], "edge_")}
+    return {**edge, **columns_of(card.forecast, FORECAST), **columns_of(card, OPEN)}
 
 
 def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
-    found = {each.bot: each.forecasts for each in evaluation.evidence}
-    places = {row.bot: row for row in leaderboard(evaluation)}
-    for card in evaluation.cards:
-        yield {
-            "bot": card.bot,
-            **_foretold(card),
-            **_evidence(found.get(card.bot)),
-            **_place(places.get(card.bot)),
-        }
+    for row in bot_rows(evaluation):
+        if row.card is not None:
+            yield {"bot": row.bot, **_foretold(row.card), **row.standing()}
 
 
 def _returns(evaluation: Evaluation) -> Iterator[Document]:
     for card in evaluation.cards:
         for label, score in card.horizons.items():
-            yield {"bot": card.bot, "horizon": label, **_with_ends(score, _HORIZON, "")}
+            yield {"bot": card.bot, "horizon": label, **columns_of(score, HORIZON)}
 
 
 def _pairs(evaluation: Evaluation) -> Iterator[Document]:
@@ -236,18 +163,3 @@ _TABLES: Mapping[str, Callable[[Evaluation], Iterator[Document]]] = {
     "calibration": _calibration,
     "decisions": lambda evaluation: ({"bot": card.bot, **_decided(card)} for card in evaluation.cards),
 }
-
-
-def _with_ends(score: ForecastScore | HorizonScore, names: Sequence[str], prefix: str) -> Document:
-    """Return the numbers of a score under their names, those with an interval followed by its ends."""
-    row: Document = {}
-    for name in names:
-        row[f"{prefix}{name}"] = number(getattr(score, name))
-        if name in _WITH_INTERVAL:
-            estimate = score.intervals.get(name)
-            row.update({f"{prefix}{name}_{end}": _end(estimate, end) for end in ("low", "high")})
-    return row
-
-
-def _end(estimate: Estimate | None, end: str) -> float | None:
-    return None if estimate is None else number(getattr(estimate, end))

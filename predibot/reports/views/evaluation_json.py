@@ -5,17 +5,28 @@ from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
 from predibot.reports.views.decide import Document, number
-from predibot.reports.views.leaderboard import LeaderboardRow, beside_market, conclusions, leaderboard, missing
+from predibot.reports.views.leaderboard import beside_market, conclusions, leaderboard, missing
+from predibot.reports.views.metrics import (
+    CARD,
+    COUNTS,
+    EDGE,
+    FORECAST,
+    HORIZON,
+    OPEN,
+    PLACE,
+    Metric,
+    document_of,
+    verdict_document,
+)
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.parts import PartScore
-from predibot.scoring.evaluation.scorecard import EdgeScore, HorizonScore, Scorecard
+from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
 from predibot.scoring.inference.bootstrap import Estimate
-from predibot.scoring.metrics.calibration import CalibrationBins, MurphyDecomposition
 from predibot.scoring.records.knowledge import Knowledge
 
 
@@ -34,7 +45,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "confidence": asked.uncertainty.confidence,
         "resamples": asked.uncertainty.resamples,
         "seed": asked.uncertainty.seed,
-        "leaderboard": _rows(ranked, lambda each: map(_place, leaderboard(each))),
+        "leaderboard": _rows(ranked, lambda each: (document_of(row, PLACE) for row in leaderboard(each))),
         "conclusions": list(said),
         "missing": list(missing(evaluation)),
         "bots": _rows(ranked, lambda each: map(_card, each.cards)),
@@ -65,88 +76,29 @@ def _rows(
     return [{**row, "knowledge": knowledge} for knowledge, each in rankings.items() for row in rows_of(each)]
 
 
-def _place(row: LeaderboardRow) -> Document:
-    return {
-        "rank": row.rank,
-        "bot": row.bot,
-        "baseline": row.baseline,
-        "edge": number(row.edge),
-        "edge_low": number(row.edge_low),
-        "edge_high": number(row.edge_high),
-        "edge_by_event": number(row.edge_by_event),
-        "events": row.events,
-        "verdict": _verdict(row.verdict),
-        "brier": number(row.brier),
-        "market_brier": number(row.market_brier),
-        "horizon": row.horizon,
-        "quote_return": number(row.quote_return),
-        "quote_return_now": number(row.quote_return_now),
-        "answered_share": number(row.answered_share),
-        "cost_usd": number(row.cost_usd),
-        "curve": list(row.curve),
-    }
-
-
 def _card(card: Scorecard) -> Document:
+    edge = card.edge
     return {
         "bot": card.bot,
-        "decisions": card.decisions,
-        "forecasts": card.forecasts,
-        "settled": card.settled,
-        "void": card.void,
-        "brier": number(card.brier),
-        "n_brier": card.n_brier,
-        "brier_open": number(card.brier_open),
-        "n_brier_open": card.n_brier_open,
-        **_forecast(card.forecast),
-        "edge": _edge(card.edge),
-        "horizons": {label: _horizon(score) for label, score in card.horizons.items()},
-        "cost_usd": number(card.cost_usd),
-        "cost_known_usd": number(card.cost_known_usd),
-        "refused": card.refused,
-        "failed": card.failed,
-        "abstained": card.abstained,
-        "clean": card.clean,
-        "unknown": card.unknown,
-        "ahead": card.ahead,
-        "contaminated": card.contaminated,
+        **document_of(card, (*CARD, *OPEN)),
+        **_scores(card.forecast, FORECAST),
+        "edge": {**document_of(edge, EDGE), "interval": None if edge.interval is None else _interval(edge.interval)},
+        "horizons": {label: _scores(score, HORIZON) for label, score in card.horizons.items()},
+        **document_of(card, COUNTS),
     }
 
 
-def _edge(score: EdgeScore) -> Document:
-    return {
-        "edge": number(score.edge),
-        "n": score.n,
-        "clusters": score.clusters,
-        "settled_part": number(score.settled_part),
-        "by_event": number(score.by_event),
-        "asked": score.asked,
-        "answered": score.answered,
-        "answered_share": number(score.answered_share),
-        "counted": score.counted,
-        "settled": score.settled,
-        "unpriced": score.unpriced,
-        "interval": None if score.interval is None else _interval(score.interval),
-    }
+def _scores(score: ForecastScore | HorizonScore, metrics: tuple[Metric, ...]) -> Document:
+    intervals = {name: _interval(each) for name, each in score.intervals.items()}
+    return {**document_of(score, metrics), "intervals": intervals}
 
 
 def _evidence(evidence: BotEvidence, verdict: Verdict) -> Document:
     return {
         "bot": evidence.bot,
-        "verdict": _verdict(verdict),
+        "verdict": verdict_document(verdict),
         "forecasts": _betting(evidence.forecasts),
         "dollars": None if evidence.dollars is None else _betting(evidence.dollars),
-    }
-
-
-def _verdict(verdict: Verdict) -> Document:
-    needed = verdict.needed
-    return {
-        "finding": verdict.finding.value,
-        "events": verdict.events,
-        "e_value": number(verdict.e_value),
-        "events_needed": None if needed is None else needed.events,
-        "more_than": None if needed is None else needed.more_than,
     }
 
 
@@ -166,73 +118,6 @@ def _e_value(evidence: Evidence) -> Document:
         "largest": evidence.largest,
         "largest_at": None if at is None else format_instant(datetime.fromtimestamp(at, UTC)),
         "p_value": evidence.p_value,
-    }
-
-
-def _forecast(score: ForecastScore) -> Document:
-    """Return what is said of forecasts on what is settled, beside the Brier score and its n."""
-    return {
-        "clusters": score.clusters,
-        "brier_by_event": number(score.brier_by_event),
-        "log_score": number(score.log_score),
-        "accuracy": number(score.accuracy),
-        "calibration_error": number(score.calibration_error),
-        "calibration_error_by_chance": number(score.calibration_error_by_chance),
-        "calibration_error_by_chance_high": number(score.calibration_error_by_chance_high),
-        "calibration": None if score.calibration is None else bin_documents(score.calibration),
-        "murphy": None if score.murphy is None else _murphy(score.murphy),
-        "n_market": score.n_market,
-        "market_brier": number(score.market_brier),
-        "market_log_score": number(score.market_log_score),
-        "skill_vs_market": number(score.skill_vs_market),
-        "adjusted_brier": number(score.adjusted_brier),
-        "n_confidence": score.n_confidence,
-        "confidence_and_error": number(score.confidence_and_error),
-        "intervals": {name: _interval(each) for name, each in score.intervals.items()},
-    }
-
-
-def bin_documents(bins: CalibrationBins) -> list[Document]:
-    """Return the bins of a calibration, the empty ones too."""
-    return [
-        {
-            "lower": float(bins.lower[row]),
-            "upper": float(bins.upper[row]),
-            "n": int(bins.count[row]),
-            "mean_probability": number(bins.mean_probability[row]),
-            "mean_outcome": number(bins.mean_outcome[row]),
-            "effective_n": float(bins.effective_count[row]),
-            "outcome_low": number(bins.outcome_low[row]),
-            "outcome_high": number(bins.outcome_high[row]),
-        }
-        for row in range(bins.count.size)
-    ]
-
-
-def _murphy(parts: MurphyDecomposition) -> Document:
-    return {name: number(getattr(parts, name)) for name in ("reliability", "resolution", "uncertainty", "within_bin")}
-
-
-def _horizon(score: HorizonScore) -> Document:
-    return {
-        "mean_return": number(score.mean_return),
-        "n": score.n,
-        "clusters": score.clusters,
-        "coverage": number(score.coverage),
-        "sharpe": number(score.sharpe),
-        "market_mean_return": number(score.market_mean_return),
-        "n_market": score.n_market,
-        "quote_mean_return": number(score.quote_mean_return),
-        "n_quote": score.n_quote,
-        "friction": number(score.friction),
-        "net_mean_return": number(score.net_mean_return),
-        "n_net": score.n_net,
-        "drift": number(score.drift),
-        "n_drift": score.n_drift,
-        "mean_return_by_event": number(score.mean_return_by_event),
-        "quote_mean_return_by_event": number(score.quote_mean_return_by_event),
-        "open_stakes": number(score.open_stakes),
-        "intervals": {name: _interval(each) for name, each in score.intervals.items()},
     }
 
 
@@ -271,7 +156,7 @@ def pair_document(pair: Pair) -> Document:
         "open_stakes": number(pair.open_stakes),
         "apart": pair.apart,
         "better": pair.better,
-        "verdict": _verdict(pair_verdict(pair)),
+        "verdict": verdict_document(pair_verdict(pair)),
     }
 
 
@@ -281,7 +166,7 @@ def _part(part: PartScore) -> Document:
         "group": part.group,
         "n_brier": part.score.n,
         "brier": number(part.score.brier),
-        **_forecast(part.score),
+        **_scores(part.score, FORECAST),
     }
 
 

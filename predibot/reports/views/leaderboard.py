@@ -110,7 +110,9 @@ def _row(card: Scorecard, rank: int | None, said: Verdict | None, curve: EdgeCur
         edge=card.edge.edge,
         edge_low=None if interval is None else interval.low,
         edge_high=None if interval is None else interval.high,
-        edge_by_event=card.edge.by_event if _differs(card) else None,
+        edge_by_event=card.edge.by_event
+        if interval is not None and far_apart(card.edge.edge, card.edge.by_event, interval.interval)
+        else None,
         events=card.edge.clusters,
         # Without evidence there is nothing to go by.
         verdict=said or Verdict(Finding.NOTHING_YET, card.edge.clusters),
@@ -129,11 +131,6 @@ def _row(card: Scorecard, rank: int | None, said: Verdict | None, curve: EdgeCur
 def _quote_return(card: Scorecard, label: str | None) -> float | None:
     score = None if label is None else card.horizons.get(label)
     return None if score is None else score.quote_mean_return
-
-
-def _differs(card: Scorecard) -> bool:
-    interval = card.edge.interval
-    return interval is not None and far_apart(card.edge.edge, card.edge.by_event, interval.interval)
 
 
 def far_apart(mean: float | None, by_event: float | None, ends: tuple[float, float] | None) -> bool:

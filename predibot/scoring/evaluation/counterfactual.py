@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.arguments import Ints
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty, estimates, mean_of
 from predibot.scoring.records.delay import delayed
@@ -44,10 +44,8 @@ def delay_scores(
     Raises:
         ValueError: If a delay is not above zero.
     """
-    found: list[Counterfactual] = []
-    for days in delays_days:
-        found += _beside(record, f"{days:g}", returns, delayed(record, days), uncertainty)
-    return tuple(found)
+    late = ((f"{days:g}", delayed(record, days)) for days in delays_days)
+    return tuple(found for change, other in late for found in _beside(record, change, returns, other, uncertainty))
 
 
 def sizing_scores(
@@ -64,17 +62,8 @@ def sizing_scores(
     Raises:
         ValueError: If there is no such rule.
     """
-    found: list[Counterfactual] = []
-    for rule in rules:
-        found += _beside(record, rule, returns, resized(record, rule), uncertainty)
-    return tuple(found)
-
-
-def _scattered(values: Floats, rows: Ints, size: int) -> Floats:
-    """Return the values in their rows, (size,), NaN elsewhere."""
-    whole = np.full(size, np.nan)
-    whole[rows] = values
-    return whole
+    bet_again = ((rule, resized(record, rule)) for rule in rules)
+    return tuple(found for rule, other in bet_again for found in _beside(record, rule, returns, other, uncertainty))
 
 
 def _beside(
@@ -87,7 +76,9 @@ def _beside(
     """Return each bot's returns of a changed record beside those of the same decisions as they were."""
     other, decisions = otherwise
     days = tuple(each.days for each in returns if each.days is not None)
-    changed = [_scattered(each.value, decisions, record.decided_at.size) for each in horizon_returns(other, days)]
+    found = horizon_returns(other, days)
+    changed = np.full((len(found), record.decided_at.size), np.nan)
+    changed[:, decisions] = [each.value for each in found]
     cells = [
         (bot, actual, values, np.flatnonzero((record.decision_bot == bot) & ~np.isnan(actual.value + values)))
         for bot in range(len(record.bots))

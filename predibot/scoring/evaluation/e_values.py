@@ -25,6 +25,7 @@ from predibot.scoring.arguments import (
 )
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.metrics.kelly import kelly_fraction
+from predibot.scoring.price_lookup import in_order
 from predibot.scoring.records.track_record import TrackRecord
 
 BEATS_FROM = 20.0
@@ -386,7 +387,7 @@ def _daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, 
     first = int(days.min())
     span = int(days.max()) - first + 2
     key = market[kept] * span + (seen_on[kept] - first).astype(np.int64)
-    order = _in_time(key, at[kept])
+    order = np.arange(key.size) if in_order(key, at[kept]) else np.lexsort((at[kept], key))
     latest = order[np.diff(key[order], append=-1) != 0]
     row = kept[latest]
     key = np.concatenate([key[latest], paid * span + (paid_on[paid] - first).astype(np.int64)])
@@ -403,15 +404,6 @@ def _daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, 
     )
 
 
-def _in_time(key: Ints, at: Floats) -> Ints:
-    """Return the rows by key and then by instant, those of one instant in the order they are in."""
-    same, rising = key[1:] == key[:-1], at[1:] >= at[:-1]
-    if np.all((key[1:] > key[:-1]) | (same & rising)):
-        # As a ledger gives them: sorting millions takes seconds.
-        return np.arange(key.size)
-    return np.lexsort((at, key)).astype(np.int64)
-
-
 def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingEvidence:
     """Return all e-values of some positions."""
     events = int(np.unique(positions.event[positions.stake != 0.0]).size)
@@ -422,7 +414,9 @@ def _evidence(positions: _Positions, marks: _Marks, moves: "_Moves") -> BettingE
     moved = squares > 0.0
     if not moved.any():
         return BettingEvidence(events=events)
-    dependence = _dependence(np.divide(total**2, squares, out=np.zeros_like(total), where=moved), np.cumsum(moved))
+    # G by each day, of the n days so far on which anything changed.
+    ratios, n = np.divide(total**2, squares, out=np.zeros_like(total), where=moved), np.maximum(np.cumsum(moved), 1)
+    dependence = np.maximum(1.0, np.cumsum(ratios) / n + 2.0 * np.sqrt(2.0 / n))
     accounts = _accounts(positions, shares_bought, gained)
     *of_shares, of_first = accounts.log_wealth(moves)
     better, worse = _log_mean(of_shares), -of_first
@@ -661,12 +655,6 @@ def _within(values: Floats, starts: Ints) -> Floats:
     before = np.where(starts > 0, total[starts - 1], 0.0)
     total -= np.repeat(before, np.diff(starts, append=total.size))
     return total
-
-
-def _dependence(ratios: Floats, n: Ints) -> Floats:
-    """Return G by each day, of (sum of g)^2 / sum of g^2 on the n days so far on which anything changed."""
-    n = np.maximum(n, 1)
-    return np.maximum(1.0, np.cumsum(ratios) / n + 2.0 * np.sqrt(2.0 / n))
 
 
 def _book_returns(positions: _Positions, marks: _Marks, days: Ints, gained: Floats) -> Floats:

@@ -8,7 +8,7 @@ from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
-from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
+from predibot.scoring.evaluation.forecast_score import forecast_scores
 from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, ranked, return_pairs
 from predibot.scoring.evaluation.parts import (
@@ -166,7 +166,9 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
         evidence=evidence,
         curves=edge_curves(record.bots, ahead) if "curves" in asked.wanted else (),
         pairs=pairs,
-        parts=_parts(record, asked),
+        parts=part_cards(record, asked.grouping, asked.horizons_days, asked.convention, asked.uncertainty)
+        if asked.grouping in GROUPINGS
+        else (),
         by_category=_scores_by("by_category", category_scores, forecasts, asked),
         by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
         by_confidence=_scores_by("by_confidence", confidence_scores, forecasts, asked),
@@ -204,21 +206,12 @@ def _scores_by(
 
 def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Question) -> datetime | None:
     made_at = record.decided_at[record.made()]
-    if not made_at.size or any(card.forecast.n or _has_come(card) for card in cards):
+    # Prices of now there are from the first minute.
+    has_come = any(score.n for card in cards for label, score in card.horizons.items() if label != NOW)
+    if not made_at.size or has_come or any(card.forecast.n for card in cards):
         return None
     at = datetime.fromtimestamp(float(made_at.min()), UTC) + timedelta(days=min(asked.horizons_days))
     return at if at.timestamp() > record.as_of else None
-
-
-def _has_come(card: Scorecard) -> bool:
-    """Return whether a horizon has passed, or a market settled; prices of now there are from the first minute."""
-    return any(score.n for label, score in card.horizons.items() if label != NOW)
-
-
-def _parts(record: TrackRecord, asked: Question) -> tuple[PartCard, ...]:
-    if asked.grouping not in GROUPINGS:
-        return ()
-    return part_cards(record, asked.grouping, asked.horizons_days, asked.convention, asked.uncertainty)
 
 
 def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequence[str] = ()) -> Evaluation:
@@ -233,7 +226,11 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
     for remark in remarks:
         instance_of("a remark", remark, str)
     scores = forecast_scores(forecasts, uncertainty=asked.uncertainty)
-    cards = tuple(_card(bot, score) for bot, score in zip(forecasts.forecasters, scores, strict=True))
+    # Of somebody who only forecast nothing else is known.
+    cards = tuple(
+        Scorecard(bot, forecasts=score.n, forecast=score)
+        for bot, score in zip(forecasts.forecasters, scores, strict=True)
+    )
     return Evaluation(
         as_of=None,
         cards=cards,
@@ -243,27 +240,4 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
         by_category=_scores_by("by_category", category_scores, forecasts, asked),
         by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
         by_confidence=_scores_by("by_confidence", confidence_scores, forecasts, asked),
-    )
-
-
-def _card(bot: str, score: ForecastScore) -> Scorecard:
-    """Return the scorecard of somebody who only forecast."""
-    return Scorecard(
-        bot=bot,
-        decisions=0,
-        forecasts=score.n,
-        void=0,
-        forecast=score,
-        brier_open=None,
-        n_brier_open=0,
-        horizons={},
-        cost_usd=None,
-        cost_known_usd=0.0,
-        refused=0,
-        failed=0,
-        abstained=0,
-        clean=0,
-        unknown=0,
-        ahead=0,
-        contaminated=0,
     )

@@ -123,7 +123,9 @@ def _score(
         n_market=priced.market_probability.size,
         market_brier=brier_score(priced.market_probability, priced.outcome) if market else None,
         market_log_score=log_score(priced.market_probability, priced.outcome) if market else None,
-        skill_vs_market=_skill(priced) if market else None,
+        skill_vs_market=_known(brier_skill_score(priced.probability, priced.market_probability, priced.outcome))
+        if market
+        else None,
         adjusted_brier=adjusted,
         n_confidence=confident.size,
         confidence_and_error=_confidence_and_error(own, confident),
@@ -189,10 +191,6 @@ def _by_event(own: Forecasts) -> float:
     errors = own.squared_errors()
     sums = cluster_sums(errors, np.ones_like(errors), cluster_codes(own.cluster))
     return float(np.mean(sums.numerators / sums.denominators))
-
-
-def _skill(priced: Forecasts) -> float | None:
-    return _known(brier_skill_score(priced.probability, priced.market_probability, priced.outcome))
 
 
 def _confidence_and_error(own: Forecasts, rows: Ints) -> float | None:

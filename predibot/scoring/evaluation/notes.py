@@ -37,8 +37,7 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
         raise ValueError(f"the scorecards are of {seen}, the record is of {', '.join(record.bots) or 'nobody'}")
     return (
         *_on_decisions(record, cards),
-        *_on_forecasts(cards),
-        *_on_edges(cards),
+        *_on_markets(cards),
         *_on_horizons(record, cards),
         *_on_overlap(record, cards),
         *_on_fees(record),
@@ -93,12 +92,6 @@ def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[s
     ):
         if who := _who({card.bot: getattr(card, kind) for card in cards}):
             yield f"Decisions {kind}: {who}; they have {ending}."
-    yield from _on_knowledge(record, cards)
-    if bots := [card.bot for card in cards if card.cost_usd is None]:
-        yield f"The cost of some decisions is not known: {first_of(bots, _MOST_NAMED)}; only a part of it is."
-
-
-def _on_knowledge(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
     for kind, what in (
         ("ahead", "made before a model's knowledge cutoff, of which it may have read what came later"),
         ("contaminated", "on events that had ended before a model's knowledge cutoff"),
@@ -110,14 +103,13 @@ def _on_knowledge(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[s
             f"Decisions of a replay by a model whose knowledge cutoff is not known: {who}; it may have known "
             "how the event ended, so they are ranked apart."
         )
+    if bots := [card.bot for card in cards if card.cost_usd is None]:
+        yield f"The cost of some decisions is not known: {first_of(bots, _MOST_NAMED)}; only a part of it is."
 
 
-def _on_forecasts(cards: Sequence[Scorecard]) -> Iterator[str]:
+def _on_markets(cards: Sequence[Scorecard]) -> Iterator[str]:
     if who := _who({card.bot: card.void for card in cards}):
         yield f"Forecasts on markets that paid neither 0 nor 1: {who}; no Brier or log score counts them."
-
-
-def _on_edges(cards: Sequence[Scorecard]) -> Iterator[str]:
     if who := _who({card.bot: card.edge.unpriced for card in cards}):
         yield f"Markets asked that have neither paid nor a price: {who}; no edge counts them."
 

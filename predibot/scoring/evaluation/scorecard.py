@@ -118,6 +118,11 @@ class EdgeScore:
         return self.answered / self.asked if self.asked else None
 
     @property
+    def intervals(self) -> Mapping[str, Estimate]:
+        """Return its interval by name, as other scores have theirs."""
+        return {} if self.interval is None else {"edge": self.interval}
+
+    @property
     def unpriced(self) -> int:
         """Return how many markets were left out of what was asked, because they have no price."""
         return self.asked - self.counted
@@ -128,32 +133,32 @@ class Scorecard:
     """How good a bot was as of an instant; None where there is no value."""
 
     bot: str
-    decisions: int
+    decisions: int = 0
     """Of any status."""
-    forecasts: int
+    forecasts: int = 0
     """Probabilities stated, with money on them or not; from here to the horizons, by decisions that are scored."""
-    void: int
+    void: int = 0
     """Forecasts on markets that paid neither 0 nor 1."""
-    forecast: ForecastScore
+    forecast: ForecastScore = field(default_factory=ForecastScore)
     """On markets that paid 0 or 1."""
-    brier_open: float | None
+    brier_open: float | None = None
     """Mean squared distance to the latest price, of markets not settled; not a Brier score."""
-    n_brier_open: int
-    horizons: Mapping[str, HorizonScore]
+    n_brier_open: int = 0
+    horizons: Mapping[str, HorizonScore] = field(default_factory=dict)
     """By label: days, and last `settled`."""
-    cost_usd: float | None
+    cost_usd: float | None = None
     """None where a part is unknown."""
-    cost_known_usd: float
-    refused: int
-    failed: int
-    abstained: int
-    clean: int
+    cost_known_usd: float = 0.0
+    refused: int = 0
+    failed: int = 0
+    abstained: int = 0
+    clean: int = 0
     """Decisions of any status whose models cannot know what came later, or that opened none: they are scored."""
-    unknown: int
+    unknown: int = 0
     """Those of a replay whose models have no known cutoff: scored apart, on a card of their own."""
-    ahead: int
+    ahead: int = 0
     """Those whose models' cutoff lies between decision and settlement: in no score."""
-    contaminated: int
+    contaminated: int = 0
     """Those whose event had ended before the models' cutoff: in no score."""
     edge: EdgeScore = field(default_factory=EdgeScore)
     """Over the price, on everything it was asked: by this bots are ranked."""
@@ -221,7 +226,11 @@ def scorecards(
     Source:
         The definitions are those of the project's scoring contract.
     """
-    _check_arguments(record, convention, uncertainty, book, found)
+    instance_of("record", record, TrackRecord)
+    instance_of("convention", convention, Convention)
+    for name, given, kind in (("uncertainty", uncertainty, Uncertainty), ("book", book, Book), ("found", found, Edges)):
+        if given is not None:
+            instance_of(name, given, kind)
     counts = _count_decisions(record, record.made())
     told = _count_forecasts(record, max_gap_seconds)
     beside_edge = uncertainty if intervals else None
@@ -239,7 +248,7 @@ def scorecards(
     return tuple(
         Scorecard(
             bot=bot,
-            decisions=sum(counts.of_status[name][row] for name in STATUSES),
+            decisions=sum(counts.of_kind[name][row] for name in STATUSES),
             forecasts=told.forecasts[row],
             void=told.void[row],
             forecast=scores[row],
@@ -248,34 +257,11 @@ def scorecards(
             horizons={label: of_bots[row] for label, of_bots in horizons},
             cost_usd=counts.cost_usd[row],
             cost_known_usd=counts.cost_known_usd[row],
-            refused=counts.of_status["refused"][row],
-            failed=counts.of_status["failed"][row],
-            abstained=counts.of_status["abstained"][row],
-            clean=counts.of_knowledge["clean"][row],
-            unknown=counts.of_knowledge["unknown"][row],
-            ahead=counts.of_knowledge["ahead"][row],
-            contaminated=counts.of_knowledge["contaminated"][row],
             edge=ahead_of_price[row],
+            **{name: of_bots[row] for name, of_bots in counts.of_kind.items() if name != "recorded"},
         )
         for row, bot in enumerate(record.bots)
     )
-
-
-def _check_arguments(
-    record: TrackRecord,
-    convention: Convention,
-    uncertainty: Uncertainty | None,
-    book: Book | None,
-    found: Edges | None,
-) -> None:
-    instance_of("record", record, TrackRecord)
-    instance_of("convention", convention, Convention)
-    if uncertainty is not None:
-        instance_of("uncertainty", uncertainty, Uncertainty)
-    if book is not None:
-        instance_of("book", book, Book)
-    if found is not None:
-        instance_of("found", found, Edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +276,8 @@ class _Mean:
 class _Counts:
     """Decisions of each bot; lists have one entry a bot."""
 
-    of_status: Mapping[str, list[int]]
-    of_knowledge: Mapping[str, list[int]]
+    of_kind: Mapping[str, list[int]]
+    """By their status, and by what their models can have known."""
     cost_usd: list[float | None]
     cost_known_usd: list[float]
 
@@ -312,11 +298,10 @@ def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
     total = np.bincount(bot, np.nan_to_num(cost), bots)
     knowledge = record.knowledge()[made]
     return _Counts(
-        of_status={
-            name: np.bincount(bot[status == index], minlength=bots).tolist() for index, name in enumerate(STATUSES)
-        },
-        of_knowledge={
-            name: np.bincount(bot[knowledge == index], minlength=bots).tolist() for index, name in enumerate(KNOWLEDGE)
+        of_kind={
+            name: np.bincount(bot[kinds == index], minlength=bots).tolist()
+            for kinds, named in ((status, STATUSES), (knowledge, KNOWLEDGE))
+            for index, name in enumerate(named)
         },
         cost_usd=[None if unknown[row] else float(total[row]) for row in range(bots)],
         cost_known_usd=np.bincount(bot, record.decision_cost_known_usd[made], bots).tolist(),
@@ -387,25 +372,20 @@ def _score_horizon(
     return [
         HorizonScore(
             days=returns.days,
-            mean_return=mean["mean_return"][row].mean,
             n=mean["mean_return"][row].n,
             coverage=mean["mean_return"][row].n / passed[row] if passed[row] else None,
             sharpe=sharpe[row],
-            market_mean_return=mean["market_mean_return"][row].mean,
             n_market=mean["market_mean_return"][row].n,
             n_passed=passed[row],
             n_unpriced=unpriced[row],
             clusters=by_event["mean_return"][1][row],
-            quote_mean_return=mean["quote_mean_return"][row].mean,
             n_quote=mean["quote_mean_return"][row].n,
-            friction=mean["friction"][row].mean,
-            net_mean_return=mean["net_mean_return"][row].mean,
             n_net=mean["net_mean_return"][row].n,
-            drift=mean["drift"][row].mean,
             n_drift=mean["drift"][row].n,
             mean_return_by_event=by_event["mean_return"][0][row],
             quote_mean_return_by_event=by_event["quote_mean_return"][0][row],
             open_stakes=_or_none(float(still_open[row])),
+            **{name: of_bots[row].mean for name, of_bots in mean.items()},
             intervals=intervals[row],
         )
         for row in range(bots)

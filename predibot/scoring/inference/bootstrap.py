@@ -41,8 +41,9 @@ class Estimate:
     """Rows, all clusters together."""
     clusters: int
     method: str
-    resamples: int
-    resamples_without_value: int
+    resamples: int = 0
+    """0 where the interval follows a formula."""
+    resamples_without_value: int = 0
     cluster_standard_error: float | None = None
     """How far the mean would vary, by how much the clusters differ; None where the method has no use for it."""
     price_standard_error: float | None = None

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, array_of, indices, not_empty, one_dimensional
+from predibot.scoring.inference.student_t import t_quantile
 
 ROUNDING = 1e-12
 """Numbers that differ by less, relative to the largest, differ by rounding only."""
@@ -38,6 +39,10 @@ class ClusterSums:
         total = float(self.denominators.sum())
         ratio = float(self.numerators.sum()) / total if total > 0.0 else math.nan
         return ratio if math.isfinite(ratio) else math.nan
+
+    def t_quantile(self, confidence: float) -> float:
+        """Return the quantile of Student's t that an interval goes by: one degree of freedom less than clusters."""
+        return t_quantile((1.0 + confidence) / 2.0, self.clusters - 1)
 
     @property
     def residuals(self) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 from predibot.scoring.inference.bootstrap import Estimate, finite_ends
 from predibot.scoring.inference.clusters import ClusterSums
 from predibot.scoring.inference.comparison import Comparison
-from predibot.scoring.inference.student_t import t_quantile, t_two_sided
+from predibot.scoring.inference.student_t import t_two_sided
 
 CORRECTED = "skewness-corrected t over clusters"
 SYMMETRIC_T = "t over clusters"
@@ -30,7 +30,7 @@ def expands(sums: ClusterSums, confidence: float) -> bool:
     """
     if sums.clusters < _DRAWN_BELOW or np.isnan(sums.standard_error):
         return False
-    return sums.clusters >= _EXPANDED_FROM or abs(_shift(sums, _quantile(sums, confidence))) <= _MAX_SHIFT
+    return sums.clusters >= _EXPANDED_FROM or abs(_shift(sums, sums.t_quantile(confidence))) <= _MAX_SHIFT
 
 
 def expanded_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
@@ -51,7 +51,7 @@ def expanded_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
         Hall (1992), chapters 2.4 and 2.6, for a mean; the term of the
         denominators is ours, by the same expansion.
     """
-    quantile = _quantile(sums, confidence)
+    quantile = sums.t_quantile(confidence)
     shift = _shift(sums, quantile)
     low, high = finite_ends(*(sums.ratio - end * sums.standard_error for end in (quantile + shift, shift - quantile)))
     return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, CORRECTED, 0, 0, sums.standard_error)
@@ -65,15 +65,11 @@ def expanded_comparison(sums: ClusterSums, n: int, confidence: float) -> Compari
         n: How many rows they are of.
         confidence: The share of such intervals that should hold the truth.
     """
-    half = _quantile(sums, confidence) * sums.standard_error
+    half = sums.t_quantile(confidence) * sums.standard_error
     low, high = finite_ends(sums.ratio - half, sums.ratio + half)
     p_value = t_two_sided(sums.ratio / sums.standard_error, sums.clusters - 1)
     found = Estimate(sums.ratio, low, high, confidence, n, sums.clusters, SYMMETRIC_T, 0, 0, sums.standard_error)
     return Comparison(**asdict(found), p_value=p_value)
-
-
-def _quantile(sums: ClusterSums, confidence: float) -> float:
-    return t_quantile((1.0 + confidence) / 2.0, sums.clusters - 1)
 
 
 def _shift(sums: ClusterSums, quantile: float) -> float:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums
 from predibot.scoring.inference.comparison import Comparison
-from predibot.scoring.inference.student_t import t_quantile, t_two_sided
+from predibot.scoring.inference.student_t import t_two_sided
 
 BY_PRICES = "t, the larger of cluster and price-implied standard error"
 ON_LOGITS = "logit t, the larger of cluster and price-implied standard error"
@@ -48,7 +48,7 @@ def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: fl
         # Nothing was held: it could not have come out otherwise.
         low, high = (sums.ratio, sums.ratio) if sums.clusters > 1 else (None, None)
     elif error > 0.0:
-        half = _quantile(sums, confidence) * error
+        half = sums.t_quantile(confidence) * error
         low = max(sums.ratio - half, min(spread.lowest, sums.ratio))
         high = min(sums.ratio + half, max(spread.highest, sums.ratio))
     return Estimate(
@@ -59,8 +59,6 @@ def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: fl
         n=n,
         clusters=sums.clusters,
         method=BY_PRICES,
-        resamples=0,
-        resamples_without_value=0,
         cluster_standard_error=_known(of_clusters),
         price_standard_error=_known(of_prices),
         without_best=_without_best(sums, ahead=True),
@@ -97,7 +95,7 @@ def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: fl
     error, score = max(of_clusters, of_prices), sums.ratio
     low = high = None
     if error > 0.0 and 0.0 < score < 1.0:
-        reach = _quantile(sums, confidence) * error
+        reach = sums.t_quantile(confidence) * error
         low, above = (_moved(score, sign * reach / (score * (1.0 - score))) for sign in (-1.0, 1.0))
         high = min(max(min(above, score + 2.0 * reach), score + reach), 1.0)
     return Estimate(
@@ -108,8 +106,6 @@ def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: fl
         n=n,
         clusters=sums.clusters,
         method=ON_LOGITS,
-        resamples=0,
-        resamples_without_value=0,
         cluster_standard_error=_known(of_clusters),
         price_standard_error=_known(of_prices),
     )
@@ -121,10 +117,6 @@ def _standard_errors(sums: ClusterSums, variance: float) -> tuple[float, float]:
         return math.nan, math.nan
     of_clusters = sums.standard_error
     return 0.0 if math.isnan(of_clusters) else of_clusters, math.sqrt(variance) / float(sums.denominators.sum())
-
-
-def _quantile(sums: ClusterSums, confidence: float) -> float:
-    return t_quantile((1.0 + confidence) / 2.0, sums.clusters - 1)
 
 
 def _moved(share: float, by: float) -> float:

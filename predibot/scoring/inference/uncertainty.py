@@ -105,7 +105,11 @@ def _each(
     of_draws: Callable[[ClusterSums, int, Floats, float], _Found],
     of_formula: Callable[[ClusterSums, int, float], _Found],
 ) -> list[_Found | None]:
-    summed = {row: _summed(ratio) for row, ratio in enumerate(ratios) if ratio.numerators.size}
+    summed = {
+        row: cluster_sums(ratio.numerators, ratio.denominators, cluster_codes(ratio.clusters))
+        for row, ratio in enumerate(ratios)
+        if ratio.numerators.size
+    }
     confidence = uncertainty.confidence
     drawn = {row: sums for row, sums in summed.items() if not expands(sums, confidence)}
     found: list[_Found | None] = [None] * len(ratios)
@@ -125,10 +129,6 @@ def _cut(found: _Found, limits: tuple[float, float]) -> _Found:
         return found
     least, most = min(limits[0], found.estimate), max(limits[1], found.estimate)
     return replace(found, low=max(found.low, least), high=min(found.high, most))
-
-
-def _summed(ratio: Ratio) -> ClusterSums:
-    return cluster_sums(ratio.numerators, ratio.denominators, cluster_codes(ratio.clusters))
 
 
 def _alike(summed: Mapping[int, ClusterSums]) -> Iterator[list[int]]:

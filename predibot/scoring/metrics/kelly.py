@@ -6,6 +6,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from predibot.domain.sizing import kelly_share
 from predibot.scoring.arguments import Floats, floats, not_empty, refuse, within_floats
 
 _Many = Sequence[float] | NDArray[Any]
@@ -56,8 +57,9 @@ def kelly_fraction(probability: ArrayLike, price: ArrayLike) -> Floats | float:
     edge = chance - cost
     certain = (cost == 0.0) | (cost == 1.0)
     refuse("price", cost, certain & (edge != 0.0), "where it is not the probability it must be strictly inside (0, 1)")
-    at_risk = np.where(edge > 0.0, 1.0 - cost, cost)
-    shares: Floats = np.divide(edge, at_risk, out=np.zeros_like(edge), where=edge != 0.0)
+    # Without an edge the other side may cost nothing.
+    other_price = np.where(edge == 0.0, 1.0, np.where(edge > 0.0, 1.0 - cost, cost))
+    shares: Floats = kelly_share(edge, other_price)
     return shares if shares.ndim else float(shares)
 
 

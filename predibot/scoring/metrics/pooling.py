@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from predibot.scoring.arguments import Floats, Ints, floats, not_empty, refuse, scalar
-from predibot.scoring.metrics.odds import log_odds_of, probabilities_of
+from predibot.scoring.metrics.probability import log_odds_of, probabilities_of
 
 PoolingMethod = Literal["mean", "median", "trimmed_mean", "soft_trimmed_mean", "log_odds"]
 TRIMMED_SHARE = 0.2
@@ -69,7 +69,14 @@ def pool_probabilities(matrix: ArrayLike, *, method: PoolingMethod = "mean", ext
     n = np.sum(~np.isnan(ordered), axis=1)
     heard = n > 0
     pooled = np.full(n.shape, np.nan)
-    pooled[heard] = _extremized(_among(_POOLED[method], ordered[heard], n[heard]), float(extremize))
+    ordered, n = ordered[heard], n[heard]
+    # The mean of thrice 0.1 is above it by the last bit.
+    among = np.clip(_POOLED[method](ordered, n), ordered[:, 0], _highest(ordered, n))
+    if extremize != 1.0:
+        # Zero and one have infinite log-odds, and a large factor makes others infinite; both turn back into 0 and 1.
+        with np.errstate(over="ignore"):
+            among = probabilities_of(float(extremize) * log_odds_of(among))
+    pooled[heard] = among
     return pooled
 
 
@@ -80,11 +87,6 @@ def _checked(matrix: ArrayLike) -> Floats:
     not_empty("matrix", forecasts)
     refuse("matrix", forecasts, (forecasts < 0.0) | (forecasts > 1.0), "each must be in [0, 1], or NaN where silent")
     return forecasts
-
-
-def _among(method: _Method, ordered: Floats, n: Ints) -> Floats:
-    # The mean of thrice 0.1 is above it by the last bit.
-    return np.clip(method(ordered, n), ordered[:, 0], _highest(ordered, n))
 
 
 def _mean(ordered: Floats, n: Ints) -> Floats:
@@ -128,14 +130,6 @@ def _weighted_mean(ordered: Floats, weights: Floats | NDArray[np.bool_]) -> Floa
 def _highest(ordered: Floats, n: Ints) -> Floats:
     highest: Floats = ordered[np.arange(n.size), n - 1]
     return highest
-
-
-def _extremized(pooled: Floats, extremize: float) -> Floats:
-    if extremize == 1.0:
-        return pooled
-    # Zero and one have infinite log-odds, and a large factor makes others infinite; both turn back into 0 and 1.
-    with np.errstate(over="ignore"):
-        return probabilities_of(extremize * log_odds_of(pooled))
 
 
 _POOLED: Mapping[str, _Method] = MappingProxyType(

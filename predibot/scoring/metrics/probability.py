@@ -113,3 +113,22 @@ def surprises(forecasts: Floats, happened: Floats, clip: float = CLIP) -> Floats
     with np.errstate(divide="ignore"):
         surprise: Floats = -np.log(np.clip(given, clip, 1.0 - clip))
     return surprise
+
+
+def log_odds_of(probabilities: Floats) -> Floats:
+    """Return ln(p / (1 - p)), of the same shape: zero for one half, infinite for certainty.
+
+    Args:
+        probabilities: Any shape, each in [0, 1]; NaN stays.
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities) - np.log1p(-probabilities)
+
+
+def probabilities_of(log_odds: Floats) -> Floats:
+    """Return 1 / (1 + exp(-x)), of the same shape, exact to the last digits also next to zero.
+
+    Args:
+        log_odds: Any shape, infinite ones too; NaN stays.
+    """
+    return np.exp(-np.logaddexp(0.0, -log_odds))

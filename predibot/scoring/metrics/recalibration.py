@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, forecasts_and_outcomes, instance_of, shares, within_floats
-from predibot.scoring.metrics.odds import log_odds_of, probabilities_of
+from predibot.scoring.metrics.probability import log_odds_of, probabilities_of
 
 RecalibrationMethod = Literal["isotonic", "logistic"]
 MIN_PROBABILITY = 0.001

@@ -79,8 +79,6 @@ def sharpe_interval(
         n=dates,
         clusters=dates,
         method=MERTENS if lags == 0 else NEWEY_WEST,
-        resamples=0,
-        resamples_without_value=0,
         cluster_standard_error=error,
     )
 

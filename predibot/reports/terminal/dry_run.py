@@ -1,10 +1,11 @@
-"""Where models and search providers are asked, and with which key, as `decide --dry-run` shows it."""
+"""What `decide --dry-run` shows besides the events: what a run can cost, and who is asked where, with which key."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
+from predibot.jobs.deciding.cost_estimate import NO_MODEL, RunCost
 from predibot.recipe.recipe import Recipe
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid, print_grid
@@ -13,6 +14,30 @@ from predibot.reports.terminal.text import plain
 if TYPE_CHECKING:
     from predibot.agents.models.open_model import Destination
     from predibot.jobs.deciding.agent_setup import AgentSetup
+
+UNKNOWN = "unknown"
+
+
+def print_cost(console: Console, cost: RunCost) -> None:
+    """Print the most each bot and all together can cost; nothing where no bot has a model."""
+    if all(bot.basis == NO_MODEL for bot in cost.bots):
+        return
+    rows = [(plain(bot.bot), figures.count(bot.decisions), _usd(bot.usd), bot.basis) for bot in cost.bots]
+    decisions = sum(bot.decisions for bot in cost.bots)
+    known = f"{UNKNOWN}, at most {figures.cost_usd(cost.known_usd)} of it known"
+    rows.append(("all", figures.count(decisions), _usd(cost.usd) if cost.usd is not None else known, cost.basis))
+    columns = (Column("bot", "key"), Column("decisions"), Column("at most"), Column("by", "text"))
+    print_grid(console, Grid("Worst case", columns, tuple(rows)))
+
+
+def cost_document(cost: RunCost) -> dict[str, Any]:
+    """Return the same for programs; unknown is null."""
+    bots = [{"bot": bot.bot, "decisions": bot.decisions, "usd": bot.usd, "basis": bot.basis} for bot in cost.bots]
+    return {"usd": cost.usd, "known_usd": cost.known_usd, "basis": cost.basis, "bots": bots}
+
+
+def _usd(usd: float | None) -> str:
+    return UNKNOWN if usd is None else figures.cost_usd(usd)
 
 
 class Asked(NamedTuple):

@@ -1,0 +1,89 @@
+"""Metrics: each is described once, and every report has it."""
+
+from predibot.reports import figures
+from predibot.reports.terminal.evaluation_grids import metric_grid
+from predibot.reports.terminal.evaluation_screen import Shown as Screen
+from predibot.reports.views.evaluation_csv import score_rows
+from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.metrics import (
+    CARD,
+    COLUMNS,
+    COUNTS,
+    EDGE,
+    EVIDENCE,
+    FORECAST,
+    HORIZON,
+    OPEN,
+    PLACE,
+    Metric,
+    Shown,
+    columns_of,
+    document_of,
+)
+from predibot.scoring.records.knowledge import KNOWLEDGE
+from tests.reports.terminal.test_evaluation_grids import everything, printed
+from tests.reports.views_of import horizon
+
+IN_NO_TABLE = {
+    # Counts behind a number beside them, or behind one that is its own reason.
+    "n", "n_brier", "n_confidence", "n_market", "counted", "unpriced", "cost_known_usd", "days",
+    # Said where they differ by much, or in another way.
+    "by_event", "brier_by_event", "mean_return_by_event", "quote_mean_return_by_event", "open_stakes", "calibration",
+    "market_log_score", "e_value", "e_value_worse", "p_value_any_day", "answered_share", "baseline", "rank", "bot",
+    "horizon", "events",
+}  # fmt: skip
+
+
+def names(*metrics: Metric) -> set[str]:
+    """Return what they are called in JSON."""
+    return {each.name for each in metrics if each.json}
+
+
+def csv_names(*metrics: Metric, prefix: str = "") -> set[str]:
+    """Return what they are called in CSV, with the ends of their intervals."""
+    inside = [each for each in metrics if each.csv is not None]
+    ends = {f"{prefix}{each.name}_{end}" for each in inside if each.interval for end in ("low", "high")}
+    return ends | {f"{prefix}{each.name}" for each in inside}
+
+
+def test_json_says_what_is_described_and_nothing_else() -> None:
+    document = evaluation_document(everything(None))
+    for bot in document["bots"]:
+        assert set(bot) == {"bot", "edge", "horizons", "intervals", "knowledge"} | names(
+            *CARD, *OPEN, *FORECAST, *COUNTS
+        )
+        assert set(bot["edge"]) == {"interval"} | names(*EDGE)
+        assert all(set(each) == {"intervals"} | names(*HORIZON) for each in bot["horizons"].values())
+    assert all(set(each) == {"knowledge"} | names(*PLACE) for each in document["leaderboard"])
+
+
+def test_csv_and_python_say_what_is_described_and_nothing_else() -> None:
+    edge = {name if name.startswith("edge") else f"edge_{name}" for name in csv_names(*EDGE)}
+    of_bot = csv_names(*CARD, *COUNTS, *FORECAST, *OPEN, *EVIDENCE, *PLACE)
+    returns = {each for label in ("1d_", "30d_", "now_", "settled_") for each in csv_names(*HORIZON, prefix=label)}
+    for row in score_rows(everything(None)):
+        assert set(row.cells()) == {"knowledge", "bot"} | edge | of_bot | returns
+
+
+def test_a_terminal_shows_each_metric_and_says_what_its_header_means() -> None:
+    # In full the summary leaves its legend to the tables.
+    text = " ".join((printed(everything(None), 250) + printed(everything(None), 250, Screen())).split())
+    always = [each for columns in COLUMNS.values() for each in columns if not each.only_with]
+    # What models can have known is told apart where there are any.
+    for each in (each for each in always if each.header not in KNOWLEDGE):
+        assert each.header.format(days=30) in text and each.meaning in text, each
+    shown = {part for columns in COLUMNS.values() for each in columns for part in each.of.split(".")}
+    written = {"e_value_largest", "e_value_worse_largest", "murphy"}
+    metrics = {each.name for each in (*CARD, *OPEN, *FORECAST, *EDGE, *HORIZON, *COUNTS, *EVIDENCE, *PLACE)}
+    assert metrics - shown - written <= IN_NO_TABLE
+
+
+def test_a_metric_that_is_described_stands_in_every_report() -> None:
+    score = horizon(7, 0.1, 4)
+    unpriced = Metric("n_unpriced")
+    assert document_of(score, (*HORIZON, unpriced))["n_unpriced"] == 6
+    assert columns_of(score, (*HORIZON, unpriced), "7d_")["7d_n_unpriced"] == 6
+    shown = Shown("n_unpriced", "unpriced", figures.count, meaning="decisions without a value")
+    grid = metric_grid("Returns", (*COLUMNS["returns"], shown), [(("a",), score)])
+    assert (grid.columns[-1].header, grid.rows[0][-1]) == ("unpriced", "6")
+    assert grid.legend_lines()[0].endswith("unpriced: decisions without a value.")
