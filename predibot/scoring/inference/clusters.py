@@ -126,7 +126,7 @@ def difference(a: Floats, b: Floats) -> Floats:
 
 def without_rounding(values: Floats, sizes: Floats | float) -> Floats:
     """Return the values, 0 where they are no more than the rounding of numbers as large as these."""
-    return np.where(np.abs(values) > ROUNDING * sizes, values, 0.0)
+    return np.where(np.abs(values) <= ROUNDING * sizes, 0.0, values)
 
 
 def cluster_starts(sorted_codes: Ints) -> Ints:
