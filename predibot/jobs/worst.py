@@ -47,7 +47,6 @@ def worst_decisions(
                 reason_of(
                     connection,
                     bot=loss.bot,
-                    event_row=loss.event,
                     market_row=rows[loss.market],
                     decided_at=_instant(loss),
                 ),

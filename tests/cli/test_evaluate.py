@@ -4,6 +4,8 @@ import csv
 from collections.abc import Iterator
 from contextlib import chdir
 from io import StringIO
+from operator import itemgetter
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +53,23 @@ def test_asked_again_it_says_the_same_to_the_letter_and_with_another_seed_other_
     first, second = (said.document["bots"][1] for said in (one, other))
     assert first["brier"] == second["brier"]
     assert first["intervals"]["log_score"]["low"] != second["intervals"]["log_score"]["low"]
+
+
+def test_an_export_whose_lines_are_in_another_order_is_evaluated_alike(played: Predibot) -> None:
+    assert played("export", "out", "--format", "jsonl").code == 0
+    for file in Path("out").iterdir():
+        file.write_text("".join(file.read_text().splitlines(keepends=True)[::-1]))
+    assert played("import", "ledger", "out", "--ledger", "sqlite:///turned.db").code == 0
+    one, other = (played(*ASKED, "--json", *at).document for at in ((), ("--ledger", "sqlite:///turned.db")))
+    for bot, same in zip(*(sorted(each["bots"], key=itemgetter("bot")) for each in (one, other)), strict=True):
+        assert bot["intervals"]["log_score"]["low"] is not None
+        for name, interval in bot["intervals"].items():
+            assert interval == pytest.approx(same["intervals"][name])
+    (pair,), (turned,) = ([pair for pair in each["comparisons"] if pair["metric"] == "brier"] for each in (one, other))
+    assert pair["p_value"] == turned["p_value"] < 1.0
+    assert sorted(map(abs, (pair["low"], pair["high"]))) == pytest.approx(
+        sorted(map(abs, (turned["low"], turned["high"])))
+    )
 
 
 def test_what_is_asked_for_is_in_the_document(played: Predibot) -> None:

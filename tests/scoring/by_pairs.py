@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import TypeVar
 
 from scipy.stats import t as student
 
@@ -23,6 +24,7 @@ Made = tuple[float, list["Position"]]
 Moments = dict[int, dict[float, list[Made]]]
 """What one bot did, by event and instant."""
 NEAR = 6 * 3600.0
+_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -141,26 +143,24 @@ def matched(ours: Sequence[float], theirs: Sequence[float]) -> list[tuple[float,
 
 def edge(record: TrackRecord, bot: int) -> Found | None:
     """Return the mean edge of a bot over its event-slots."""
-    slots = record.slots().tolist()
-    made = [(event, one) for (event, _), one in _edges(record, bot, slots).items()]
+    made = [(event, one) for (event, _), one in _edges(record, bot, record.slots().tolist()).items()]
     return _found(record, made, "now", limits=(-1.0, 1.0), quoted=_quotes(record, bot))
 
 
 def edge_difference(record: TrackRecord, first: int, second: int) -> Found | None:
     """Return the mean difference of the edges of two bots on the events both were asked about at about one time."""
-    decided_at = record.decided_at.tolist()
-    slot_of = dict(zip(decided_at, record.slots().tolist(), strict=True))
     of_bots = []
     for bot in (first, second):
         of_subject: dict[Subject, list[tuple[float, Made]]] = defaultdict(list)
-        for (event, at), made in _edges(record, bot, decided_at).items():
-            of_subject[event, slot_of[at]].append((at, made))
+        for (event, decision), made in _edges(record, bot, range(record.decided_at.size)).items():
+            of_subject[event, float(record.slots()[decision])].append((float(record.decided_at[decision]), made))
         of_bots.append(moments_of(of_subject))
     return _found(record, _differences(*of_bots), "now", limits=None)
 
 
-def _edges(record: TrackRecord, bot: int, instants: Sequence[float]) -> dict[Subject, Made]:
-    asked: dict[Subject, list[tuple[float, Position]]] = defaultdict(list)
+def _edges(record: TrackRecord, bot: int, of_decision: Sequence[_Number]) -> dict[tuple[int, _Number], Made]:
+    """Return what a bot was asked of an event, by a number of each decision such as its slot."""
+    asked: dict[tuple[int, _Number], list[tuple[float, Position]]] = defaultdict(list)
     decisions, markets = record.asked()
     for decision, market in zip(decisions.tolist(), markets.tolist(), strict=True):
         start = float(record.decided_at[decision])
@@ -169,7 +169,7 @@ def _edges(record: TrackRecord, bot: int, instants: Sequence[float]) -> dict[Sub
         later = _later(record, market, start, "now")
         if later is None:
             continue
-        subject = (int(record.decision_event[decision]), instants[decision])
+        subject = (int(record.decision_event[decision]), of_decision[decision])
         rows = [row for row in by_loops.rows_of(record, decision) if record.bet_market[row] == market]
         said = float(record.bet_probability[rows[0]]) if rows else math.nan
         price = float(record.bet_price_yes[rows[0]]) if rows else 0.5

@@ -63,7 +63,7 @@ def at_one_price(made: Sequence[Made]) -> list[Made]:
 
 RECORDS = st.builds(
     lambda made, seen, paid, as_of: record_of(at_one_price(made), seen=seen, paid=paid, as_of=as_of, bots=("a", "b")),
-    st.lists(DECISIONS, max_size=10, unique_by=lambda made: (made.bot, made.event, made.at)),
+    st.lists(DECISIONS, max_size=10, unique_by=lambda made: (made.bot, made.event, made.at, made.slot)),
     st.lists(st.builds(Seen, MARKETS, NOONS, PRICES), max_size=60),
     # What settles after everybody has decided: a bet on what had paid before has no variance to speak of.
     st.dictionaries(MARKETS, st.builds(Paid, st.integers(14, 16), st.sampled_from([0.0, 1.0])), max_size=6),

@@ -146,6 +146,9 @@ class ForecastFile:
         for name in forecasters:
             forecaster.of(name)
         question, cluster, category = _Codes(), _Codes(), _Codes()
+        # In an order that is theirs, whatever that of the rows: draws go through clusters in the order of the numbers.
+        for each in sorted({_cluster(said) for said in settled}):
+            cluster.of(each)
         no_categories = all(said.category is None for said in settled)
         return Forecasts(
             forecasters=forecasters,

@@ -32,15 +32,12 @@ def markets_of_venue(connection: Connection, venue: str) -> tuple[int, ...]:
     )
 
 
-def reason_of(
-    connection: Connection, *, bot: str, event_row: int, market_row: int, decided_at: datetime
-) -> Reason | None:
+def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: datetime) -> Reason | None:
     """Return why a bot decided as it did on a market; None where no such decision is stored.
 
     Args:
         connection: A reading transaction.
         bot: Its name.
-        event_row: Of the ledger's events.
         market_row: Of the ledger's markets.
         decided_at: When, to the microsecond.
     """
@@ -58,7 +55,6 @@ def reason_of(
         .outerjoin(forecasts, (forecasts.c.decision_id == decisions.c.id) & (forecasts.c.market_row == markets.c.id))
         .where(
             bots.c.name == bot,
-            subjects.c.event_row == event_row,
             decisions.c.decided_at == decided_at,
             markets.c.id == market_row,
             runs.c.voided_at.is_(None),

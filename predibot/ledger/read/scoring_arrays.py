@@ -15,7 +15,7 @@ from predibot.ledger.read.packed_runs import UNKNOWN, collation_of, decided_in, 
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
 from predibot.ledger.write.decisions import bots
-from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
 from predibot.scoring.records.track_record import TrackRecord
@@ -58,6 +58,7 @@ def track_record(
     head, bet = _decided(connection, venue, as_of, recipe)
     _check_numbers(head, bet, market_rows, payout, settled_at)
     knowledge = _knowledge(connection, head, listed[:, 1], settled_at)
+    event_rows = _event_rows(connection, venue, head[:, 5])
     if bot_names:
         rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(bot_names))).scalars()
         asked = np.isin(head[:, 1], list(rows))
@@ -78,7 +79,7 @@ def track_record(
         decision_status=head[:, 2].astype(np.int8),
         decided_at=head[:, 3] / _MICROSECONDS,
         decision_day=(head[:, 4] // _DAY_MICROSECONDS).astype(np.int64),
-        decision_event=event,
+        decision_event=_places(event_rows, event),
         decision_cost_usd=_known(head[:, 6]),
         decision_cost_known_usd=head[:, 7].copy(),
         bet_decision=bet[:, 0].astype(np.int64),
@@ -97,7 +98,7 @@ def track_record(
         decision_slot=head[:, 4] / _MICROSECONDS,
         decision_category=category,
         categories=categories,
-        event_names={row: each.title for row, each in played.items()},
+        event_names={number: played[row].title for number, row in enumerate(event_rows.tolist()) if row in played},
         bet_confidence=_known(bet[:, 5]),
         bet_bid_yes=_known(bet[:, 6]),
         bet_ask_yes=_known(bet[:, 7]),
@@ -180,6 +181,22 @@ def _markets(connection: Connection, venue: str) -> Ints:
     """Return market row and event row, (n, 2), by market row."""
     statement = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
     return numbers_of(connection, statement, 2).astype(np.int64)
+
+
+def _event_rows(connection: Connection, venue: str, decided_on: Floats) -> Ints:
+    """Return the rows of the events decided on in the order of the venue's ids, which is that of no ledger."""
+    in_order = events.c.event_id.collate(collation_of(connection))
+    statement = select(events.c.id).where(events.c.venue == venue).order_by(in_order)
+    rows = numbers_of(connection, statement, 1)[:, 0].astype(np.int64)
+    if not np.isin(decided_on, rows).all():
+        raise ValueError("a decision is on an event that is not there")
+    return rows[np.isin(rows, decided_on)]
+
+
+def _places(labels: Ints, values: Ints) -> Ints:
+    """Return where each value stands among labels that have all of them, (n,)."""
+    order = np.argsort(labels)
+    return order[np.searchsorted(labels[order], values)]
 
 
 def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:

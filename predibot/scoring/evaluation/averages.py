@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
 from predibot.scoring.evaluation.moments import Moments
 from predibot.scoring.inference.bootstrap import Estimate
-from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums
+from predibot.scoring.inference.clusters import ClusterSums, cluster_codes, cluster_sums, difference, without_rounding
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.intervals import Spread, comparison_by_prices, estimate_by_prices
 from predibot.scoring.inference.price_implied import Exclusion, Holdings, Stored, first_after, run_ends, variances
@@ -292,7 +292,7 @@ class Compared:
         ours, theirs, apart = self.moments.matched(first, second)
         if not ours.size:
             return None, apart
-        less = self.value[ours] - self.value[theirs]
+        less = difference(self.value[ours], self.value[theirs])
         sums = cluster_sums(less, np.ones_like(less), cluster_codes(self.cluster[ours]))
         both = np.zeros(self.value.shape, dtype=np.bool_)
         both[ours] = both[theirs] = True
@@ -321,7 +321,10 @@ class Compared:
             of_one_end = run_ends(market, cell, later.end_of(row))
             ends = first_after(start, start + later.held_seconds, ends)
         starts = np.concatenate([[0], distinct(of_one_end)])
-        bounds = [_sums_between(each, starts) for each in (if_no, if_yes)]
+        bounds = [
+            without_rounding(_sums_between(each, starts), _sums_between(np.abs(each), starts))
+            for each in (if_no, if_yes)
+        ]
         lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
         price = book.record.bet_price_yes[row]
         held = Holdings(cell, market, shares, price, later.price_yes[row], later.paid[row])

@@ -9,7 +9,7 @@ from predibot.scoring.arguments import Floats, Ints
 
 NEAR_HOURS = 6
 """How far apart the prices may have been taken at which two bots are compared."""
-_NEAR_SECONDS = NEAR_HOURS * 3600.0
+_NEAR = NEAR_HOURS * 3600.0 * 1e6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,7 @@ class Moments:
     key: Ints
     """The subject and the instant as one number, (n_t,)."""
     at: Floats
-    """The instant, (n_t,)."""
+    """The instant in whole microseconds, whose differences are exact, (n_t,)."""
     ends: Ints
     """Where those of each bot end, (bots + 1,), from 0."""
 
@@ -44,11 +44,12 @@ class Moments:
             bot: Whose each row is, (m,).
             subject: What it is about, (m,).
             asked: A number for the same with the slot, (m,).
-            at: When it was made, (m,).
+            at: When it was made, in seconds, (m,).
             bots: How many bots there are.
         """
+        at = np.rint(at * 1e6)
         cells, cell = np.unique(asked * bots + bot, return_inverse=True)
-        late = (at - _first(cell, at, cells.size)[cell]) // _NEAR_SECONDS
+        late = (at - _first(cell, at, cells.size)[cell]) // _NEAR
         parts, part = np.unique(cell * (late.max(initial=0.0) + 1.0) + late, return_inverse=True)
         instants, instant = np.unique(_first(part, at, parts.size)[part], return_inverse=True)
         subjects, code = np.unique(subject, return_inverse=True)
@@ -86,7 +87,7 @@ class Moments:
         nearest = np.minimum(before, after)
         # Between two that are each other's nearest there is nobody.
         mutual = (other[1:] != other[:-1]) & (after[:-1] == nearest[:-1]) & (before[1:] == nearest[1:])
-        left = np.flatnonzero(_every_second(mutual & (after[:-1] <= _NEAR_SECONDS)))
+        left = np.flatnonzero(_every_second(mutual & (after[:-1] <= _NEAR)))
         turned = other[left]
         ours, theirs = moment[np.where(turned, left + 1, left)], moment[np.where(turned, left, left + 1)]
         common = np.unique(subject[np.isfinite(nearest)]).size

@@ -8,11 +8,12 @@ from itertools import combinations
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
-from predibot.scoring.evaluation.averages import Average, Book, subjects
+from predibot.scoring.evaluation.averages import Average, Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.evaluation.moments import Moments
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
+from predibot.scoring.inference.clusters import difference
 from predibot.scoring.inference.comparison import Comparison, benjamini_hochberg
 from predibot.scoring.inference.power import smallest_detectable
 from predibot.scoring.inference.uncertainty import AT_ONCE, Ratio, Uncertainty, comparisons, fullest, mean_of
@@ -161,16 +162,14 @@ def edge_pairs(
 
 
 def _edge_average(record: TrackRecord, found: Edges | None, book: Book) -> Average:
-    """Return the average of the edges, where a bot was asked twice of one slot each time by itself."""
+    """Return the average of the edges of single decisions: those of a slot only where each bot decided once in it."""
     of_slots = book.subject * len(record.bots) + record.decision_bot
     if np.unique(of_slots).size == of_slots.size:
         return edge_average(edges(record) if found is None else found, book)
-    at = record.decided_at
-    by_instant = replace(
-        book, record=replace(book.record, decision_slot=at), subject=subjects(record.decision_event, at)
-    )
-    # Its slots are those of the runs again.
-    return replace(edge_average(edges(replace(record, decision_slot=at)), by_instant), book=book)
+    each = np.arange(record.decided_at.size)
+    of_each = edges(replace(record, decision_slot=each.astype(np.float64)))
+    # Its subjects are those of the runs again.
+    return replace(edge_average(of_each, replace(book, subject=each)), book=book)
 
 
 def ranked(cards: Sequence[Scorecard]) -> tuple[Scorecard, ...]:
@@ -240,7 +239,7 @@ def _drawn_pairs(metric: str, bots: Sequence[str], answers: _Answers, uncertaint
     for start in range(0, len(both), AT_ONCE):
         some = both[start : start + AT_ONCE]
         beside = [_difference(means, clusters, moments, *each) for each in some]
-        found = comparisons([difference for difference, _ in beside], uncertainty)
+        found = comparisons([less for less, _ in beside], uncertainty)
         for (first, second), each, (_, apart) in zip(some, found, beside, strict=True):
             pairs.append(_pair(metric, bots[compared[first]], bots[compared[second]], each, apart))
     return pairs
@@ -256,7 +255,7 @@ def _difference(means: Floats, clusters: Ints, moments: Moments, first: int, sec
     """Return the difference of two bots, and on how many subjects both have values that are not compared."""
     ours, theirs, apart = moments.matched(first, second)
     # Of two scores in [0, 1].
-    return mean_of(means[ours] - means[theirs], clusters[ours], (-1.0, 1.0)), apart
+    return mean_of(difference(means[ours], means[theirs]), clusters[ours], (-1.0, 1.0)), apart
 
 
 def _pair(metric: str, first: str, second: str, found: Comparison | None, apart: int) -> Pair:

@@ -124,6 +124,16 @@ def _sums(values: Floats, codes: Ints) -> Floats:
     return np.bincount(codes[order], values[order]).astype(np.float64)
 
 
+def difference(a: Floats, b: Floats) -> Floats:
+    """Return a - b, (n,), 0 where that is no more than the rounding of the largest of both."""
+    return without_rounding(a - b, max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)))
+
+
+def without_rounding(values: Floats, sizes: Floats | float) -> Floats:
+    """Return the values, 0 where they are no more than the rounding of numbers as large as these."""
+    return np.where(np.abs(values) <= ROUNDING * sizes, 0.0, values)
+
+
 def cluster_starts(sorted_codes: Ints) -> Ints:
     """Return where each cluster begins among rows sorted by cluster, shape (clusters,)."""
     return np.flatnonzero(np.diff(sorted_codes, prepend=-1)).astype(np.int64)

@@ -7,7 +7,14 @@ from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, floats, not_empty, numbers, refuse, same_length, shares, within_floats
 from predibot.scoring.inference.bootstrap import Estimate, check_draws, estimate_of, finite_ends, studentised_distances
-from predibot.scoring.inference.clusters import ROUNDING, ClusterSums, cluster_codes, cluster_starts, cluster_sums
+from predibot.scoring.inference.clusters import (
+    ROUNDING,
+    ClusterSums,
+    cluster_codes,
+    cluster_starts,
+    cluster_sums,
+    difference,
+)
 from predibot.scoring.inference.draws import MAX_RESAMPLES, at_least, at_most, generator, resampled_sums
 
 SYMMETRIC = "symmetric studentised cluster bootstrap"
@@ -80,7 +87,7 @@ def paired_difference(
     confidence = check_draws(resamples, confidence)
     of_a, of_b, codes = numbers("values_a", values_a), numbers("values_b", values_b), cluster_codes(clusters)
     same_length(values_a=of_a, values_b=of_b, clusters=codes)
-    sums = cluster_sums(of_a - of_b, np.ones_like(of_a), codes)
+    sums = cluster_sums(difference(of_a, of_b), np.ones_like(of_a), codes)
     distances = studentised_distances(sums, resamples, seed)
     return comparison_of(sums, codes.size, distances, confidence)
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
+from predibot.scoring.inference.clusters import without_rounding
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS
 from predibot.scoring.records.horizon_returns import observed_prices, payouts_as_of
 from predibot.scoring.records.track_record import TrackRecord
@@ -93,7 +94,8 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
     rows = np.flatnonzero(answered & priced)
     place = (np.cumsum(priced) - 1)[rows]
     entry = record.bet_price_yes[bet[rows]]
-    share = 2.0 * (said[rows] - entry) / per_cell[cell[place]]
+    # Who says 0.15 of a price of 0.15000000000000002 says the price.
+    share = 2.0 * without_rounding(said[rows] - entry, entry) / per_cell[cell[place]]
     # What is the same as (p0 - y)^2 - (p - y)^2, written so that it is linear in y.
     gained = share * (later[rows] - (said[rows] + entry) / 2.0)
     return Edges(

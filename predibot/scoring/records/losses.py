@@ -19,8 +19,6 @@ class Loss:
     """A bet that lost money, at the mid, by the payout or the last price of its market."""
 
     bot: str
-    event: int
-    """The number of the event in the record."""
     market: int
     """The row of the market there."""
     decided_at: float
@@ -63,7 +61,6 @@ def _losses(record: TrackRecord, most: int) -> list[Loss]:
     return [
         Loss(
             bot=record.bots[record.decision_bot[decision]],
-            event=int(record.decision_event[decision]),
             market=int(record.bet_market[row]),
             decided_at=float(record.decided_at[decision]),
             gain_usd=float(gains[row]),

@@ -71,7 +71,7 @@ def test_a_question_that_ended_in_two_ways_is_bad_in_all_its_rows() -> None:
 def test_a_cluster_and_a_question_of_the_same_name_are_two_things() -> None:
     text = f"{HEADER},cluster,category\nann,a,0.9,1,b,sport\nann,b,0.9,1,,\nann,c,0.9,0,b,sport\n"
     settled = read_forecasts(csv_of(text)).settled()
-    assert settled.cluster.tolist() == [0, 1, 0]
+    assert settled.cluster.tolist() == [1, 0, 1]
     assert settled.category is not None
     assert [settled.categories[row] for row in settled.category] == ["sport", "no category", "sport"]
 

@@ -126,6 +126,14 @@ def test_the_order_of_rows_changes_no_score() -> None:
         assert card.forecast.adjusted_brier == pytest.approx(second[name].forecast.adjusted_brier)
 
 
+def test_the_order_of_rows_changes_no_interval() -> None:
+    rows = [f"{bot},q{q},{said:.2f},{q % 2}" for q in range(12) for bot, said in (("ann", q / 12), ("bob", 0.4))]
+    first, second = (_scored("\n".join((HEADER, *order))).evaluation for order in (rows, [*rows[8:], *rows[:8]]))
+    for one, other in zip(first.cards, second.cards, strict=True):
+        assert one.forecast.intervals["log_score"] == other.forecast.intervals["log_score"]
+    assert first.pairs == second.pairs
+
+
 def test_an_account_has_the_figures_computed_by_hand() -> None:
     found = _equity("2026-03-01,100\n2026-03-02,110\n2026-03-03,99\n2026-03-04,108.9\n")
     # Returns of 0.1, -0.1 and 0.1: mean 1/30, deviation sqrt(((1/15)^2 * 2 + (2/15)^2) / 2) = sqrt(1/75).

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from predibot.scoring import (
+    Finding,
     Forecasts,
     Pair,
     TrackRecord,
@@ -18,6 +19,7 @@ from predibot.scoring import (
     benjamini_hochberg,
     brier_pairs,
     edge_pairs,
+    pair_verdict,
     paired_difference,
     ranked,
     return_pairs,
@@ -145,6 +147,33 @@ def test_those_who_always_say_the_same_are_never_told_apart() -> None:
     assert (found.difference, found.p_value, found.low, found.detectable, found.better) == (0.0, 1.0, None, None, None)
 
 
+@pytest.mark.parametrize("said", [0.06, 0.3, 0.7])
+def test_who_says_the_same_in_more_recipes_never_differs(said: float) -> None:
+    # Of three equal numbers the mean is another than they are, in the last digit.
+    made = [
+        Made(bot, 0.01 + 0.001 * recipe, (Bet(event, 0.7, 0.4, said),), event=event, slot=0.0)
+        for bot, recipes in (("a", 3), ("b", 1))
+        for recipe in range(recipes)
+        for event in range(40)
+    ]
+    seen = [Seen(event, 0.9, 0.4) for event in range(40)]
+    record = record_of(made, seen=seen, paid={event: Paid(5, float(event % 2)) for event in range(40)}, as_of=20)
+    returns = [pair for each in horizon_returns(record, (1, 7)) for pair in return_pairs(record, each, FEW)]
+    found = [*returns, *edge_pairs(record, FEW), *brier_pairs(settled_forecasts(record), FEW)]
+    assert [(pair.difference, pair.p_value, pair.n) for pair in found] == [(0.0, 1.0, 40)] * 6
+    assert {pair_verdict(pair).finding for pair in found} == {Finding.NEVER_DIFFERED}
+
+
+def test_what_both_hold_over_many_days_could_not_have_come_out_otherwise() -> None:
+    # In thirds of a dollar at other prices each day: what one gains and the other loses leaves a rest of rounding.
+    bets = [(event, day, Bet(event, 1 / 3, 0.1 + 0.037 * day)) for event in range(40) for day in range(9)]
+    made = [Made(bot, day, (bet,), event=event) for bot in "ab" for event, day, bet in bets]
+    record = record_of(made, paid={event: Paid(20, float(event % 2)) for event in range(40)}, as_of=30)
+    for returns in horizon_returns(record, ()):
+        (found,) = return_pairs(record, returns, FEW)
+        assert (found.n, found.difference, found.low, found.high) == (360, 0.0, 0.0, 0.0)
+
+
 def test_of_one_asked_the_same_twice_the_mean_counts() -> None:
     answers = [(0, 1, 0.8, NAN, NAN, 1.0), (0, 1, 0.6, NAN, NAN, 1.0), (1, 1, 0.5, NAN, NAN, 1.0)]
     found = brier_pairs(table_of(answers), FEW)[0]
@@ -246,6 +275,45 @@ def test_a_third_bot_changes_nothing_about_a_pair(
     if a and b:
         expected = by_pairs.matched(moments_by_hand(a, every), moments_by_hand(b, other))
         assert {(pairs[0].n, pairs[0].apart) for pairs in alone} == {(len(expected), int(not expected))}
+
+
+def test_a_third_bot_that_was_asked_twice_changes_nothing_about_an_edge_pair() -> None:
+    # By two recipes at one instant, of two markets by the one and of one market by the other.
+    paid = {market: Paid(5, float(market % 3 == 0)) for market in range(70)}
+    made = [
+        one
+        for event in range(35)
+        for one in (
+            Made("a", 0.5, (Bet(2 * event, 0.1, 0.4, 0.1), Bet(2 * event + 1, 0.1, 0.4, 0.9)), event=event, slot=0.0),
+            Made("a", 0.5, (Bet(2 * event, 0.1, 0.4, 0.1),), event=event, slot=0.5),
+            Made("b", 0.5, (Bet(2 * event, 0.1, 0.4, 0.45),), event=event, slot=0.5),
+        )
+    ]
+    twice = [Made("c", at, (Bet(0, 0.1, 0.4, 0.5),), slot=1.0) for at in (1.01, 1.02)]
+    (alone,) = edge_pairs(record_of(made, paid=paid, as_of=9), FEW)
+    beside, *_ = edge_pairs(record_of([*made, *twice], paid=paid, as_of=9), FEW)
+    assert replace(beside, p_adjusted=None) == replace(alone, p_adjusted=None)
+
+    def edge(price: float, said: float, market: int) -> float:
+        return (price - paid[market].payout_yes) ** 2 - (said - paid[market].payout_yes) ** 2
+
+    # The mean of both decisions, not of all three markets.
+    less = [
+        ((edge(0.4, 0.1, m) + edge(0.4, 0.9, m + 1)) / 2 + edge(0.4, 0.1, m)) / 2 - edge(0.4, 0.45, m)
+        for m in range(0, 70, 2)
+    ]
+    assert (alone.n, alone.difference) == (35, pytest.approx(np.mean(less)))
+
+
+def test_of_two_equally_near_to_the_microsecond_the_earlier_counts() -> None:
+    made = [*runs("a", [1], 1, said=0.1), *runs("a", [2], 1, said=0.7), *runs("b", [3], 1, said=0.5)]
+    record = record_of(made, paid={0: Paid(9, 1.0)}, as_of=12)
+    # As seconds since 1970, of which a float holds quarters of a microsecond, the later one seems nearer.
+    at = np.array([1_770_000_000_000_002, 1_770_000_000_000_004, 1_770_000_000_000_003]) / 1e6
+    assert at[2] - at[0] > at[1] - at[2]
+    forecasts = replace(settled_forecasts(record), made_at=at)
+    (found,) = brier_pairs(forecasts, FEW)
+    assert (found.n, found.difference) == (1, pytest.approx(0.9**2 - 0.5**2))
 
 
 def moments_by_hand(hours: Sequence[float], every: float) -> list[float]:

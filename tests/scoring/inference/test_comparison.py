@@ -70,6 +70,15 @@ def test_the_interval_reaches_as_far_to_either_side_as_the_distances_of_the_mean
     assert found.difference == found.estimate == mean.estimate
 
 
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_values_that_differ_by_rounding_only_do_not_differ(size: float) -> None:
+    found = paired_difference(np.full(40, (0.1 + 0.2) * size), np.full(40, 0.3 * size), np.arange(40), seed=1)
+    assert (found.difference, found.p_value, found.low) == (0.0, 1.0, None)
+    tenths = np.arange(40) / 10.0 * size
+    mixed = paired_difference(tenths * 3.0, tenths + tenths + tenths, np.arange(40), seed=1)
+    assert (mixed.difference, mixed.p_value, mixed.low) == (0.0, 1.0, None)
+
+
 def test_those_who_always_say_the_same_do_not_differ() -> None:
     found = compare([0.1, 0.4, 0.2], [0.1, 0.4, 0.2], [1, 2, 3])
     assert (found.difference, found.p_value, found.low, found.high) == (0.0, 1.0, None, None)

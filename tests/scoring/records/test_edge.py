@@ -87,6 +87,16 @@ def test_who_says_the_price_or_nothing_has_none() -> None:
         assert (score(record, bot).edge, score(record, bot).n, score(record, bot).answered) == (0.0, 1, bot == 0)
 
 
+def test_who_says_the_price_but_for_the_last_digit_has_none() -> None:
+    # The middle of 0.1 and 0.2 is 0.15000000000000002.
+    made = [Made("a", 0.0, (Bet(event, 1.0, (0.1 + 0.2) / 2.0, 0.15),), event=event) for event in range(40)]
+    record = record_of(made, paid={event: Paid(1, float(event % 3 == 0)) for event in range(40)}, as_of=9)
+    (card,) = scorecards(record, uncertainty=Uncertainty(resamples=40))
+    found = card.edge.interval
+    assert found is not None
+    assert (card.edge.edge, found.low, found.high, found.standard_error) == (0.0, 0.0, 0.0, 0.0)
+
+
 def test_a_market_left_out_is_zero_and_one_without_a_price_is_left_out_of_those_asked() -> None:
     record = record_of(
         [Made(bets=(Bet(0, 1.0, 0.4, 0.7),))], paid={0: Paid(1, 1.0)}, seen=[Seen(1, 1, 0.5), Seen(2, 0, 0.5)], as_of=2

@@ -37,7 +37,7 @@ def test_the_largest_loss_comes_first_by_the_payout_or_the_last_price() -> None:
 
 def test_a_loss_carries_what_was_bet_and_said() -> None:
     loss = largest_losses(RECORD, 3)[2]
-    assert (loss.event, loss.decided_at, loss.bet_usd, loss.price_yes, loss.probability) == (1, 0.0, 0.5, 0.5, 0.9)
+    assert (loss.decided_at, loss.bet_usd, loss.price_yes, loss.probability) == (0.0, 0.5, 0.5, 0.9)
     silent = largest_losses(RECORD, 1)[0]
     assert (silent.probability, silent.decided_at) == (None, 2.0 * DAY)
 
