@@ -284,7 +284,7 @@ def _returns(evaluation: Evaluation) -> Iterator[Grid]:
         ("horizon",),
         (
             ("at the quote", "bought at the ask, sold at the bid, with fees"),
-            ("n quoted", "all but decisions with money on a market without a book"),
+            ("n quoted", "all but decisions with money on a market without a book; 0 where no other has money"),
             ("at the mid", "between both, which nobody gets"),
             ("market", "market_price on the same decisions, at the mid"),
             ("by event", "with every event counting once, where that is far off"),
