@@ -139,7 +139,8 @@ class TrackRecord:
 
     def staked(self) -> NDArray[np.bool_]:
         """Return which decisions have money on anything, (n_d,)."""
-        staked: NDArray[np.bool_] = np.bincount(self.bet_decision, self.bet_usd != 0.0, self.decided_at.size) > 0
+        staked = np.zeros(self.decided_at.shape, dtype=np.bool_)
+        staked[self.bet_decision[self.bet_usd != 0.0]] = True
         return staked
 
     def knowledge(self) -> NDArray[np.int8]:
