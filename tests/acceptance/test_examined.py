@@ -1,5 +1,6 @@
 """What an outside examiner found: two archives in one ledger, lost reasons, archives that moved, bots that abstain."""
 
+import csv
 import json
 import os
 import shutil
@@ -96,6 +97,49 @@ def test_a_bot_that_abstains_stands_beside_the_market_on_the_same_decisions(
     for label in ("1", "2", "7", "settled"):
         assert shy[label]["mean_return"] == 0.0
         assert shy[label]["market_mean_return"] == market[label]["mean_return"]
+
+
+def test_without_a_book_a_bot_that_stakes_now_and_then_has_no_return_at_the_quote(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "picky.py").write_text(
+        '"""Bets on every second event."""\nfrom dataclasses import dataclass\n'
+        "from predibot.domain.decision import Abstention, Decision, Forecast\n\n\n"
+        "@dataclass(frozen=True, slots=True)\nclass Picky:\n"
+        '    """Bet a dollar, or nothing."""\n\n    def decide(self, context):\n'
+        "        market = context.event.markets[0]\n"
+        '        if int(market.id) % 2:\n            return Abstention("no")\n'
+        "        said = tuple(Forecast(each.id, 0.5) for each in context.event.markets)\n"
+        "        return Decision(said, context.orders({market.id: 1.0}))\n"
+    )
+    folder = f"archive:{shared_data / NOVEMBER[1]}"
+    asked = ["decide", "--venue", folder, "--as-of", NOVEMBER[0], *LEDGER, "--bots", "market_price,picky"]
+    subprocess.run(
+        [sys.executable, "-m", "predibot", *asked],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PREDIBOT_STRATEGIES": str(tmp_path / "own")},
+        check=True,
+        capture_output=True,
+    )
+    until = ("evaluate", "--as-of", "2026-07-01T00:00:00Z", *LEDGER)
+    document = said(capsys, *until)
+    picky = bot(document, "picky")
+    assert isinstance(picky["horizons"], dict)
+    staked = picky["decisions"] - picky["abstained"]  # type: ignore[operator]
+    assert staked and picky["abstained"]
+    now = picky["horizons"]["now"]
+    assert now["mean_return"] and now["n"] == picky["decisions"]
+    assert (now["quote_mean_return"], now["n_quote"], now["friction"]) == (None, 0, None)
+    rows = document["leaderboard"]
+    assert isinstance(rows, list)
+    assert {(row["quote_return"], row["quote_return_now"]) for row in rows} == {(None, None)}
+    assert main([*until, "--csv"]) == 0
+    (row,) = (each for each in csv.DictReader(capsys.readouterr().out.splitlines()) if each["bot"] == "picky")
+    assert (row["now_quote_mean_return"], row["7d_quote_mean_return"], row["now_n_quote"]) == ("", "", "0")
+    assert main([*until]) == 0
+    market_price = bot(document, "market_price")["decisions"]
+    assert isinstance(market_price, int)
+    assert f"{staked + market_price} returns without a quote" in " ".join(capsys.readouterr().out.split())
 
 
 def test_every_market_that_could_not_be_read_is_named(

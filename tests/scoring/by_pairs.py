@@ -252,7 +252,7 @@ def _found(
     spread = sum((gains[event] - mean * counts[event]) ** 2 for event in gains)
     cluster_error = math.sqrt(k / (k - 1) * spread) / n
     half = student.ppf(0.975, k - 1) * max(cluster_error, price_error)
-    least, most = limits or _possible(held, n)
+    least, most = limits or _possible(record, held, horizon, n)
     if half == 0.0 and limits is None and least < most:
         # Nothing tells how far it could have come out otherwise.
         return Found(mean, n, k, cluster_error, price_error, None, None, without)
@@ -260,16 +260,22 @@ def _found(
     return Found(mean, n, k, cluster_error, price_error, low, high, without)
 
 
-def _possible(held: Sequence[Position], n: int) -> tuple[float, float]:
+def _possible(record: TrackRecord, held: Sequence[Position], horizon: float | str, n: int) -> tuple[float, float]:
     """Return the least and the most the mean could have been: each market is worth 0 or 1 at each end.
 
-    Until it is settled it may be worth one at one end and the other at the next; it pays once.
+    Until it is settled it may be worth one at one end and the other at the next; it pays once. Where all are held to
+    one end, at most one of those that exclude each other pays.
     """
-    of_end: dict[tuple[int, float], list[Position]] = defaultdict(list)
+    of_end: dict[Hashable, list[Position]] = defaultdict(list)
     for each in held:
-        of_end[each.market, math.inf if each.settled_by_end else each.end].append(each)
-    ends = [[sum(_gain(one, y) for one in many) for y in (0.0, 1.0)] for many in of_end.values()]
-    return sum(min(pair) for pair in ends) / n, sum(max(pair) for pair in ends) / n
+        group = _group(record, each.market, horizon)
+        alone = (each.market, math.inf if each.settled_by_end else each.end)
+        of_end[alone if group < 0 else group].append(each)
+    ends = [
+        [sum(_gain(one, float(one.market == pays)) for one in many) for pays in {None, *(one.market for one in many)}]
+        for many in of_end.values()
+    ]
+    return sum(map(min, ends)) / n, sum(map(max, ends)) / n
 
 
 def _gain(held: Position, later: float) -> float:
@@ -278,9 +284,8 @@ def _gain(held: Position, later: float) -> float:
 
 def _event_variances(record: TrackRecord, held: Sequence[Position], horizon: float | str) -> dict[int, float]:
     groups: dict[tuple[int, Hashable], list[Position]] = defaultdict(list)
-    exclusive = record.market_exclusive
     for each in held:
-        group = -1 if exclusive is None or not isinstance(horizon, str) else int(exclusive[each.market])
+        group = _group(record, each.market, horizon)
         groups[each.event, ("one", each.market) if group < 0 else ("group", group)].append(each)
     found: dict[int, float] = defaultdict(float)
     for (event, (kind, _)), many in groups.items():
@@ -289,6 +294,12 @@ def _event_variances(record: TrackRecord, held: Sequence[Position], horizon: flo
         else:
             found[event] += _group_variance(record, many, horizon)
     return {event: max(variance, 0.0) for event, variance in found.items()}
+
+
+def _group(record: TrackRecord, market: int, horizon: float | str) -> int:
+    """Return in which group a market excludes the others at the horizon, -1 for none."""
+    exclusive = record.market_exclusive
+    return -1 if exclusive is None or not isinstance(horizon, str) else int(exclusive[market])
 
 
 def _market_variance(held: Sequence[Position]) -> float:

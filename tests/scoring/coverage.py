@@ -204,14 +204,19 @@ def _see_pairs(seen: _Seen, world: World, played: Mapping[str, Played], *, runni
 def possible_returns(world: World, played: Played, day: float, *, at_once: bool) -> tuple[float, float]:
     """Return the least and the most the mean return of one simulation could have been: each market is worth 0 or 1.
 
-    Either in the end, for all that was bought, or else some days after each decision.
+    Either in the end, for all that was bought, where of those that exclude each other one is worth 1 at most, or else
+    some days after each decision.
     """
     made = _made(world, day)
     usd, entry = np.where(made[:, :, None, :], played.usd, 0.0), world.entry()
     shares = usd / np.where(usd > 0.0, entry, 1.0 - np.where(usd < 0.0, entry, 0.0))
     ends = [shares * (y - entry) for y in (0.0, 1.0)]
-    ends = [each.sum(axis=3) for each in ends] if at_once else ends
     n = (world.asked().any(axis=2) & made).sum()
+    if at_once:
+        ends = [each.sum(axis=3) for each in ends]
+    if at_once and world.exclusive:
+        none, more = ends[0].sum(axis=2), ends[1] - ends[0]
+        ends = [none + np.minimum(more.min(axis=2), 0.0), none + np.maximum(more.max(axis=2), 0.0)]
     return float(np.minimum(*ends).sum() / n), float(np.maximum(*ends).sum() / n)
 
 

@@ -273,6 +273,32 @@ def test_who_gains_on_both_sides_of_a_market_one_after_the_other_has_an_interval
     assert found.high == pytest.approx((3.0 + 3.0 + 1.0) / 3)
 
 
+def test_of_outcomes_that_exclude_each_other_no_end_lets_two_pay() -> None:
+    # `all` buys every outcome for a quarter, `none` sells every one; in three of six events the longest odds come in.
+    prices, at = (0.02, 0.3, 0.3, 0.3), range(6)
+    made = [
+        Made(name, 0.5, tuple(Bet(4 * e + m, usd, p, p) for m, p in enumerate(prices)), event=e)
+        for e in at
+        for name, usd in (("all", 0.25), ("none", -0.25))
+    ]
+    paid = {4 * e + m: Paid(5, float(m == (0 if e < 3 else 1))) for e in at for m in range(4)}
+    record = record_of(made, paid=paid, as_of=9)
+    record = dataclasses.replace(record, market_exclusive=np.arange(24) // 4)
+    # The longest odds bring 12.5 and the other three nothing; whoever sold loses at most one of its four quarters.
+    sold = sum(0.25 / (1.0 - p) for p in prices)
+    possible = {"all": (-1.0, 11.5), "none": (sold - 0.25 / 0.7 - 1.0, sold - 1.0)}
+    for card in scorecards(record, uncertainty=FEW):
+        for label in ("now", "settled"):
+            found, (least, most) = card.horizons[label].intervals["mean_return"], possible[card.bot]
+            assert found.low is not None and found.high is not None
+            assert least - 1e-12 <= found.low < found.high <= most + 1e-12
+    for returns in horizon_returns(record, ()):
+        (pair,) = return_pairs(record, returns, FEW)
+        assert pair.low is not None and pair.low >= -1.0 - (sold - 1.0)
+        assert pair.high == pytest.approx(11.5 - (sold - 0.25 / 0.98 - 1.0))
+    check_record(record)
+
+
 @pytest.mark.parametrize("day", [15, 1_000])
 @pytest.mark.parametrize("name", WORLDS)
 def test_intervals_in_fair_worlds_are_those_of_the_definitions(name: str, day: int) -> None:

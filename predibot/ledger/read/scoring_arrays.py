@@ -93,7 +93,6 @@ def track_record(
         observation_market=observed_market,
         observation_at=observed_at,
         observation_price_yes=observed_price,
-        event_settled=~np.isin(event, listed[np.isnan(payout), 1]),
         decision_knowledge=knowledge,
         decision_slot=head[:, 4] / _MICROSECONDS,
         decision_category=category,

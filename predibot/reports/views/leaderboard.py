@@ -339,7 +339,7 @@ def _unknown_costs(cards: Sequence[Scorecard]) -> str:
 _MISSING = (
     _counted("decision(s) failed", lambda card: card.failed),
     _counted("answer(s) refused", lambda card: card.refused),
-    _of_horizon("return(s) without a quote", NOW, lambda score: score.n - score.n_quote),
+    _of_horizon("return(s) without a quote", NOW, lambda score: score.n_unquoted),
     _counted("market(s) unpriced", lambda card: card.edge.unpriced),
     _counted("not clean", lambda card: card.ahead + card.contaminated),
     _of_horizon("not settled", SETTLED, lambda score: score.n_unpriced),

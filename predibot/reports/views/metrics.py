@@ -364,7 +364,13 @@ COLUMNS: Mapping[str, tuple[Shown, ...]] = {
             meaning="bought at the ask, sold at the bid, with fees",
         ),
         Shown("intervals", "95% at quote", _ends("quote_mean_return", figures.percent_interval)),
-        Shown("n_quote", "n quoted", figures.count, 8, "all but decisions with money on a market without a book"),
+        Shown(
+            "n_quote",
+            "n quoted",
+            figures.count,
+            8,
+            "all but decisions with money on a market without a book; 0 where no other has money",
+        ),
         Shown("mean_return", "at the mid", figures.signed_percent, 9, "between both, which nobody gets"),
         Shown("intervals", "95% at mid", _ends("mean_return", figures.percent_interval), 6),
         Shown(

@@ -156,6 +156,15 @@ class Later:
         bot = record.decision_bot[record.bet_decision]
         return np.concatenate([[0], distinct(run_ends(record.bet_market, bot, self.end_of(slice(None))))])
 
+    @cached_property
+    def alternatives(self) -> "_Alternatives | None":
+        """Return which of those exclude each other, bot by bot; None where none do, or not all come to one end."""
+        record, first = self.book.record, self.starts_of_one_end[:-1]
+        if record.market_exclusive is None or self.held_seconds is not None:
+            return None
+        group, bot = record.market_exclusive[record.bet_market[first]], record.decision_bot[record.bet_decision[first]]
+        return _Alternatives.of(np.where(group < 0, -1, bot * (group.max(initial=0) + 1) + group))
+
     def end_of(self, rows: slice | Ints) -> Floats:
         """Return a number for the end each of some bets comes to, by which bets of one market are told apart."""
         return np.where(self.paid[rows], np.inf, self.book.start[rows])
@@ -171,6 +180,8 @@ class Average:
     later: Later
     limits: tuple[float, float] | None = None
     """What the mean lies within whatever markets pay; None for what the shares could bring at worst and best."""
+    beside: tuple[Floats, Floats] | None = None
+    """What the value of each unit has at least and at most beside what its shares could bring, (n_u,) each."""
 
     def of_each(self, confidence: float) -> list[Estimate | None]:
         """Return the mean of each bot with its interval; None of one without a value, or of too many."""
@@ -211,9 +222,14 @@ class Average:
             _sums_between(np.where(counted, each, 0.0), starts) for each in (self.held.if_no, self.held.if_yes)
         )
         of_bots = np.searchsorted(starts[1:], book.ends_of_bots, "right")
-        divisor = np.maximum(counts, 1.0)
-        lowest = _sums_between(np.minimum(if_no, if_yes), of_bots) / divisor
-        highest = _sums_between(np.maximum(if_no, if_yes), of_bots) / divisor
+        bounds = [_sums_between(each, of_bots) for each in _reach(if_no, if_yes, self.later.alternatives)]
+        if self.beside is not None:
+            bot = record.decision_bot[self.units.decision[known]]
+            bounds = [
+                bound + np.bincount(bot, each[known], counts.size)
+                for bound, each in zip(bounds, self.beside, strict=True)
+            ]
+        lowest, highest = (bound / np.maximum(counts, 1.0) for bound in bounds)
         return [
             self._limited(Spread(*each))
             for each in zip(variance.tolist(), lowest.tolist(), highest.tolist(), strict=True)
@@ -321,14 +337,15 @@ class Compared:
             of_one_end = run_ends(market, cell, later.end_of(row))
             ends = first_after(start, start + later.held_seconds, ends)
         starts = np.concatenate([[0], distinct(of_one_end)])
+        price = book.record.bet_price_yes[row]
+        held = Holdings(cell, market, shares, price, later.price_yes[row], later.paid[row])
+        exclusion = book.exclusion(row) if later.held_seconds is None else None
         bounds = [
             without_rounding(_sums_between(each, starts), _sums_between(np.abs(each), starts))
             for each in (if_no, if_yes)
         ]
-        lowest, highest = (float(reach(*bounds).sum()) / n for reach in (np.minimum, np.maximum))
-        price = book.record.bet_price_yes[row]
-        held = Holdings(cell, market, shares, price, later.price_yes[row], later.paid[row])
-        exclusion = book.exclusion(row) if later.held_seconds is None else None
+        alternatives = None if exclusion is None else _Alternatives.of(exclusion.group[starts[:-1]])
+        lowest, highest = (float(each.sum()) / n for each in _reach(bounds[0], bounds[1], alternatives))
         variance = variances(held, int(cell.max()) + 1, ends=ends, exclusion=exclusion)
         return Spread(float(variance.sum()), lowest, highest)
 
@@ -348,6 +365,46 @@ def subjects(event: Ints, slot: Floats) -> Ints:
     events, code = np.unique(event, return_inverse=True)
     found: Ints = slots * max(events.size, 1) + code
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Alternatives:
+    """Which of some markets exclude each other: k of them, in groups of which at most one pays."""
+
+    row: Ints
+    """Which those are, (k,)."""
+    group: Ints
+    """The group of each, (k,), from zero."""
+    first: Ints
+    """The first market of each group, (groups,)."""
+
+    @classmethod
+    def of(cls, group: Ints) -> "_Alternatives | None":
+        """Return those of a number for the group of each market, -1 for none; None where none is in one."""
+        row = np.flatnonzero(group >= 0)
+        if not row.size:
+            return None
+        _, first, code = np.unique(group[row], return_index=True, return_inverse=True)
+        return cls(row, code, row[first])
+
+
+def _reach(if_no: Floats, if_yes: Floats, alternatives: _Alternatives | None) -> tuple[Floats, Floats]:
+    """Return what each market could bring at least and at most, of groups such that they can be added up, (m,) each.
+
+    Args:
+        if_no: What it would bring, would it pay nothing, (m,).
+        if_yes: The same, would it pay 1.
+        alternatives: Of these all but one pay nothing, or all.
+    """
+    lowest, highest = np.minimum(if_no, if_yes), np.maximum(if_no, if_yes)
+    if alternatives is not None:
+        row, more = alternatives.row, (if_yes - if_no)[alternatives.row]
+        for found, further in ((lowest, np.minimum), (highest, np.maximum)):
+            of_one = np.zeros(alternatives.first.size)
+            further.at(of_one, alternatives.group, more)
+            found[row] = if_no[row]
+            found[alternatives.first] += of_one
+    return lowest, highest
 
 
 def _sums_between(values: Floats, ends: Ints) -> Floats:

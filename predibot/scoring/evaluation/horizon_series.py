@@ -64,7 +64,7 @@ def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str]
     later = Later.of(book, returns.price_of_bet, returns.paid, held_seconds)
     everything = np.arange(record.decided_at.size)
     found = {
-        name: Average(book, Units(everything, values[name]), held, later)
+        name: Average(book, Units(everything, values[name]), held, later, beside=_beside(name, book, later))
         for name in names
         if (held := _shares_of(name, book)) is not None
     }
@@ -152,14 +152,25 @@ def _held(record: TrackRecord, bets_usd: Floats, shares: Floats) -> Shares:
 
 
 def _between(mid: Shares, quote: Shares) -> Shares:
-    """Return no shares, and how far the one can be above the other."""
-    most, least = np.maximum, np.minimum
-    return Shares(
-        unit=mid.unit,
-        shares=np.zeros(mid.shares.shape),
-        if_no=least(mid.if_no, mid.if_yes) - most(quote.if_no, quote.if_yes),
-        if_yes=most(mid.if_no, mid.if_yes) - least(quote.if_no, quote.if_yes),
-    )
+    """Return no shares, and what the one brings above the other."""
+    nothing = np.zeros(mid.shares.shape)
+    return Shares(mid.unit, nothing, mid.if_no - quote.if_no, mid.if_yes - quote.if_yes)
+
+
+def _beside(name: str, book: Book, later: Later) -> tuple[Floats, Floats] | None:
+    """Return what is at least and at most in the value of each decision beside what its shares bring, (n_d,) each."""
+    record = book.record
+    if name == "net_mean_return":
+        cost = -record.decision_cost_usd
+        return cost, cost
+    quote = _shares_of(_QUOTE, book) if name == "friction" else None
+    if quote is None or record.bet_bid_yes is None or record.bet_ask_yes is None:
+        return None
+    # Half the spread of each share that is worth as much, until its market pays.
+    half_spread = np.maximum(np.nan_to_num(record.bet_ask_yes - record.bet_bid_yes), 0.0) / 2.0
+    lost = np.where(later.paid, 0.0, np.abs(quote.shares) * half_spread)
+    of_decision = np.bincount(record.bet_decision, lost, record.decided_at.size).astype(np.float64)
+    return np.zeros(of_decision.shape), of_decision
 
 
 def _drift_average(book: Book, returns: HorizonReturns, later: Later) -> Average:

@@ -129,7 +129,7 @@ def _on_horizons(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[st
         elif label == NOW:
             if missing:
                 yield f"Decisions without a price now: {missing}; they have no value there."
-            unbooked = _who({bot: score.n - score.n_quote for bot, score in scores.items()})
+            unbooked = _who({bot: score.n_unquoted for bot, score in scores.items()})
             if unbooked and any(score.n_quote for score in scores.values()):
                 yield (
                     f"Decisions with money on a market without an order book: {unbooked}; no return at the quote "

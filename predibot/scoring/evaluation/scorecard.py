@@ -66,7 +66,12 @@ class HorizonScore:
     quote_mean_return: float | None = None
     """The mean had the bets been carried out against the book, fees included: the headline."""
     n_quote: int = 0
-    """Those of the n whose book is known, or that have no money on anything: these returned 0."""
+    """Those of the n whose book is known, or that have no money on anything: these returned 0.
+
+    None of them where all that was staked by then has no value at the quote.
+    """
+    n_unquoted: int = 0
+    """Those of the n with money on a market without a book."""
     friction: float | None = None
     """What the mid hides: the mean return at the mid less that at the quote, on exactly those."""
     net_mean_return: float | None = None
@@ -361,12 +366,14 @@ def _score_horizon(
     answered = np.isin(record.decision_status, (STATUSES.index("recorded"), STATUSES.index("abstained")))
     passed = np.bincount(bot[returns.passed], minlength=bots).tolist()
     unpriced = np.bincount(bot[returns.passed & answered & ~has_value], minlength=bots).tolist()
+    unquoted = has_value & np.isnan(returns.quote_value) & record.staked()
     series = horizon_series(record, returns)
     mean = {name: _means(each.bot, each.values, bots) for name, each in series.items()}
     by_event = {
         name: _means_by_event(series[name].bot, series[name].cluster, series[name].values, bots)
         for name in ("mean_return", "quote_mean_return")
     }
+    n_unquoted = np.bincount(bot[unquoted], minlength=bots).tolist()
     sharpe = _sharpe(record, returns, convention)
     intervals = _intervals(record, returns, convention, uncertainty, book)
     return [
@@ -380,6 +387,7 @@ def _score_horizon(
             n_unpriced=unpriced[row],
             clusters=by_event["mean_return"][1][row],
             n_quote=mean["quote_mean_return"][row].n,
+            n_unquoted=n_unquoted[row],
             n_net=mean["net_mean_return"][row].n,
             n_drift=mean["drift"][row].n,
             mean_return_by_event=by_event["mean_return"][0][row],

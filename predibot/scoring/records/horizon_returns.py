@@ -37,7 +37,10 @@ class HorizonReturns:
     market_value: Floats
     """The return of `market_price` on all markets asked, (n_d,), NaN where the price of one is not known."""
     quote_value: Floats
-    """The return had the bets been carried out against the book, with fees, (n_d,), NaN where it has none."""
+    """The return had the bets been carried out against the book, with fees, (n_d,), NaN where it has none.
+
+    Also where all that its bot has are decisions without money, though it staked some by then.
+    """
     price_of_bet: Floats
     """What YES of each bet's market was priced at, or had paid, by then, (n_b,), NaN where unknown."""
     paid: NDArray[np.bool_]
@@ -81,7 +84,7 @@ def horizon_returns(
     settled = ~np.isnan(payout[record.bet_market])
     returns.append(_returns_of(record, NOW, None, scored, scored, _Later(prices_now, settled), baseline))
     later = _Later(payout[record.bet_market], np.ones(record.bet_usd.shape, dtype=np.bool_))
-    may_have_value = scored & _has_settled(record, later.prices)
+    may_have_value = scored & _has_settled(record, payout)
     returns.append(_returns_of(record, SETTLED, None, scored, may_have_value, later, baseline))
     return tuple(returns)
 
@@ -165,17 +168,18 @@ def _prices_at(record: TrackRecord, payout: Floats, ends: Sequence[Floats], gap:
     return prices
 
 
-def _has_settled(record: TrackRecord, payout_of_bet: Floats) -> NDArray[np.bool_]:
+def _has_settled(record: TrackRecord, payout: Floats) -> NDArray[np.bool_]:
     """Return whether a decision without money on anything has a `settled` value, (n_d,).
 
     Its return is zero, but only once there is something to be zero of: when all
-    its markets are settled. A decision with money down has its value as soon as
-    the markets it bet on are; the caller sees to that.
+    the markets it was asked about are settled, whatever others ask of its event.
+    A decision with money down has its value as soon as the markets it bet on
+    are; the caller sees to that.
     """
-    waiting = np.bincount(record.bet_decision, np.isnan(payout_of_bet), record.decided_at.size) > 0
-    staked = np.bincount(record.bet_decision, record.bet_usd != 0.0, record.decided_at.size) > 0
-    settled: NDArray[np.bool_] = staked | ~waiting
-    if record.event_settled is None:
+    decision, market = record.asked()
+    waiting = np.bincount(decision, np.isnan(payout[market]), record.decided_at.size) > 0
+    settled: NDArray[np.bool_] = record.staked() | ~waiting
+    if record.event_settled is None or record.asked_market is not None:
         return settled
     return np.where(record.decision_status == _ABSTAINED, record.event_settled, settled)
 
@@ -211,7 +215,7 @@ def _returns_of(
         passed=passed,
         value=np.where(may_have_value & decided, value, np.nan),
         market_value=np.where(passed & priced, baseline, np.nan),
-        quote_value=np.where(may_have_value & decided, _at_quote(record, later), np.nan),
+        quote_value=_with_money(record, passed, np.where(may_have_value & decided, _at_quote(record, later), np.nan)),
         price_of_bet=later.prices,
         paid=later.paid,
     )
@@ -239,6 +243,17 @@ def _at_quote(record: TrackRecord, later: _Later) -> Floats:
     # One side is not enough for a bet: until it is settled it is worth what the other side says.
     gains = np.where(booked | (record.bet_usd == 0.0), gains, np.nan)
     return _sum_by_decision(record, gains)
+
+
+def _with_money(record: TrackRecord, passed: NDArray[np.bool_], values: Floats) -> Floats:
+    """Return the values of each bot that has one with money on it, or never staked any by then, (n_d,), else NaN.
+
+    What is left of a bot without books is what it did not stake: zeros, which say nothing of what it did.
+    """
+    bot, bots, staked = record.decision_bot, len(record.bots), record.staked()
+    all_staked = np.bincount(bot[passed & staked], minlength=bots)
+    known = np.bincount(bot[staked & ~np.isnan(values)], minlength=bots)
+    return np.where(((all_staked > 0) & (known == 0))[bot], np.nan, values)
 
 
 def market_bets_usd(record: TrackRecord) -> Floats:

@@ -75,7 +75,8 @@ class TrackRecord:
     """Whether every market the run played of the decision's event is settled, (n_d,).
 
     It only matters for decisions that abstained, which have no bet rows to
-    tell. Left out, abstaining counts at `settled` from the start.
+    tell, and only where `asked_market` is left out, which tells. Left out too,
+    abstaining counts at `settled` from the start.
     """
     decision_knowledge: NDArray[np.int8] | None = None
     """What the models behind it can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
@@ -135,6 +136,12 @@ class TrackRecord:
         """Return which of them count for the scores of their bot, (n_d,): those whose knowledge is `counted`."""
         counted: NDArray[np.bool_] = self.made() & (self.knowledge() == KNOWLEDGE.index(self.counted))
         return counted
+
+    def staked(self) -> NDArray[np.bool_]:
+        """Return which decisions have money on anything, (n_d,)."""
+        staked = np.zeros(self.decided_at.shape, dtype=np.bool_)
+        staked[self.bet_decision[self.bet_usd != 0.0]] = True
+        return staked
 
     def knowledge(self) -> NDArray[np.int8]:
         """Return what the models behind each decision can have known, (n_d,), as indices into `KNOWLEDGE`."""

@@ -328,6 +328,21 @@ def test_a_later_run_may_ask_about_fewer_markets(filled: Store) -> None:
     assert market[decision == 4].tolist() == [1]
 
 
+def test_what_only_other_recipes_ask_leaves_the_settled_figures_of_a_bot_alone(filled: Store) -> None:
+    def at_settlement() -> list[tuple[str, int, float | None]]:
+        cards = scorecards(record_of(filled, 10, bot_names=["a", "b"]))
+        return [(card.bot, card.horizons["settled"].n, card.horizons["settled"].mean_return) for card in cards]
+
+    settle(filled, "m2a", (3, 0.0))
+    before = at_settlement()
+    assert [n for _, n, _ in before] == [2, 1]
+    # The second event has another market, which is not settled.
+    more = replace(TWO, markets=(*TWO.markets, replace(event_of(2, 2).markets[1])))
+    other = a_run(filled, more, bots=("c",), key="other@2026-03-02T00:00Z", as_of=NOW + DAY)
+    decide(filled, other, "c", abstained(more, at=NOW + DAY))
+    assert at_settlement() == before
+
+
 def test_outcomes_that_exclude_each_other_are_read_event_by_event(store: Store) -> None:
     events = [
         replace(event, markets=tuple(replace(market, exclusive_group="negRisk") for market in event.markets))

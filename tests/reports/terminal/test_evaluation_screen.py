@@ -106,7 +106,7 @@ def test_no_line_is_wider_than_the_screen_and_the_best_bot_is_named(width: int) 
 @pytest.mark.parametrize("width", [160, 80, 60])
 def test_all_that_is_missing_is_said_the_gravest_first(width: int) -> None:
     card = replace(SHARP, failed=1, refused=2, abstained=3, contaminated=4, void=5, cost_usd=None)
-    now = replace(card.horizons["now"], n_quote=card.horizons["now"].n - 6)
+    now = replace(card.horizons["now"], n_unquoted=6)
     lines = board(replace(card, horizons={**card.horizons, "now": now}), width=width)
     assert (
         "Missing: 1 decision failed, 2 answers refused, 6 returns without a quote, 4 not clean, cost of sharp, "

@@ -260,6 +260,18 @@ def test_betting_nothing_counts_at_settlement_once_all_markets_are_settled() -> 
     assert (waiting.n, waiting.n_unpriced, done.n, done.mean_return) == (0, 1, 1, 0.0)
 
 
+def test_without_money_a_decision_waits_for_what_it_was_asked_about_and_for_nothing_else() -> None:
+    # Asked about markets 0 and 1, of which it answered the first; of 2 others were asked.
+    made = [Made(bets=(Bet(0, 0.0),)), Made(status="abstained"), Made("other", bets=(Bet(0, 0.0), Bet(2, 0.0)))]
+    asked = {"asked_decision": np.array([0, 0, 1, 1, 2, 2]), "asked_market": np.array([0, 1, 0, 1, 0, 2])}
+    waiting, done = (
+        scorecards(replace(record_of(made, paid=paid, as_of=9, seen=[Seen(2, 1, 0.5)]), **asked))
+        for paid in ({0: Paid(1, 1.0)}, {0: Paid(1, 1.0), 1: Paid(2, 0.0)})
+    )
+    assert [card.horizons["settled"].n for card in waiting] == [0, 0]
+    assert [card.horizons["settled"].n for card in done] == [2, 0]
+
+
 def test_abstaining_counts_at_settlement_once_its_event_is_settled() -> None:
     made = [Made(status="abstained"), Made(status="abstained")]
     told = scorecards(record_of(made, as_of=9, event_settled=[True, False]))[0].horizons["settled"]
