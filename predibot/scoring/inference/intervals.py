@@ -97,7 +97,8 @@ def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: fl
     if error > 0.0 and 0.0 < score < 1.0:
         reach = sums.t_quantile(confidence) * error
         low, above = (_moved(score, sign * reach / (score * (1.0 - score))) for sign in (-1.0, 1.0))
-        high = min(max(min(above, score + 2.0 * reach), score + reach), 1.0)
+        # By rounding, an end of a tiny interval can lie on the wrong side.
+        low, high = min(low, score), min(max(min(above, score + 2.0 * reach), score + reach), 1.0)
     return Estimate(
         estimate=score,
         low=low,

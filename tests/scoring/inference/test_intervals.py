@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from predibot.scoring.inference.clusters import ClusterSums
@@ -94,6 +94,7 @@ def test_a_comparison_is_two_sided_and_swapping_turns_the_sign_only(
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=30), st.floats(0, 5))
+@example([0.125, 0.125], 1.5e-121)
 def test_a_brier_score_has_its_ends_on_the_logit_scale_and_within_nought_and_one(
     scores: list[float], variance: float
 ) -> None:
