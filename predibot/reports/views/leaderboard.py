@@ -265,7 +265,7 @@ def _needed(row: LeaderboardRow) -> str:
     if row.verdict.needed is None:
         return "would need more events, and nobody can say how many"
     needed = more_events(row.verdict)
-    # Where the interval leaves out 0 the evidence is all that lacks.
+    # Where none are needed, the evidence is all that lacks.
     return "" if needed == figures.MISSING else f"would need {needed} more events"
 
 
