@@ -10,19 +10,11 @@ from numpy.typing import NDArray
 from sqlalchemy import Case, Connection, case, select
 
 from predibot.domain.clock import parse_instant
-from predibot.ledger.write.decisions import bots, decisions
+from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs
 from predibot.plugins.venues import is_live
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of
-
-OPENED_MODEL = case(
-    (decisions.c.models_json == "[]", 0),
-    (decisions.c.models_json.is_not(None), 1),
-    # Of a decision that was stored before this was written down, its bot has to tell.
-    else_=case((bots.c.model.is_not(None), 1), else_=0),
-)
-"""Whether a model was opened for a decision, to be selected beside it and its bot."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,12 +13,11 @@ from sqlalchemy import Connection, Select, and_, case, delete, func, select
 
 from predibot.domain.decision import STATUSES
 from predibot.domain.price import Quote
-from predibot.ledger.read.model_knowledge import OPENED_MODEL
 from predibot.ledger.schema.tables import ChangeRow, RunPackRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.seal import HEAD_BYTES, seal_of
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import bets, bots, decisions, forecasts, quotes
+from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts, quotes
 from predibot.ledger.write.runs import runs
 
 Floats = NDArray[np.float64]

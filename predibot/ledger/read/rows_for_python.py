@@ -12,9 +12,9 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from predibot.domain.decision import ReasonKind, Status
 from predibot.ledger.read.export import decision_columns
-from predibot.ledger.read.model_knowledge import OPENED_MODEL, Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import StoredRun, list_runs, runs, with_decisions

@@ -58,6 +58,15 @@ bets = (
 """Orders as bets on the markets of what is bought, positive for YES; those of a decision on an event are all bets."""
 
 
+OPENED_MODEL = case(
+    (decisions.c.models_json == "[]", 0),
+    (decisions.c.models_json.is_not(None), 1),
+    # Of a decision that was stored before this was written down, its bot has to tell.
+    else_=case((bots.c.model.is_not(None), 1), else_=0),
+)
+"""Whether a model was opened for a decision, to be selected beside it and its bot."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """How one piece of work ended, with everything that is kept of it."""
