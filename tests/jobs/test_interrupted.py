@@ -53,27 +53,16 @@ def test_sigterm_gives_claims_back_as_ctrl_c_does(program: Program, executor: tu
     assert document_of(program.decide(*BOTS))["totals"]["recorded"] == 3
 
 
-AT_EXIT = """
-import atexit
+SIGNALS = pytest.mark.parametrize(("first", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+SECOND = pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 
 
-def _wait_at_the_very_end():
-    Path("ending").touch()
-    Path("go_on").read_text()
-
-
-atexit.register(_wait_at_the_very_end)
-"""
-
-
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(("first", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_the_first_signal_decides_how_it_ends_however_late_another_comes(
+@SECOND
+@SIGNALS
+def test_the_first_signal_decides_how_it_ends_however_many_others_come(
     program: Program, first: signal.Signals, code: int, second: signal.Signals
 ) -> None:
-    text = SLOW.replace("0.04", "600.0").replace("import time\n", "import time\nfrom pathlib import Path\n", 1)
-    program.strategy("slow", text + AT_EXIT)
-    os.mkfifo(program.folder / "go_on")
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
     process = program.decide(*BOTS)
     wait_until(lambda: has_come_to_the_slow(program))
     assert process.stdout is not None
@@ -84,12 +73,43 @@ def test_the_first_signal_decides_how_it_ends_however_late_another_comes(
     assert any("what is recorded is kept" in line for line in process.stderr)
     process.send_signal(second)
     said = next(line for line in process.stdout if line.strip())
+    wait_until(lambda: process.send_signal(second) or process.poll() is not None)
+    assert (process.returncode, json.loads(said)["exit_code"]) == (code, code)
+    assert "Traceback" not in process.stderr.read()
+
+
+AT_EXIT = '''"""A strategy that takes long to load, and to unload."""
+
+import atexit
+from pathlib import Path
+
+
+def _wait_at_the_very_end():
+    Path("ending").touch()
+    Path("go_on").read_text()
+
+
+atexit.register(_wait_at_the_very_end)
+Path("loading").touch()
+Path("loaded").read_text()
+'''
+
+
+@SECOND
+@SIGNALS
+def test_no_second_signal_changes_how_it_ends_while_it_is_ending(
+    program: Program, first: signal.Signals, code: int, second: signal.Signals
+) -> None:
+    program.strategy("slow", AT_EXIT)
+    for name in ("go_on", "loaded"):
+        os.mkfifo(program.folder / name)
+    process = program.start("bots", "--json")
+    wait_until((program.folder / "loading").exists)
+    process.send_signal(first)
     wait_until((program.folder / "ending").exists)
     process.send_signal(second)
     (program.folder / "go_on").write_text("")
-    err = process.stderr.read()
-    assert (process.wait(PATIENCE_SECONDS), json.loads(said)["exit_code"]) == (code, code)
-    assert "Traceback" not in err
+    document_of(process, code=code)
 
 
 def test_a_ledger_that_is_removed_while_bots_decide_is_an_error(program: Program) -> None:
