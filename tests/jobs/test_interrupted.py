@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import time
 from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -108,8 +109,17 @@ def test_no_second_signal_changes_how_it_ends_while_it_is_ending(
     process.send_signal(first)
     wait_until((program.folder / "ending").exists)
     process.send_signal(second)
-    (program.folder / "go_on").write_text("")
+    wait_until(lambda: process.poll() is not None or let_go(program.folder / "go_on"))
     document_of(process, code=code)
+
+
+def let_go(fifo: Path) -> bool:
+    """Return whether somebody waits for a pipe to be opened, who then has done."""
+    try:
+        os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
 
 
 def test_a_ledger_that_is_removed_while_bots_decide_is_an_error(program: Program) -> None:
