@@ -131,7 +131,9 @@ def exclusive_record(
         )
         for one in made
     ]
-    seen = [each for each in seen if each.market not in paid or paid[each.market].at > each.at]
+    # A ledger holds one price of a market at an instant.
+    once = {(each.market, each.at): each for each in seen}.values()
+    seen = [each for each in once if each.market not in paid or paid[each.market].at > each.at]
     seen += [Seen(market, 12.75, (market + 1) / 20) for market in range(9) if market not in paid]
     record = record_of([one for one in still if one.bets], seen=seen, paid=paid, as_of=as_of, bots=("a", "b"))
     markets = record.payout_yes.size
