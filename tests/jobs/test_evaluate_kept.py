@@ -56,7 +56,7 @@ CHANGES = {
     ),
     "price_paths": ("DELETE FROM price_paths",),
     "run_events": ("UPDATE run_events SET event_json = replace(event_json, 'ports', 'tars')",),
-    "markets": ("UPDATE markets SET event_row = 1",),
+    "markets": ("UPDATE markets SET market_id = market_id || 'x'",),
     "instruments": ("UPDATE instruments SET side = NULL", "UPDATE instruments SET side = 'NO'"),
     "subjects": ("UPDATE subjects SET event_row = NULL WHERE subject_id = 'e2'",),
 }
@@ -122,7 +122,11 @@ def test_rows_that_are_altered_past_predibot_change_the_evaluation(ledger: Store
     assert document(ledger) == before
     assert count(ledger, "run_packs") == count(ledger, "memos") == 1
     assert run_sql(address, statement) > 0
-    after = document(ledger)
+    try:
+        after = document(ledger)
+    except LedgerUnusable:
+        # What cannot be evaluated any more is not answered from what was kept.
+        return
     assert after != before
     run_sql(address, *(f"DELETE FROM {table}" for table in KEPT))
     assert document(ledger) == after
