@@ -6,7 +6,7 @@ import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -71,9 +71,16 @@ class Postgres:
 
     def count(self, statement: str) -> int:
         """Return the number that a query over the database of `fresh` gives."""
-        engine = create_engine(make_url(self._named("ledger")).set(drivername="postgresql+psycopg"))
+        with closing(self.counts(statement)) as counts:
+            return next(counts)
+
+    def counts(self, statement: str) -> Iterator[int]:
+        """Yield the number that a query over the database of `fresh` gives, whenever it is asked for."""
+        url = make_url(self._named("ledger")).set(drivername="postgresql+psycopg")
+        engine = create_engine(url, isolation_level="AUTOCOMMIT")
         with closing_engine(engine), engine.connect() as connection:
-            return int(connection.execute(text(statement)).scalar_one())
+            while True:
+                yield int(connection.execute(text(statement)).scalar_one())
 
     def _named(self, name: str) -> str:
         return make_url(self.address).set(database=name).render_as_string(hide_password=False)
