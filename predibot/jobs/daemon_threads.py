@@ -13,6 +13,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
+from predibot.net.deadline import CallThread
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -89,7 +90,7 @@ class DaemonThreadExecutor(Executor):
     def _grow(self) -> None:
         if self._threads < self._max_workers:
             self._threads += 1
-            threading.Thread(target=self._work, name=f"predibot-{self._threads}", daemon=True).start()
+            CallThread(self._work, f"predibot-{self._threads}").start()
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:
