@@ -179,9 +179,7 @@ def _has_settled(record: TrackRecord, payout: Floats) -> NDArray[np.bool_]:
     decision, market = record.asked()
     waiting = np.bincount(decision, np.isnan(payout[market]), record.decided_at.size) > 0
     settled: NDArray[np.bool_] = record.staked() | ~waiting
-    if record.event_settled is None or record.asked_market is not None:
-        return settled
-    return np.where(record.decision_status == _ABSTAINED, record.event_settled, settled)
+    return settled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
