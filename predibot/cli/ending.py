@@ -162,15 +162,11 @@ def leave_threads_behind(code: int) -> None:
     """
     if threading.active_count() == 1:
         return
-    from predibot.net.deadline import CallThread
+    from predibot.jobs.daemon_threads import calls_go_on
 
-    calls = [thread for thread in threading.enumerate() if isinstance(thread, CallThread)]
-    until = time.monotonic() + _LAST_SECONDS
-    for thread in calls:
-        thread.join(max(0.0, until - time.monotonic()))
-    if any(thread.is_alive() for thread in calls):
+    if calls_go_on(_LAST_SECONDS):
         for stream in (sys.stdout, sys.stderr):
-            # Whoever read them may be gone.
+            # Their reader may be gone.
             with suppress(OSError, ValueError):
                 stream.flush()
         os._exit(code)
