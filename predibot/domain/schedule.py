@@ -4,7 +4,7 @@ import calendar
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import takewhile
 from zoneinfo import ZoneInfo
 
@@ -87,9 +87,7 @@ class Cron:
         fits = (by_month or by_week) if self.is_either_day else (by_month and by_week)
         if day.month not in self.months or not fits:
             return ()
-        return tuple(
-            datetime(day.year, day.month, day.day, hour, minute) for hour in self.hours for minute in self.minutes
-        )
+        return tuple(datetime.combine(day, time(hour, minute)) for hour in self.hours for minute in self.minutes)
 
 
 def _numbers(word: str, name: str, least: int, most: int, names: dict[str, int]) -> frozenset[int]:

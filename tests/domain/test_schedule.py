@@ -1,6 +1,6 @@
 """Schedules: slots beside a walk over every minute, and what is due whatever the clock did."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
