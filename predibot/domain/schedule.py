@@ -6,10 +6,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import takewhile
+from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
 from predibot.domain.draw import seeded
 
+SlotStatus = Literal["running", "done", "partly", "failed", "missed"]
+SLOT_STATUSES: tuple[SlotStatus, ...] = get_args(SlotStatus)
+"""`partly` where some of the decisions failed, `failed` where none is recorded, `missed` where nobody was there."""
 CATCH_UP = timedelta(hours=6)
 TRACK_EVERY = timedelta(hours=4)
 _MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
