@@ -85,6 +85,18 @@ class Cron:
             is_either_day=words[2][0] != "*" and words[4][0] != "*",
         )
 
+    @classmethod
+    def daily(cls, text: str) -> "Cron":
+        """Return the fields that name a time of every day, such as `12:05`.
+
+        Raises:
+            ValueError: If it is no such time.
+        """
+        found = re.fullmatch(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", text)
+        if found is None:
+            raise ValueError(f"{text[:40]!r} is no time of a day; write one such as '12:05'")
+        return cls.of(f"{int(found[2])} {int(found[1])} * * *")
+
     def on(self, day: date) -> tuple[datetime, ...]:
         """Return the minutes of a day on a clock of the wall, without a zone, in order."""
         by_month, by_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
@@ -123,7 +135,8 @@ class Schedule:
     leaves out moves to the next valid minute.
     """
 
-    cron: Cron
+    crons: tuple[Cron, ...]
+    """An instant that several name is one slot."""
     zone: ZoneInfo
     jitter: timedelta = timedelta(0)
     """A slot begins so much later at most, each by a draw of its own."""
@@ -134,13 +147,22 @@ class Schedule:
     track_every: timedelta | None = TRACK_EVERY
     """Between slots; None for with them only."""
 
+    def __post_init__(self) -> None:
+        """Refuse what would play no slot in time.
+
+        Raises:
+            ValueError: If a slot may begin after it is too old to be played.
+        """
+        if self.jitter >= self.catch_up:
+            raise ValueError("it must be shorter than catch_up, or a slot would be too old before it begins")
+
     def slots(self, after: datetime, until: datetime) -> Iterator[datetime]:
         """Yield the slots after an instant up to another, that one included, in order."""
         # A zone is at most a day off UTC, and a gap of a clock at most a day long.
         day, last, found = after.astimezone(UTC).date() - 2 * _DAY, until.astimezone(UTC).date() + 2 * _DAY, after
         while day <= last:
             # In the night of a gap several minutes become one, maybe one of the next day.
-            for slot in sorted({self._instant(local) for local in self.cron.on(day)}):
+            for slot in sorted({self._instant(local) for cron in self.crons for local in cron.on(day)}):
                 if found < slot <= until:
                     found = slot
                     yield slot

@@ -55,6 +55,8 @@ class RunPlan:
     events: tuple[Event, ...]
     passed_over: tuple[Mapping[str, str], ...]
     notes: tuple[str, ...]
+    deadline_at: datetime | None = None
+    """Decisions made later are in no score; None for no deadline."""
 
 
 @dataclass(frozen=True, slots=True)

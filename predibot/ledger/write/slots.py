@@ -1,12 +1,13 @@
 """Slots of schedules in the ledger: each has a row that says what became of it, and one process runs them at a time."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, func, literal, select, update
 
 from predibot.domain.schedule import SlotStatus
+from predibot.ledger.schema.instant import Instant
 from predibot.ledger.schema.tables import ScheduleRow, ServiceRow, SlotRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 
@@ -53,6 +54,18 @@ class StoredSlot:
 
 
 @dataclass(frozen=True, slots=True)
+class Played:
+    """What the playing of a slot came to."""
+
+    status: SlotStatus
+    reason: str = ""
+    """Why it is not done, or what somebody should know of it all the same."""
+    run_key: str | None = None
+    was_tried: bool = True
+    """Whether it came to its end; False where it was stopped."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredService:
     """Who runs the schedules of a ledger."""
 
@@ -61,13 +74,18 @@ class StoredService:
     lease_until: datetime
 
 
-def add_schedule(connection: Connection, recipe: str, argument: str, *, now: datetime) -> StoredSchedule:
-    """Return the schedule of a recipe, which is new as of now where it has no row."""
-    insert_new(
-        connection, ScheduleRow, [{"recipe": recipe, "argument": argument, "since": now, "problem": ""}]
-    )
-    connection.execute(update(_schedules).where(_schedules.c.recipe == recipe).values(argument=argument, problem=""))
-    return next(each for each in stored_schedules(connection) if each.recipe == recipe)
+def add_schedule(
+    connection: Connection, recipe: str, argument: str, *, problem: str = "", now: datetime
+) -> StoredSchedule:
+    """Return the schedule of a recipe, which is new as of now where it has no row, or one of a clock that was ahead."""
+    said = {"argument": argument, "problem": problem}
+    insert_new(connection, ScheduleRow, [{"recipe": recipe, "since": now, **said}])
+    change_schedule(connection, recipe, **said)
+    stored = next(each for each in stored_schedules(connection) if each.recipe == recipe)
+    if stored.since <= now:
+        return stored
+    change_schedule(connection, recipe, since=now)
+    return replace(stored, since=now)
 
 
 def change_schedule(connection: Connection, recipe: str, **values: datetime | str | None) -> bool:
@@ -105,7 +123,13 @@ def begin_slot(connection: Connection, recipe: str, slot_at: datetime, *, now: d
     connection.execute(
         update(_slots)
         .where(*of_slot)
-        .values(status="running", tries=_slots.c.tries + 1, ended_at=None, next_try_at=None)
+        .values(
+            status="running",
+            tries=_slots.c.tries + 1,
+            started_at=func.coalesce(_slots.c.started_at, literal(now, Instant())),
+            ended_at=None,
+            next_try_at=None,
+        )
     )
     return stored_slots(connection, recipe, slot_at - timedelta(microseconds=1))[0]
 
@@ -114,10 +138,8 @@ def end_slot(
     connection: Connection,
     recipe: str,
     slot_at: datetime,
-    status: SlotStatus,
+    played: Played,
     *,
-    reason: str,
-    run_key: str | None,
     next_try_at: datetime | None,
     now: datetime,
 ) -> None:
@@ -125,7 +147,9 @@ def end_slot(
     connection.execute(
         update(_slots)
         .where(_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
-        .values(status=status, reason=reason, run_key=run_key, next_try_at=next_try_at, ended_at=now)
+        .values(
+            status=played.status, reason=played.reason, run_key=played.run_key, next_try_at=next_try_at, ended_at=now
+        )
     )
 
 
