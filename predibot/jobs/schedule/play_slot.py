@@ -10,7 +10,7 @@ from predibot.jobs.commands.track import tracked_if_reached
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.doctor import check_all
-from predibot.jobs.open_venue import open_venue
+from predibot.jobs.open_venue import look_back_at, open_venue
 from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import StoredRun
@@ -51,7 +51,9 @@ def play_slot(
             )
     except PredibotError as error:
         return Played("failed", "; ".join((str(error), *broken)))
-    notes = tracked_if_reached(store, spec, caller.clock(), settings, caller, listener, own_runs=True)
+    notes = tracked_if_reached(
+        store, spec, look_back_at(spec, None, caller.clock), settings, caller, listener, own_runs=True
+    )
     played = _played(report)
     return replace(played, reason="; ".join(filter(None, (played.reason, *broken, *notes))))
 

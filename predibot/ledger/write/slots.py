@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, delete, func, literal, select, update
 
 from predibot.domain.schedule import SlotStatus
-from predibot.ledger.schema.instant import Instant
+from predibot.ledger.schema.column_types import Instant
 from predibot.ledger.schema.tables import ScheduleRow, ServiceRow, SlotRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 

@@ -105,7 +105,7 @@ def test_what_failed_is_tried_again_until_its_window_ends(world: World) -> None:
     for _ in range(30):
         world.now = max(world.now, service.look())
     rows = world.rows()
-    assert [row.tries for row in rows][0] == 6 * HOUR // RETRY_PAUSE + 1
+    assert rows[0].tries == 6 * HOUR // RETRY_PAUSE + 1
     assert (rows[0].status, rows[0].reason, rows[0].next_try_at) == ("failed", "the venue is away", None)
 
 
@@ -179,7 +179,7 @@ def test_whatever_happens_every_slot_has_one_row(world: World) -> None:
 
 
 def test_one_service_a_ledger(world: World) -> None:
-    with OneService(world.store, lambda: world.now), pytest.raises(UsageError, match="are run by .* already"):
+    with OneService(world.store, lambda: world.now), pytest.raises(UsageError, match=r"are run by .* already"):
         OneService(world.store, lambda: world.now).__enter__()
     with OneService(world.store, lambda: world.now):
         pass
