@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from types import FrameType
+from typing import Any
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.commands.caller import Caller
+from predibot.jobs.commands.play_slot import play_slot
 from predibot.jobs.commands.track import tracked_if_reached
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.requested_recipe import AskedRecipe
-from predibot.jobs.schedule.play_slot import play_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, OneService, Scheduled, ScheduleService
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
@@ -82,7 +83,7 @@ def schedule_as_asked(
 def _ending(grace_seconds: float) -> Iterator[threading.Event]:
     """Yield what a first signal to end sets; what is under way is interrupted after a grace, or by a second signal."""
     ending = threading.Event()
-    raising = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    raising: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     first: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:

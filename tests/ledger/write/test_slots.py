@@ -7,6 +7,7 @@ import pytest
 from predibot.domain.clock import parse_instant
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import (
+    Played,
     add_schedule,
     begin_slot,
     change_schedule,
@@ -27,12 +28,10 @@ MINUTE, DAY, LEASE = timedelta(minutes=1), timedelta(days=1), timedelta(seconds=
 def test_a_slot_is_begun_once_however_often_it_is_tried(store: Store) -> None:
     with store.write() as connection:
         first = begin_slot(connection, "daily", NOON, now=NOON + MINUTE)
-        more = {"reason": "a venue was away", "run_key": None, "next_try_at": NOON + 31 * MINUTE}
-        end_slot(connection, "daily", NOON, "failed", now=NOON + 2 * MINUTE, **more)
+        failed, done = Played("failed", "a venue was away"), Played("done", run_key="daily@x")
+        end_slot(connection, "daily", NOON, failed, next_try_at=NOON + 31 * MINUTE, now=NOON + 2 * MINUTE)
         again = begin_slot(connection, "daily", NOON, now=NOON + 31 * MINUTE)
-        end_slot(
-            connection, "daily", NOON, "done", reason="", run_key="daily@x", next_try_at=None, now=NOON + 40 * MINUTE
-        )
+        end_slot(connection, "daily", NOON, done, next_try_at=None, now=NOON + 40 * MINUTE)
     assert (first.tries, first.late, again.tries, again.late) == (1, MINUTE, 2, MINUTE)
     with store.read() as connection:
         (row,) = stored_slots(connection, "daily")
