@@ -1,14 +1,19 @@
 """`predibot schedule`: a service that runs recipes by their schedules, and what is asked of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, DecidingCommand, Group
-from predibot.cli.ending import NOTHING, PARTLY
+from predibot.cli.ending import NOTHING, PARTLY, secrets_here
+
+if TYPE_CHECKING:
+    from predibot.jobs.commands.caller import Caller
+    from predibot.jobs.schedule.monitor import Reply
+    from predibot.jobs.status import LedgerStatus
 
 _RUN = "run"
 
@@ -40,19 +45,57 @@ def run(
     grace: Annotated[
         float, typer.Option("--grace", metavar="SECONDS", min=0.0, help="for what is under way at the end")
     ] = 60.0,
+    monitor: Annotated[
+        int | None,
+        typer.Option("--monitor", metavar="PORT", min=0, max=65535, help="answer /health and /metrics on loopback"),
+    ] = None,
     ledger: options.Ledger = None,
     verbose: options.Verbose = False,
 ) -> None:
     """Play each slot of each recipe once, and write down those that nobody was there for."""
+    from contextlib import ExitStack
     from functools import partial
 
     from predibot.jobs.commands.schedule import ServiceTerms, schedule_as_asked
+    from predibot.jobs.schedule.monitor import monitored
     from predibot.ledger.url import DEFAULT_LEDGER
 
     caller = output.caller(verbose=verbose)
     terms = ServiceTerms(once, grace, partial(output.set_up_logs, verbose=verbose))
-    rows = schedule_as_asked(recipes or ["daily"], caller, ledger=ledger or DEFAULT_LEDGER, terms=terms)
+    address = ledger or DEFAULT_LEDGER
+    with ExitStack() as closing:
+        if monitor is not None:
+            port = closing.enter_context(monitored(monitor, _answers(address, caller)))
+            caller.say(f"monitoring: http://127.0.0.1:{port}/health and /metrics")
+        rows = schedule_as_asked(recipes or ["daily"], caller, ledger=address, terms=terms)
     _end_as([row.status for row in rows])
+
+
+def _answers(ledger: str, caller: "Caller") -> "Mapping[str, Callable[[], Reply]]":
+    """Return what is answered to monitoring, by path."""
+    import json
+
+    from predibot.errors import LedgerError
+    from predibot.jobs.schedule.monitor import Reply
+    from predibot.jobs.status import status_of
+    from predibot.ledger.store import Store
+    from predibot.reports.views.schedule import METRICS_TYPE, status_document, status_metrics
+
+    def answer(make: "Callable[[LedgerStatus], Reply]") -> Reply:
+        try:
+            with Store.open_to_read(ledger) as store:
+                return make(status_of(store, caller.clock))
+        except LedgerError as error:
+            return Reply(503, "text/plain; charset=utf-8", secrets_here().hidden(f"{error}\n"))
+
+    def health(status: "LedgerStatus") -> Reply:
+        document = secrets_here().hidden_in(status_document(status))
+        return Reply(503 if status.problems else 200, "application/json", json.dumps(document) + "\n")
+
+    def metrics(status: "LedgerStatus") -> Reply:
+        return Reply(200, METRICS_TYPE, status_metrics(status))
+
+    return {"/health": lambda: answer(health), "/metrics": lambda: answer(metrics)}
 
 
 def _end_as(statuses: Sequence[str]) -> None:
@@ -87,6 +130,25 @@ def run_now(
     else:
         output.report_console().print(words_of_slot(row), markup=False, soft_wrap=True)
     _end_as([row.status])
+
+
+@GROUP.command("status", cls=Command, help="show the last and the next slot of each recipe, what was missed, the cost")
+def status(ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Print a row a recipe; `predibot status` says besides what somebody has to look at."""
+    from predibot.jobs.status import status_of
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.terminal.status import print_schedules
+    from predibot.reports.views.schedule import schedule_document
+
+    caller = output.caller(verbose=False)
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
+        caller.say(f"ledger: {store.address}")
+        found = status_of(store, caller.clock)
+    if json:
+        output.print_document({"schedules": [schedule_document(each) for each in found.schedules]})
+    else:
+        print_schedules(output.report_console(), found)
 
 
 @GROUP.command("pause", cls=Command, help="leave out the slots of a recipe from now on")

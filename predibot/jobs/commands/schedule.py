@@ -90,7 +90,7 @@ def schedule_as_asked(
                     raise UsageError(
                         "another process took over the schedules of this ledger, as this one gave no sign of life"
                     )
-                if next_at != said_at and not service.works:
+                if next_at != said_at and next_at > caller.clock() and not service.works:
                     caller.say(f"next: {format_instant(next_at)}")
                     said_at = next_at
                 seconds = min((next_at - caller.clock()).total_seconds(), LONGEST_WAIT.total_seconds())
