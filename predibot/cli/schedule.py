@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from predibot.jobs.status import LedgerStatus
 
 _RUN = "run"
+
+
+_Recipe = Annotated[str, typer.Argument(metavar="RECIPE", help="a recipe's file or name")]
+_Recipes = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[RECIPE]...", help="files or names of recipes with a [schedule]; left out: daily"),
+]
 
 
 class _ScheduleGroup(Group):
@@ -38,9 +46,7 @@ def _schedules() -> None:
 
 @GROUP.command(_RUN, cls=DecidingCommand, help="run recipes by their schedules; this word may be left out")
 def run(
-    recipes: Annotated[
-        list[str] | None, typer.Argument(metavar="[RECIPE]...", help="files or names of recipes with a [schedule]")
-    ] = None,
+    recipes: _Recipes = None,
     once: Annotated[bool, typer.Option("--once", help="play what is due now and end, as for cron")] = False,
     grace: Annotated[
         float, typer.Option("--grace", metavar="SECONDS", min=0.0, help="for what is under way at the end")
@@ -104,9 +110,6 @@ def _end_as(statuses: Sequence[str]) -> None:
         raise typer.Exit(PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING)
 
 
-_Recipe = Annotated[str, typer.Argument(metavar="RECIPE", help="a recipe's file or name")]
-
-
 @GROUP.command("run-now", cls=DecidingCommand, help="play a slot of a recipe now: one that is not done, or one more")
 def run_now(
     recipe: _Recipe,
@@ -149,6 +152,38 @@ def status(ledger: options.Ledger = None, json: options.Json = False) -> None:
         output.print_document({"schedules": [schedule_document(each) for each in found.schedules]})
     else:
         print_schedules(output.report_console(), found)
+
+
+@GROUP.command("install", cls=Command, help="print what starts the schedules on a machine, or write it")
+def install(
+    recipes: _Recipes = None,
+    systemd: Annotated[bool, typer.Option("--systemd", help="a unit of systemd, for a user")] = False,
+    cron: Annotated[bool, typer.Option("--cron", help="a line of cron")] = False,
+    github: Annotated[bool, typer.Option("--github", help="a workflow of GitHub")] = False,
+    container: Annotated[bool, typer.Option("--container", help="a Dockerfile with a compose file")] = False,
+    into: Annotated[
+        Path | None, typer.Option("--output", metavar="FOLDER", file_okay=False, help="write the files into it")
+    ] = None,
+    grace: Annotated[int, typer.Option("--grace", metavar="SECONDS", min=0, help="for what is under way")] = 60,
+    ledger: options.Ledger = None,
+) -> None:
+    """Print the texts, or write them where there are no other ones; nothing is started."""
+    import sys
+
+    from predibot.jobs.commands.schedule import install_as_asked
+    from predibot.jobs.schedule.install import Installed, InstallKind
+
+    chosen: dict[InstallKind, bool] = {"systemd": systemd, "cron": cron, "github": github, "container": container}
+    kinds = [kind for kind, is_asked in chosen.items() if is_asked]
+    if len(kinds) != 1:
+        raise typer.BadParameter("say what is to be installed: --systemd, --cron, --github or --container")
+    what = Installed(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, ledger, grace)
+    files = install_as_asked(kinds[0], what, into)
+    for name, text in files.items():
+        if into is not None:
+            output.say(f"wrote {into / name}")
+        else:
+            typer.echo(f"# --- {name}\n{text}" if len(files) > 1 else text, nl=False)
 
 
 @GROUP.command("pause", cls=Command, help="leave out the slots of a recipe from now on")
