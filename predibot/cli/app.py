@@ -25,8 +25,10 @@ from predibot.cli import (
     replay,
     report,
     runs,
+    schedule,
     score,
     select,
+    status,
     trace,
     track,
 )
@@ -76,6 +78,7 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
     (decide.decide, DecidingCommand, "let every bot of a recipe decide on the top trending events"),
     (track.track, Command, "collect new prices and resolutions of the ledger's markets"),
     (evaluate.evaluate, Command, "rank the bots beside the price, with verdicts and intervals"),
+    (status.status, Command, "say whether what runs by itself does; exit code 1 where it does not"),
     (replay.replay, DecidingCommand, "decide at many past instants, and evaluate at the end"),
     (score.score, Command, "score anybody's forecasts, or an account, from a file"),
     (report.report, Command, "print the stored runs and scores, asking no venue"),
@@ -90,7 +93,13 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
 )
 for function, kind, words in _COMMANDS:
     app.command(function.__name__, cls=kind, help=words)(function)
-for name, group in (("runs", runs.GROUP), ("import", imports.GROUP), ("ledger", ledger.GROUP)):
+_GROUPS = (
+    ("runs", runs.GROUP),
+    ("schedule", schedule.GROUP),
+    ("import", imports.GROUP),
+    ("ledger", ledger.GROUP),
+)
+for name, group in _GROUPS:
     app.add_typer(group, name=name)
 
 
