@@ -22,6 +22,7 @@ from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import DecideJob, Worker
 from predibot.jobs.deciding.open_run import RunRequest, open_run
 from predibot.jobs.deciding.worker_setup import Processes, agent_setup, make_worker
+from predibot.jobs.receipts import make_receipt
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import Pool, ThreadPool
@@ -29,6 +30,7 @@ from predibot.ledger.read.packed_runs import pack_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
+from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots
 from predibot.recipe.recipe import BotSpec
 
@@ -74,6 +76,8 @@ class DecideReport:
     seconds: float
     undecided: int = 0
     """Decisions without a row: another process took them over from this one, and is at it."""
+    receipt: Receipt | None = None
+    """Of the whole run as it is now; None where nothing is decided yet, or another process is at it."""
 
     @property
     def statuses(self) -> Mapping[Status, int]:
@@ -156,10 +160,12 @@ def decide(
     if not undecided and any(made.values()):
         _pack(store, run.stored.id)
     taken_over = f"{undecided} decisions are under way in another process; run the same command again"
+    # Who makes the last decision makes the receipt.
+    receipt, doubts = (None, ()) if undecided else make_receipt(store, run.stored.id, clock)
     too_late = f"decisions that missed their turn, as their accounts went on with a later slot: {len(missed)}"
     said = (*([taken_over] if undecided else []), *([too_late] if missed else []))
-    notes = (*run.notes, *_remarks(reports), *said)
-    return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
+    notes = (*run.notes, *_remarks(reports), *said, *doubts)
+    return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided, receipt)
 
 
 def _require_events(worker: Worker, subjects: Sequence[Subject]) -> None:
