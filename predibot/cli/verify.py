@@ -1,4 +1,4 @@
-"""`predibot verify`: whether every decision of a run is still what its receipt says, and its root for others to keep."""
+"""`predibot verify`: whether every decision of a run is still what its receipt says, and its root to publish."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,8 @@ def verify(
         typer.Option("--against", metavar="FILE", help="compare with the roots that --publish wrote there"),
     ] = None,
     bot: Annotated[
-        str | None, typer.Option("--bot", metavar="NAME", help="with --subject: prove that this decision is in the root")
+        str | None,
+        typer.Option("--bot", metavar="NAME", help="with --subject: prove that its decision is in the root"),
     ] = None,
     subject: Annotated[
         str | None, typer.Option("--subject", metavar="ID", help="what that decision is about, as an event's id")

@@ -266,7 +266,9 @@ def _verified(connection: Connection, run: ReceiptedRun) -> VerifiedRun:
     differences: dict[tuple[str, str, str], Difference] = {}
     for receipt in receipts:
         if receipt.form != FORM:
-            problems.append(f"receipt {receipt.number} is of form {receipt.form}, and {FORM} is known. Upgrade predibot")
+            problems.append(
+                f"receipt {receipt.number} is of form {receipt.form}, and {FORM} is known. Upgrade predibot"
+            )
         elif root_of(receipt.leaves) != receipt.root:
             problems.append(f"receipt {receipt.number} was changed: its leaves do not come to its root")
         else:
@@ -374,7 +376,9 @@ def _read(file: Path) -> list[PublishedRoot]:
                 found.append(PublishedRoot.model_validate_json(line))
         except ValidationError as error:
             said = error.errors(include_url=False, include_input=False)[0]["msg"]
-            raise UsageError(f"{file}, line {number} is no root that --publish wrote: {said}. Restore that line") from None
+            raise UsageError(
+                f"{file}, line {number} is no root that --publish wrote: {said}. Restore that line"
+            ) from None
     return found
 
 

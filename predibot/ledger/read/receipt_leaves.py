@@ -71,7 +71,9 @@ def _of_market(table: Any, *names: str) -> Select[Any]:
 
 def _orders() -> Select[Any]:
     said = _named(orders, "side", "unit", "asked", "amount", "status", "price", "price_source", "note")
-    return _with_instruments(_part(orders, orders.c.number, *_instrument(_UNLESS_OF_MARKET), *said), orders.c.instrument_row)
+    return _with_instruments(
+        _part(orders, orders.c.number, *_instrument(_UNLESS_OF_MARKET), *said), orders.c.instrument_row
+    )
 
 
 def _fills() -> Select[Any]:

@@ -14,6 +14,7 @@ from predibot.reports.terminal.text import plain
 from predibot.reports.views.decide import Document
 from predibot.reports.views.from_jobs import receipt_view
 
+_SHOWN_FIELDS = 5
 _WHAT = {
     "changed": "is another one than receipt {number} says",
     "missing": "is not there any more, and receipt {number} has it",
@@ -54,7 +55,9 @@ def said_of(difference: Difference) -> str:
     """Return in a sentence how a decision differs."""
     about = f"{plain(difference.bot)} on {plain(difference.subject_kind)} {plain(difference.subject_id)}"
     what = _WHAT[difference.what].format(number=difference.receipt)
-    fields = f": {', '.join(difference.fields)}" if difference.fields else ""
+    more = len(difference.fields) - _SHOWN_FIELDS
+    rest = f" and {more} more" if more > 0 else ""
+    fields = f": {', '.join(difference.fields[:_SHOWN_FIELDS])}{rest}" if difference.fields else ""
     return f"{about} {what}{fields}"
 
 
