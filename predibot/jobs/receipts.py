@@ -166,7 +166,7 @@ def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]
 
 
 def verify_against(store: Store, file: Path, key: str | None = None) -> tuple[VerifiedRun, ...]:
-    """Return the runs of a file of roots, or the one of a key, each computed anew and compared with its last root there.
+    """Return the runs of a file of roots, or the one of a key, computed anew and compared with its last root there.
 
     Raises:
         UsageError: If the file cannot be read, or has no line of the run.

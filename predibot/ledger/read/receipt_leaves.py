@@ -140,7 +140,7 @@ def _written(name: str, value: Any) -> tuple[bytes, str]:
 
 
 def leaf_fields(connection: Connection, run_id: int) -> Iterator[tuple[tuple[str, str, str], Mapping[str, Any]]]:
-    """Yield each decision of a run, bot, kind and id of its subject, and what its leaf holds by the names of its fields.
+    """Yield the bot, and kind and id of the subject, of each decision of a run, and the fields of its leaf by name.
 
     A field of a part, such as `forecasts.probability`, is a tuple with a value for each row.
     """

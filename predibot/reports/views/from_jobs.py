@@ -40,7 +40,7 @@ def decide_view(report: "DecideReport") -> DecideView:
 
 def receipt_view(receipt: Receipt | None) -> ReceiptView | None:
     """Return what is shown of a receipt."""
-    return receipt and ReceiptView(receipt.number, receipt.root, len(receipt.leaves), receipt.made_at)
+    return ReceiptView(receipt.number, receipt.root, len(receipt.leaves), receipt.made_at) if receipt else None
 
 
 def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
