@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -33,5 +34,6 @@ def in_time(call: Callable[[], T], seconds: float) -> T:
         except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
             future.set_exception(error)
 
-    threading.Thread(target=fulfil, name="predibot-call", daemon=True).start()
+    # What is logged there is about the same as here.
+    threading.Thread(target=copy_context().run, args=(fulfil,), name="predibot-call", daemon=True).start()
     return future.result(timeout=seconds)

@@ -183,7 +183,7 @@ READERS = (
     ("export", "out"),
     ("export", "--canonical"),
     ("trace", "--cost"),
-    ("verify",),
+    ("verify", "--json"),
     ("decide", "r.toml", "--events", "2"),
 )
 
