@@ -1,12 +1,14 @@
 """Logs on the command line: which decision a line is about, in threads and in processes, and no key in any."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import Predibot
+from tests.acceptance.conftest import Predibot, Said
+from tests.jobs.program import Program
 
 RECIPE = """
 venue = "sandbox:events=20"
@@ -44,15 +46,20 @@ KEY = "sk-acme-0123456789abcdef"
 
 
 @pytest.fixture
-def noisy(predibot: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
-    """Return the program with a recipe of which one bot logs a key."""
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/noisy.py").write_text(NOISY)
+def noisy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Predibot]:
+    """Return the program, in a process of its own, with a recipe of which one bot logs a key."""
+    monkeypatch.chdir(tmp_path)
+    program = Program(tmp_path, {"ACME_API_KEY": KEY})
+    program.strategy("noisy", NOISY)
     Path("r.toml").write_text(RECIPE)
-    monkeypatch.setenv("PREDIBOT_STRATEGIES", str(tmp_path / "mine"))
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-    monkeypatch.setenv("ACME_API_KEY", KEY)
-    return predibot
+
+    def run(*arguments: str) -> Said:
+        process = program.start(*arguments)
+        out, err = process.communicate()
+        return Said(process.returncode, out, err)
+
+    yield run
+    program.close()
 
 
 def lines_of(file: str) -> list[dict[str, Any]]:

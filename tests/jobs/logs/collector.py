@@ -22,7 +22,9 @@ class Collector:
     @property
     def spans(self) -> list[Any]:
         """Return every span of every request, in their order."""
-        return [span for each in self.requests for of in each.resource_spans for s in of.scope_spans for span in s.spans]
+        return [
+            span for each in self.requests for of in each.resource_spans for s in of.scope_spans for span in s.spans
+        ]
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot, said_here
 from tests.jobs.logs.collector import Collector, attributes_of, collecting
+from tests.jobs.program import Program
 
 KEY = "sk-acme-0123456789abcdef"
 RECIPE = """
@@ -35,7 +36,7 @@ class Own:
     """Fail over a key."""
 
     games = ("dollar_per_event",)
-    needs = Needs(trace=True)
+    needs = Needs(history=True)
 
     def decide(self, context):
         """Return nothing."""
@@ -176,23 +177,21 @@ def test_who_sends_by_hand_is_told_that_the_collector_is_away(decided: Predibot)
     assert decided("trace", "--cost", "--otlp", f"http://127.0.0.1:{port}").code == 2
 
 
-def test_no_key_is_in_a_span_and_headers_come_from_the_environment(
-    decided: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/own.py").write_text(OWN)
-    monkeypatch.setenv("PREDIBOT_STRATEGIES", str(tmp_path / "mine"))
-    monkeypatch.setenv("ACME_API_KEY", KEY)
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Bearer%20secret-of-the-collector")
-    Path("own.toml").write_text(f'{RECIPE.partition("[[bots]]")[0]}[[bots]]\nname = "own"\nstrategy = "own"\n')
+def test_no_key_is_in_a_span_and_headers_come_from_the_environment(program: Program) -> None:
+    program.strategy("own", OWN)
+    headers = "Authorization=Bearer%20secret-of-the-collector"
+    recipe = f'{RECIPE.partition("[[bots]]")[0]}[[bots]]\nname = "own"\nstrategy = "own"\n'
+    (program.folder / "own.toml").write_text(recipe)
     with collecting() as collector:
-        Path("predibot.toml").write_text(f'otlp_endpoint = "{collector.address}"\n')
-        said = decided("decide", "own.toml")
-    assert said.code == 4
+        own = {"ACME_API_KEY": KEY, "OTEL_EXPORTER_OTLP_HEADERS": headers}
+        program.settings = {**own, "PREDIBOT_OTLP_ENDPOINT": collector.address}
+        process = program.start("decide", "own.toml", "--json")
+        out, err = process.communicate()
+    assert process.returncode == 4
     assert collector.headers[0]["authorization"] == "Bearer secret-of-the-collector"
-    own = next(span for span in collector.spans if span.name.startswith("mine"))
-    assert own.name.isprintable()
-    assert KEY not in str(collector.requests) + said.out + said.err
+    written = next(span for span in collector.spans if span.name.startswith("mine"))
+    assert written.name.isprintable()
+    assert KEY not in str(collector.requests) + out + err
     root = collector.spans[0]
     assert (root.status.code, attributes_of(root)["error.type"]) == (2, "failed")
     assert root.status.message.isprintable()
