@@ -110,6 +110,16 @@ class Settings(BaseSettings):
     """How long a claim outlives the last sign of life of its owner on another machine."""
     workers: int = Field(default=8, ge=1, le=256)
     """Decisions and price histories in flight at once."""
+    log_file: str | None = None
+    """Where `decide`, `replay`, `track`, `evaluate` and `record` write what they do; left out, nowhere."""
+    log_json: bool = False
+    """Whether a line of the log is a JSON object."""
+    log_file_bytes: int = Field(default=10_000_000, ge=1_000)
+    """A log that would be longer becomes the first of its backups."""
+    log_backups: int = Field(default=5, ge=1, le=1_000)
+    """How many are kept beside the log."""
+    otlp_endpoint: Url | None = None
+    """A collector that spans of each decision with a trace are sent to after its run, as `http://127.0.0.1:4318`."""
     key_hosts: KeyHosts = {}
     """Hosts a key of the environment may go to besides its provider's own, by the key's name."""
 

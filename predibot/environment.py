@@ -26,7 +26,13 @@ def secrets_present() -> Collection[str]:
     """Return the values that may stand in no text: API keys, what else is named like a secret, proxies' passwords."""
     named = (value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name))
     proxies = (value for name, value in os.environ.items() if name.lower().endswith("_proxy"))
-    return frozenset(named).union(*map(_passwords_of, proxies))
+    return frozenset(named).union(otlp_headers().values(), *map(_passwords_of, proxies))
+
+
+def otlp_headers() -> Mapping[str, str]:
+    """Return what a collector of spans is sent besides them, such as a key, from `OTEL_EXPORTER_OTLP_HEADERS`."""
+    pairs = (each.partition("=")[::2] for each in os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", "").split(","))
+    return {name.strip().lower(): unquote(value.strip()) for name, value in pairs if name.strip() and value.strip()}
 
 
 def _passwords_of(proxy: str) -> Collection[str]:

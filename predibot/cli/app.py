@@ -31,6 +31,7 @@ from predibot.cli import (
     status,
     trace,
     track,
+    verify,
 )
 from predibot.cli.command import Command, DecidingCommand, Group
 from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
@@ -84,6 +85,7 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
     (report.report, Command, "print the stored runs and scores, asking no venue"),
     (trace.trace, Command, "show how an agent came to a decision, or what all of them used"),
     (select.select, Command, "show which events a run would play, and why not the others"),
+    (verify.verify, Command, "compute a run's receipt anew, or publish the roots of all"),
     (record.record, Command, "write a venue's raw answers as an archive to replay later"),
     (export.export, Command, "write decisions, bets, prices and more for other programs"),
     (demo.demo, Command, "run the main job over a simulated world and print the report"),

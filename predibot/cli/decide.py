@@ -50,13 +50,15 @@ def decide(
     new_run: Annotated[bool, typer.Option("--new-run", help="start another run in the same slot")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
+    log_file: options.LogFile = None,
+    log_json: options.LogJson = False,
 ) -> None:
     """Choose or resume the run of the slot, and make every decision that is missing."""
     from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.requested_recipe import asked_recipe
 
-    caller = output.caller(verbose=verbose)
+    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
     settings = caller.settings()
     if (run_key := rerun_traces or replay_traces) is not None:
         _rerun(run_key, ledger, as_json=json, verbose=verbose)

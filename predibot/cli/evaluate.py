@@ -44,12 +44,14 @@ def evaluate(
     json: options.Json = False,
     csv: options.Csv = False,
     verbose: options.Verbose = False,
+    log_file: options.LogFile = None,
+    log_json: options.LogJson = False,
 ) -> None:
     """Track first, then score what was known as of the instant."""
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.commands.evaluate import Asking, Evaluated, evaluate_as_asked
 
-    caller = output.caller(verbose=verbose)
+    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
     output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)

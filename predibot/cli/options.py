@@ -1,7 +1,9 @@
 """The options that several commands share, each defined once."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
@@ -16,6 +18,14 @@ if TYPE_CHECKING:
 
 
 _Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What is asked for of a log; the settings say the rest."""
+
+    file: Path | None
+    as_json: bool
 
 
 def read_by(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
@@ -112,6 +122,11 @@ Resamples = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="of those draws")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="say on stderr what is being done")]
+LogFile = Annotated[
+    Path | None,
+    typer.Option("--log-file", metavar="FILE", help="write there too what is done; full ones are kept as FILE.1, ..."),
+]
+LogJson = Annotated[bool, typer.Option("--log-json", help="write the log as JSON, a line each; on stderr without FILE")]
 Bots = Annotated[
     str | None,
     typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies"),

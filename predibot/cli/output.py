@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from predibot.cli.ending import DONE, secrets_here
+from predibot.cli.ending import DONE, secrets_here, without_passwords
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from predibot.cli import options
+    from predibot.config import Settings
     from predibot.contracts import Progress, ProgressListener
     from predibot.jobs.commands.caller import Caller
     from predibot.jobs.deciding.activity import Activity, Watch
@@ -71,8 +73,13 @@ def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool 
     return question if json or csv else replace(question, wanted=wanted(shown, question.grouping))
 
 
-def caller(*, verbose: bool) -> "Caller":
-    """Set up the logs, and return who calls from a terminal."""
+def caller(*, verbose: bool, log: "options.Log | None" = None) -> "Caller":
+    """Set up the logs, and return who calls from a terminal.
+
+    Args:
+        verbose: Whether stderr says what is being done.
+        log: What is asked for of a log, which the settings complete; left out, there is none.
+    """
     from functools import partial
 
     from predibot.cli.options import wall_clock
@@ -80,7 +87,26 @@ def caller(*, verbose: bool) -> "Caller":
     from predibot.jobs.commands.caller import Caller
 
     set_up_logs(verbose=verbose)
+    if log is not None:
+        _add_log(log, load_settings())
     return Caller(load_settings, wall_clock, say, partial(progress, verbose=verbose))
+
+
+def _add_log(asked: "options.Log", settings: "Settings") -> None:
+    """Write a log, where one is asked for: into a file, or as JSON on stderr in place of what is said there."""
+    if asked.file is None and not asked.as_json and settings.log_file is None and not settings.log_json:
+        return
+    from predibot.jobs.logs.log_file import Line, LogFile, NotOthers, log_plan
+
+    plan = log_plan(settings, file=asked.file, as_json=asked.as_json)
+    root, hidden = logging.getLogger(), secrets_here().hidden
+    handler = _Stderr() if plan.file is None else LogFile(plan, plan.file, say)
+    handler.setFormatter(Line(lambda text: hidden(without_passwords(text)), as_json=plan.as_json))
+    handler.addFilter(NotOthers())
+    for other in root.handlers if plan.file is not None else ():
+        other.setLevel(root.level)
+    root.handlers = [*(root.handlers if plan.file is not None else ()), handler]
+    root.setLevel(logging.INFO)
 
 
 def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:

@@ -23,6 +23,8 @@ def record(
     ] = 30.0,
     json: options.Json = False,
     verbose: options.Verbose = False,
+    log_file: options.LogFile = None,
+    log_json: options.LogJson = False,
 ) -> None:
     """Add a snapshot, later prices and resolutions to an archive."""
     from predibot.jobs.commands.record import record_as_asked
@@ -30,7 +32,7 @@ def record(
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
-    caller = output.caller(verbose=verbose)
+    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
     report = record_as_asked(folder, caller, venue=venue, as_of=as_of, events=events, days=days)
     if json:
         output.print_document(

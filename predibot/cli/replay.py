@@ -70,6 +70,8 @@ def replay(
     ledger: options.Ledger = None,
     json: options.Json = False,
     verbose: options.Verbose = False,
+    log_file: options.LogFile = None,
+    log_json: options.LogJson = False,
 ) -> None:
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
     from predibot.jobs.commands.replay import replay_as_asked
@@ -80,7 +82,7 @@ def replay(
     from predibot.reports.terminal.replay import replay_view
     from predibot.scoring.evaluation.evaluation import Question
 
-    caller = output.caller(verbose=verbose)
+    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
     overrides = options.overrides(events, min_volume_24h, min_hours_left, max_markets)
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
     output.say(f"recipe: {asked.label}")

@@ -1,10 +1,14 @@
 """`predibot trace`: what an agent said, called and was told, and what all of them used."""
 
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.cli import options, output
+
+if TYPE_CHECKING:
+    from predibot.ledger.store import Store
 
 
 def trace(
@@ -13,6 +17,10 @@ def trace(
         typer.Argument(metavar="DECISION", help="named RUN_KEY/BOT/EVENT_ID, or by how its trace's SHA-256 begins"),
     ] = None,
     cost: Annotated[bool, typer.Option("--cost", help="sum tokens, time and cost by bot and kind of step")] = False,
+    otlp: Annotated[
+        str | None,
+        typer.Option("--otlp", metavar="URL", help="send it to this collector as spans; DECISION may be a RUN_KEY"),
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="show every text whole")] = False,
     ledger: options.Ledger = None,
     json: options.Json = False,
@@ -25,9 +33,14 @@ def trace(
 
     if (decision is None) is not cost:
         raise typer.BadParameter("name a DECISION, or ask for --cost of them all")
+    if cost and otlp is not None:
+        raise typer.BadParameter("--cost is of all decisions, --otlp of one or of a run; ask for one of both")
     output.set_up_logs(verbose=False)
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
+        if decision is not None and otlp is not None:
+            _send(store, decision, otlp, as_json=json)
+            return
         if decision is None:
             report = used(store)
             if json:
@@ -41,3 +54,20 @@ def trace(
             output.print_document(trace_document(found))
         else:
             print_trace(output.report_console(), found, full=full)
+
+
+def _send(store: "Store", asked: str, endpoint: str, *, as_json: bool) -> None:
+    """Send spans, and say how many."""
+    from predibot.jobs.logs.collector import send_asked
+    from predibot.reports.figures import things
+    from predibot.reports.terminal.terminal import print_line
+    from predibot.reports.terminal.text import plain
+
+    sent = send_asked(store, asked, endpoint)
+    if as_json:
+        output.print_document(asdict(sent))
+        return
+    console = output.report_console()
+    print_line(console, f"{things(sent.spans, 'span')} of {things(sent.decisions, 'decision')} sent")
+    for why in sent.missing:
+        print_line(console, f"left out: {plain(why)}")

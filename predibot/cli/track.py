@@ -15,12 +15,14 @@ def track(
     ledger: options.Ledger = None,
     json: options.Json = False,
     verbose: options.Verbose = False,
+    log_file: options.LogFile = None,
+    log_json: options.LogJson = False,
 ) -> None:
     """Store what is new; what could not be read is an error after the rest is stored."""
     from predibot.jobs.commands.track import track_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
-    caller = output.caller(verbose=verbose)
+    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
     _show(track_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, venue=venue, as_of=as_of), as_json=json)
 
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeVar
 
@@ -75,7 +76,9 @@ class DaemonThreadExecutor(Executor):
         with self._lock:
             if self._closed:
                 raise RuntimeError("this executor was shut down")
-            self._calls.put((future, lambda: fn(*args, **kwargs)))
+            # What is logged there is about the same as here.
+            context = copy_context()
+            self._calls.put((future, lambda: context.run(fn, *args, **kwargs)))
             self._grow()
         return future
 

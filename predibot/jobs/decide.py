@@ -1,5 +1,6 @@
 """Deciding: every bot of a run on every event it plays, each exactly once."""
 
+import logging
 import signal
 import threading
 import time
@@ -21,6 +22,8 @@ from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import DecideJob, Worker
 from predibot.jobs.deciding.open_run import RunRequest, open_run
 from predibot.jobs.deciding.worker_setup import Processes, agent_setup, make_worker
+from predibot.jobs.logs.about import About, logged_about
+from predibot.jobs.receipts import make_receipt
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import Pool, ThreadPool
@@ -28,12 +31,15 @@ from predibot.ledger.read.packed_runs import pack_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
+from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots, late_in_runs
 from predibot.net.deadline import in_time
 from predibot.recipe.recipe import BotSpec
 
 if TYPE_CHECKING:
     from predibot.jobs.deciding.agent_setup import AgentSetup
+
+_log = logging.getLogger(__name__)
 
 _Key = tuple[str, str]
 """A bot and a subject."""
@@ -74,6 +80,8 @@ class DecideReport:
     seconds: float
     undecided: int = 0
     """Decisions without a row: another process took them over from this one, and is at it."""
+    receipt: Receipt | None = None
+    """Of the whole run as it is now; None where nothing is decided yet, or another process is at it."""
 
     @property
     def statuses(self) -> Mapping[Status, int]:
@@ -139,7 +147,41 @@ def decide(
     _require_events(worker, subjects)
     jobs = tuple(decide_job(run.stored, bot, bot_rows, subject) for bot in bots for subject in subjects)
     pool = _pool(worker, request, run.stored.key, opened, processes)
-    with Heartbeat(store, worker.claimant.owner, worker.claimant.lease, clock):
+    with logged_about(About(run.stored.key)):
+        _log.info("as of %s: %d decisions asked for", format_instant(run.stored.as_of), len(jobs))
+        made = _made(pool, jobs, worker, agents, listener, watch)
+        stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
+        reports = _reports(stored, made, bots, subjects)
+        reported = {(each.stored.bot, each.stored.subject_id) for each in reports}
+        # What nobody made, here or elsewhere, and what nobody will.
+        missed = [key for key, made_here in made.items() if key not in reported and not made_here]
+        undecided = len(jobs) - len(reports) - len(missed)
+        if not undecided and any(made.values()):
+            _pack(store, run.stored.id)
+        # Who makes the last decision makes the receipt.
+        receipt, doubts = (None, ()) if undecided else make_receipt(store, run.stored.id, clock)
+        came_to = Counter(each.status for each in reports)
+        said_of_receipt = "no receipt" if receipt is None else f"receipt {receipt.number} {receipt.root}"
+        _log.info("%s; %s", ", ".join(f"{n} {status}" for status, n in came_to.items()), said_of_receipt)
+    taken_over = f"{undecided} decisions are under way in another process; run the same command again"
+    too_late = f"decisions that missed their turn, as their accounts went on with a later slot: {len(missed)}"
+    late = store.run_read(lambda connection: late_in_runs(connection, [run.stored.id])).get(run.stored.id)
+    unscored = f"decisions made after the deadline of the run, which are in no score: {late}"
+    said = (*([taken_over] if undecided else []), *([too_late] if missed else []), *([unscored] if late else []))
+    notes = (*run.notes, *_remarks(reports), *said, *doubts)
+    return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided, receipt)
+
+
+def _made(
+    pool: Pool,
+    jobs: tuple[DecideJob, ...],
+    worker: Worker,
+    agents: "AgentSetup | None",
+    listener: ProgressListener,
+    watch: Watch,
+) -> Mapping[_Key, bool]:
+    """Return for each (bot, subject) whether this call made its decision."""
+    with Heartbeat(worker.store, worker.claimant.owner, worker.claimant.lease, worker.clock):
         try:
             made = Dispatch(pool, jobs, listener, watch).run()
             if agents is not None:
@@ -147,21 +189,7 @@ def decide(
         except BaseException:
             _give_back(worker, pool.owners(), agents)
             raise
-    stored = store.run_read(lambda connection: stored_decisions(connection, run.stored.id))
-    reports = _reports(stored, made, bots, subjects)
-    reported = {(each.stored.bot, each.stored.subject_id) for each in reports}
-    # What nobody made, here or elsewhere, and what nobody will.
-    missed = [key for key, made_here in made.items() if key not in reported and not made_here]
-    undecided = len(jobs) - len(reports) - len(missed)
-    if not undecided and any(made.values()):
-        _pack(store, run.stored.id)
-    taken_over = f"{undecided} decisions are under way in another process; run the same command again"
-    too_late = f"decisions that missed their turn, as their accounts went on with a later slot: {len(missed)}"
-    late = store.run_read(lambda connection: late_in_runs(connection, [run.stored.id])).get(run.stored.id)
-    unscored = f"decisions made after the deadline of the run, which are in no score: {late}"
-    said = (*([taken_over] if undecided else []), *([too_late] if missed else []), *([unscored] if late else []))
-    notes = (*run.notes, *_remarks(reports), *said)
-    return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
+    return made
 
 
 def _require_events(worker: Worker, subjects: Sequence[Subject]) -> None:

@@ -75,10 +75,19 @@ def read_trace(store: Store, asked: str) -> ReadTrace:
     Raises:
         UsageError: If there is no such decision, it has no trace, or the trace cannot be read.
     """
-    decision = _by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _by_name(store, asked)
+    decision = named_decision(store, asked)
     if decision.trace_sha256 is None:
         raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")
     return ReadTrace(decision, Traces(store).read(decision.trace_sha256))
+
+
+def named_decision(store: Store, asked: str) -> TracedDecision:
+    """Return the decision `RUN_KEY/BOT/EVENT_ID`, or the one with the trace whose SHA-256 begins so.
+
+    Raises:
+        UsageError: If there is no such decision.
+    """
+    return _by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _by_name(store, asked)
 
 
 def used(store: Store) -> UsedReport:

@@ -1,5 +1,6 @@
 """Tracking: new prices and resolutions of every market the ledger knows, each stored once."""
 
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,6 +10,7 @@ from sqlalchemy import Connection
 
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener, Venue
+from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution, as_known, unseen_revisions
@@ -24,6 +26,8 @@ from predibot.ledger.write.prices_and_resolutions import (
     note_tracked,
     stored_resolutions,
 )
+
+_log = logging.getLogger(__name__)
 
 _OVERLAP = timedelta(hours=2)
 """Venues publish the points of their history a little late."""
@@ -106,6 +110,9 @@ def track(
     if venue.live:
         quoted, quote_failures = _track_quotes(store, venue, known, refs, ended)
         points, failures = points + quoted, [*failures, *quote_failures]
+    _log.info("%d markets as of %s: %d new prices", len(refs), format_instant(as_of), points)
+    for failure in failures:
+        _log.info("not read: %s", failure)
     return TrackReport(
         as_of=as_of,
         markets=len(refs),

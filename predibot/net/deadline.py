@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -41,5 +42,7 @@ def in_time(call: Callable[[], T], seconds: float) -> T:
         except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
             future.set_exception(error)
 
-    CallThread(fulfil, "predibot-call").start()
+    # What is logged there is about the same as here.
+    context = copy_context()
+    CallThread(lambda: context.run(fulfil), "predibot-call").start()
     return future.result(timeout=seconds)

@@ -170,6 +170,8 @@ FORGED: Mapping[str, Sequence[object]] = {
     "resolutions.payout_yes": (-1,),
     "spending.usd": ("abc",),
     "changes.number": (b"\xff",),
+    "receipts.leaves_packed": (b"\xff", "abc", 5),
+    "receipts.root": (5,),
 }
 """Cells of a ledger of somebody else, by table and column, that predibot does not write."""
 READERS = (
@@ -181,6 +183,7 @@ READERS = (
     ("export", "out"),
     ("export", "--canonical"),
     ("trace", "--cost"),
+    ("verify", "--json"),
     ("decide", "r.toml", "--events", "2"),
 )
 

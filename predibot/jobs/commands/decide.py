@@ -13,6 +13,7 @@ from predibot.jobs.deciding.activity import Watch
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.select_events import Choice, choose
 from predibot.jobs.deciding.worker_setup import Processes
+from predibot.jobs.logs.collector import spans_to
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 
@@ -52,7 +53,9 @@ def decide_as_asked(
     with (
         open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened,
         Store.open(ledger) as store,
+        spans_to(settings.otlp_endpoint, store) as send,
     ):
+        began_at = caller.clock()
         caller.say(f"ledger: {store.address}")
         with watching() as (listener, watch):
             report = decide(
@@ -65,6 +68,7 @@ def decide_as_asked(
                 watch=watch,
                 processes=Processes(processes, ledger) if processes else None,
             )
+        send(report.run.key, began_at)
         with store.rows_blamed():
             return show(report)
 

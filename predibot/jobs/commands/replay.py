@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from predibot.jobs.commands.caller import Caller
+from predibot.jobs.logs.collector import spans_to
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
 from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, look_back, other_runs, replay
 from predibot.ledger.store import Store
@@ -38,8 +39,18 @@ def replay_as_asked(
     """
     settings, clock = caller.settings(), caller.clock
     past, recipe = plan.past, plan.request.recipe.name
-    with Store.open(ledger) as store, caller.following(store) as listener:
-        played = replay(plan, store=store, settings=settings, clock=clock, listener=listener, told=told)
+    with (
+        Store.open(ledger) as store,
+        spans_to(settings.otlp_endpoint, store) as send,
+        caller.following(store) as listener,
+    ):
+        began_at = clock()
+
+        def tell(instant: Played) -> None:
+            send(instant.run_key, began_at)
+            told(instant)
+
+        played = replay(plan, store=store, settings=settings, clock=clock, listener=listener, told=tell)
         evaluation = look_back(
             past, plan.evaluated_at, store=store, settings=settings, listener=listener, recipe=recipe, question=question
         )

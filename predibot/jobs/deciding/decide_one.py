@@ -50,6 +50,7 @@ from predibot.jobs.deciding.activity import Watch, of_step, unwatched
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.quotes import QuoteBoard, quotes_of
 from predibot.jobs.deciding.sources import lasting, sources_of
+from predibot.jobs.logs.about import About, logged_about
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import claim_with_account, open_account
@@ -160,6 +161,11 @@ def work(job: DecideJob, worker: Worker) -> WorkResult:
         BaseException: Whatever a strategy raised that is no error of ours, after it
             was recorded.
     """
+    with logged_about(About(worker.run.key, job.bot, job.subject.id)):
+        return _work(job, worker)
+
+
+def _work(job: DecideJob, worker: Worker) -> WorkResult:
     held, account_id = _claimed(job, worker)
     if isinstance(held, Taken):
         return WorkResult(job, cast(Status | Literal["claimed", "missed"], held.status), made_here=False)
@@ -201,6 +207,11 @@ def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> Non
     A late answer finds its claim gone. Of a call that is under way, or of a worker
     that is gone itself, the cost is unknown.
     """
+    with logged_about(About(worker.run.key, job.bot, job.subject.id)):
+        _give_up(job, worker, message, seconds)
+
+
+def _give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> None:
     context = worker.under_way.get((job.bot_id, job.subject))
     if context is not None and context.meter is not None:
         context.meter.close()
@@ -478,4 +489,6 @@ def _store(
         raise LedgerUnusable(
             f"what {job.bot} said of {about}{paid} is lost; the next call asks again: {error}"
         ) from error
+    said = f"{finished.status}: {finished.message}" if finished.message else finished.status
+    _log.info("%s on %s %s: %s", job.bot, job.subject.kind, job.subject.id, said)
     return WorkResult(job, finished.status, made_here=True)

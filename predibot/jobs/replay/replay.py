@@ -18,6 +18,7 @@ from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
+from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import list_runs
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -47,6 +48,8 @@ class Played:
     notes: tuple[str, ...]
     undecided: int = 0
     """Decisions that another process is at."""
+    receipt: Receipt | None = None
+    """Of the run; None where nothing is decided, or another process is at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +221,7 @@ def replay(
                 made_here=sum(decision.made_here for decision in report.decisions),
                 notes=report.notes,
                 undecided=report.undecided,
+                receipt=report.receipt,
             )
         )
         told(played[-1])

@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import LedgerError
 from predibot.jobs.deciding.activity import Activity, State, Watch
 from predibot.jobs.deciding.decide_one import DecideJob, WorkResult
+from predibot.jobs.logs.about import about_now, logged_about
 from predibot.jobs.workers.thread_pool import Pool
 
 _log = logging.getLogger(__name__)
@@ -59,7 +60,8 @@ class Dispatch:
         if isinstance(error, LedgerError):
             raise error
         if error is not None:
-            _log.error("%s crashed on %s", job.bot, job.subject.id, exc_info=error)
+            with logged_about(replace(about_now(), bot=job.bot, subject=job.subject.id)):
+                _log.error("%s crashed on %s", job.bot, job.subject.id, exc_info=error)
             self._note(job, "failed", made_here=True)
             return True
         result = future.result()

@@ -16,6 +16,7 @@ from multiprocessing.context import SpawnProcess
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up
+from predibot.jobs.logs.about import logged_about
 from predibot.jobs.workers.process_worker import (
     Began,
     Broken,
@@ -132,7 +133,10 @@ class ProcessPool:
         ours, theirs = pipes.Pipe()
         self._spawns += 1
         holder = helper_owner(self._worker.claimant.owner, self._spawns)
-        process = get_context("spawn").Process(target=run_process, args=(theirs, self._set_up, holder), daemon=True)
+        log_level = logging.getLogger().getEffectiveLevel()
+        process = get_context("spawn").Process(
+            target=run_process, args=(theirs, self._set_up, holder, log_level), daemon=True
+        )
         process.start()
         # Else our own copy of its end would keep us from seeing that it is gone.
         theirs.close()
@@ -178,7 +182,8 @@ class ProcessPool:
         if isinstance(report, Activity):
             self._worker.watch(report)
         elif isinstance(report, Logged):
-            logging.getLogger(report.name).log(report.level, "%s", report.text)
+            with logged_about(report.about):
+                logging.getLogger(report.name).log(report.level, "%s", report.text)
         elif isinstance(report, Broken):
             self._note_broken(child, report.error)
         elif isinstance(report, Ready):

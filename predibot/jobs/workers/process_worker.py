@@ -18,6 +18,8 @@ from predibot.errors import PredibotError, words_of
 from predibot.jobs.deciding.activity import Activity, Watch
 from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult
 from predibot.jobs.deciding.worker_setup import agent_setup, make_worker
+from predibot.jobs.logs.about import About, about_now, logged_about
+from predibot.jobs.logs.log_file import NotOthers
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import ThreadPool
@@ -66,6 +68,7 @@ class Logged:
     name: str
     level: int
     text: str
+    about: About
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +91,23 @@ class SetUp(Protocol):
         ...
 
 
-def run_process(connection: Connection, set_up: SetUp, holder: str) -> None:
+def run_process(connection: Connection, set_up: SetUp, holder: str, log_level: int) -> None:
     """Do jobs until the other end of the connection is closed; the body of a process.
 
     Args:
         connection: Where orders come from, and reports go.
         set_up: Makes what it works with.
         holder: Under whose name it sets amounts aside: who started it settles them when it has ended.
+        log_level: From which on the first process logs.
     """
     # Ctrl-C reaches every process of the terminal; the first one decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     desk = _Desk(connection)
-    logging.basicConfig(level=logging.WARNING, handlers=[_Forwarded(desk)], force=True)
+    forwarded = _Forwarded(desk)
+    forwarded.setFormatter(logging.Formatter("%(message)s"))
+    forwarded.addFilter(NotOthers())
+    logging.basicConfig(level=log_level, handlers=[forwarded], force=True)
     try:
         with ExitStack() as closing:
             worker = set_up(closing, holder=holder, watch=desk.watched)
@@ -162,6 +169,8 @@ class _Desk:
     """Where orders come in and reports go out."""
 
     connection: Connection
+    run_key: str = ""
+    """Known once it serves."""
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -187,6 +196,7 @@ class _Desk:
             LedgerError: If a late decision could not be recorded.
         """
         pool = ThreadPool(worker)
+        self.run_key = worker.run.key
         pending: dict[Future[WorkResult], Order] = {}
         while True:
             order = self._next_order()
@@ -219,9 +229,9 @@ class _Desk:
         elif isinstance(error, PredibotError):
             self.report(Ended(order.number, None, error=error))
         else:
-            logging.getLogger(__name__).error(
-                "%s crashed on %s: %s", order.job.bot, order.job.subject.id, words_of(error)
-            )
+            job = order.job
+            with logged_about(About(self.run_key, job.bot, job.subject.id)):
+                logging.getLogger(__name__).error("%s crashed on %s: %s", job.bot, job.subject.id, words_of(error))
             self.report(Ended(order.number, WorkResult(order.job, "failed", made_here=True)))
 
 
@@ -234,4 +244,4 @@ class _Forwarded(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Send one record as text."""
-        self._desk.report(Logged(record.name, record.levelno, self.format(record)))
+        self._desk.report(Logged(record.name, record.levelno, self.format(record), about_now()))

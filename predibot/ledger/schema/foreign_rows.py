@@ -31,6 +31,7 @@ from sqlalchemy.types import NullType
 
 from predibot.errors import PredibotError
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
+from predibot.ledger.schema.packed_leaves import unpacked_leaves
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import (
@@ -131,8 +132,8 @@ def _found(connection: Connection, table: Table, statement: Select[Any], said: s
 
 def _reader(column: Column[Any]) -> Callable[[Any], object]:
     """Return what fails at a value that is not of a column."""
-    if column.name in _OF_TEXTS:
-        return _OF_TEXTS[column.name]
+    if column.name in _BY_NAME:
+        return _BY_NAME[column.name]
     if isinstance(column.type, Instant):
         # A page may be older than computers.
         return from_microseconds if column.name == "published_at" else _instant
@@ -182,10 +183,11 @@ def _json(name: str) -> Callable[[Any], object]:
     return read
 
 
-_OF_TEXTS: Mapping[str, Callable[[Any], object]] = {
+_BY_NAME: Mapping[str, Callable[[Any], object]] = {
     **{name: _json(name) for name in json_columns()},
     "event_json": lambda value: event_from_json(_text(value), ""),
     "recipe_json": lambda value: Recipe.from_json(_text(value)),
     "knowledge_cutoff": lambda value: date.fromisoformat(_text(value)),
+    "leaves_packed": unpacked_leaves,
 }
 """By the name of the column."""

@@ -509,6 +509,20 @@ class MarkRow(Row, table=True):
     """When that was the price; it may be long before the valuation."""
 
 
+class ReceiptRow(Row, table=True):
+    """What a run's decisions came to at the end of a call, as one hash; one more where a retry changed them."""
+
+    __tablename__ = "receipts"
+    run_id: int = Field(foreign_key="runs.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    form: int
+    """Which fields a leaf has."""
+    root: str = _text()
+    made_at: datetime = _instant()
+    leaves_packed: bytes = Field(sa_type=LargeBinary)
+    """The hash of each leaf, as `packed_leaves` packs them: what the root is made of."""
+
+
 class ArtefactRow(Row, table=True):
     """A trace or page of a ledger that is no file, compressed by zlib; beside a file they are files."""
 

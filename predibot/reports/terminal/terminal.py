@@ -82,6 +82,8 @@ def print_decisions(console: Console, view: DecideView) -> None:
         print_line(console, f"cost: {figures.cost_usd(view.cost_known_usd)} known, the rest unknown")
     elif view.cost_usd > 0.0:
         print_line(console, f"cost: {figures.cost_usd(view.cost_usd)}")
+    if view.receipt is not None:
+        print_line(console, f"receipt {view.receipt.number}: {view.receipt.root}")
     print_notes(console, view.notes)
 
 

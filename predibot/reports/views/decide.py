@@ -161,6 +161,21 @@ class DecisionView:
 
 
 @dataclass(frozen=True, slots=True)
+class ReceiptView:
+    """What a run's decisions come to, as one hash."""
+
+    number: int
+    root: str
+    decisions: int
+    made_at: datetime
+
+    def document(self) -> Document:
+        """Return the JSON document."""
+        made_at = format_instant(self.made_at)
+        return {"number": self.number, "root": self.root, "decisions": self.decisions, "made_at": made_at}
+
+
+@dataclass(frozen=True, slots=True)
 class DecideView:
     """What `predibot decide` shows."""
 
@@ -171,6 +186,7 @@ class DecideView:
     decisions: tuple[DecisionView, ...]
     seconds: float
     notes: tuple[str, ...] = ()
+    receipt: ReceiptView | None = None
 
     @property
     def cost_usd(self) -> float | None:
@@ -199,6 +215,7 @@ class DecideView:
             "passed_over": [event.document() for event in self.passed_over],
             "decisions": [decision.document() for decision in self.decisions],
             "totals": totals,
+            "receipt": self.receipt.document() if self.receipt is not None else None,
             "notes": list(self.notes),
         }
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import RunSummary, StoredRun
 from predibot.reports.views.decide import (
     BetView,
@@ -9,6 +10,7 @@ from predibot.reports.views.decide import (
     DecideView,
     DecisionView,
     PassedOverView,
+    ReceiptView,
     RunRow,
     RunView,
     SelectionView,
@@ -32,7 +34,13 @@ def decide_view(report: "DecideReport") -> DecideView:
         decisions=tuple(_decision_view(decision) for decision in report.decisions),
         seconds=report.seconds,
         notes=report.notes,
+        receipt=receipt_view(report.receipt),
     )
+
+
+def receipt_view(receipt: Receipt | None) -> ReceiptView | None:
+    """Return what is shown of a receipt."""
+    return ReceiptView(receipt.number, receipt.root, len(receipt.leaves), receipt.made_at) if receipt else None
 
 
 def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:

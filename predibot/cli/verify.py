@@ -1,0 +1,68 @@
+"""`predibot verify`: whether every decision of a run is still what its receipt says, and its root to publish."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from predibot.cli import options, output
+from predibot.cli.ending import DONE, FAILED
+
+
+def verify(
+    run: Annotated[
+        str | None, typer.Argument(metavar="RUN", help="the run's key; left out: every run that has a receipt")
+    ] = None,
+    publish: Annotated[
+        Path | None,
+        typer.Option("--publish", metavar="FILE", help="append the roots that this text file has not, a line each"),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="FILE", help="compare with the roots that --publish wrote there"),
+    ] = None,
+    bot: Annotated[
+        str | None,
+        typer.Option("--bot", metavar="NAME", help="with --subject: prove that its decision is in the root"),
+    ] = None,
+    subject: Annotated[
+        str | None, typer.Option("--subject", metavar="ID", help="what that decision is about, as an event's id")
+    ] = None,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+) -> None:
+    """Print what differs; the exit code is 1 where anything does."""
+    from predibot.jobs.receipts import prove, verify_against, verify_runs
+    from predibot.jobs.receipts import publish as publish_roots
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.terminal import receipts
+
+    if publish is not None and against is not None:
+        raise typer.BadParameter("--publish writes a file and --against reads one; name one of both")
+    if (bot is None) is not (subject is None):
+        raise typer.BadParameter("a decision is named by --bot and --subject together")
+    if bot is not None and (run is None or publish is not None or against is not None):
+        raise typer.BadParameter("a proof is of one RUN, without --publish and --against")
+    output.set_up_logs(verbose=False)
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
+        output.say(f"ledger: {store.address}")
+        if run is not None and bot is not None and subject is not None:
+            proof = prove(store, run, bot, subject)
+            if json:
+                output.print_document(receipts.proof_document(proof), exit_code=DONE)
+            else:
+                receipts.print_proof(output.report_console(), proof)
+            return
+        published = publish_roots(store, publish, run) if publish is not None else None
+        if published is not None:
+            found = published.verified
+        else:
+            found = verify_against(store, against, run) if against is not None else verify_runs(store, run)
+    code = DONE if all(each.holds for each in found) else FAILED
+    if json:
+        output.print_document(receipts.receipts_document(found, published), exit_code=code)
+    else:
+        receipts.print_verified(output.report_console(), found, published, publish)
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,84 @@
+"""Merkle trees of RFC 6962: one hash that stands for many things in their order, and the proof that one is among them.
+
+Source: RFC 6962, section 2.1. A leaf and a node are told apart by the byte before them, so that no node can pass for
+a leaf.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+
+def leaf_hash(content: bytes) -> bytes:
+    """Return the hash of one leaf.
+
+    Examples:
+        >>> leaf_hash(b"").hex()[:16]
+        '6e340b9cffb37a98'
+    """
+    return hashlib.sha256(b"\x00" + content).digest()
+
+
+def root_hash(leaves: Sequence[bytes]) -> bytes:
+    """Return the root over leaves, each as `leaf_hash` gives it, in their order.
+
+    Examples:
+        >>> root_hash([]).hex()[:16]
+        'e3b0c44298fc1c14'
+    """
+    if not leaves:
+        return hashlib.sha256(b"").digest()
+    if len(leaves) == 1:
+        return leaves[0]
+    split = _split(len(leaves))
+    return _node(root_hash(leaves[:split]), root_hash(leaves[split:]))
+
+
+def inclusion_path(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
+    """Return the hashes by which `root_from` comes from one leaf to the root, the nearest first.
+
+    Args:
+        leaves: As for `root_hash`.
+        index: Which of them, from 0 on.
+    """
+    if len(leaves) == 1:
+        return ()
+    split = _split(len(leaves))
+    left, right = leaves[:split], leaves[split:]
+    if index < split:
+        return (*inclusion_path(left, index), root_hash(right))
+    return (*inclusion_path(right, index - split), root_hash(left))
+
+
+def root_from(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes:
+    """Return the root that a leaf and its path come to.
+
+    Args:
+        leaf: As `leaf_hash` gives it.
+        index: Its place in the tree, from 0 on.
+        size: How many leaves the tree has.
+        path: As `inclusion_path` gives it.
+
+    Raises:
+        ValueError: If no tree of this size has such a path.
+    """
+    if not 0 <= index < size:
+        raise ValueError(f"leaf {index} is none of a tree of {size}")
+    if size == 1:
+        if path:
+            raise ValueError("the path is too long for its tree")
+        return leaf
+    if not path:
+        raise ValueError("the path is too short for its tree")
+    split = _split(size)
+    if index < split:
+        return _node(root_from(leaf, index, split, path[:-1]), path[-1])
+    return _node(path[-1], root_from(leaf, index - split, size - split, path[:-1]))
+
+
+def _split(size: int) -> int:
+    """Return the largest power of two below a size of two or more."""
+    return 1 << ((size - 1).bit_length() - 1)
+
+
+def _node(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()

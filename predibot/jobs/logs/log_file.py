@@ -1,0 +1,150 @@
+"""The log: records as single lines, of text or of JSON, in a file that grows no further than it may."""
+
+import fcntl
+import json
+import logging
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from predibot.config import Settings
+from predibot.domain.clock import format_instant
+from predibot.errors import UsageError
+from predibot.jobs.logs.about import about_now
+
+OWN = "predibot"
+"""Whose records are logged below warnings; libraries write addresses and headers there."""
+
+
+class NotOthers(logging.Filter):
+    """Keeps what other libraries say below a warning out of a log."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record is logged."""
+        return record.levelno >= logging.WARNING or record.name.partition(".")[0] == OWN
+
+
+@dataclass(frozen=True, slots=True)
+class LogPlan:
+    """Where a log is written, and how."""
+
+    file: Path | None
+    """None for none."""
+    as_json: bool
+    most_bytes: int
+    backups: int
+
+
+def log_plan(settings: Settings, *, file: Path | None, as_json: bool) -> LogPlan:
+    """Return what is logged where: what was asked for, else what the settings say."""
+    named = Path(settings.log_file) if settings.log_file else None
+    return LogPlan(file or named, as_json or settings.log_json, settings.log_file_bytes, settings.log_backups)
+
+
+class Line(logging.Formatter):
+    """A record as one line in which nothing does anything, without a secret."""
+
+    def __init__(self, hidden: Callable[[str], str], *, as_json: bool) -> None:
+        """Take what secrets out of a text.
+
+        Args:
+            hidden: Returns a text without them.
+            as_json: Whether the line is a JSON object.
+        """
+        super().__init__()
+        self._hidden = hidden
+        self._as_json = as_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, without its end."""
+        at = format_instant(datetime.fromtimestamp(record.created, UTC))
+        message = self._hidden(record.getMessage())
+        about = {name: self._hidden(text) for name, text in asdict(about_now()).items() if text}
+        failure = self._hidden(self.formatException(record.exc_info)) if record.exc_info else ""
+        if self._as_json:
+            said = {"at": at, "level": record.levelname, "logger": record.name, "message": message, **about}
+            return json.dumps({**said, **({"exception": failure} if failure else {})})
+        place = "/".join(about.values())
+        parts = (at, record.levelname, record.name, *([f"[{place}]"] if place else []), message, failure)
+        return _escaped(" ".join(part for part in parts if part))
+
+
+class LogFile(logging.Handler):
+    """Writes whole lines into a file, also where several programs do; a full one becomes the first of its backups."""
+
+    def __init__(self, plan: LogPlan, file: Path, told: Callable[[str], None]) -> None:
+        """Open the file once, so that what is wrong with it is told before anything is done.
+
+        Args:
+            plan: How large it may be, and how many are kept beside it.
+            file: Where it is.
+            told: Told once where it cannot be written later on; nothing fails over a log.
+
+        Raises:
+            UsageError: If it cannot be written.
+        """
+        super().__init__()
+        self._file, self._plan, self._told = file.absolute(), plan, told
+        self._is_broken = False
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            os.close(self._opened())
+        except OSError as error:
+            reason = error.strerror or error
+            raise UsageError(f"the log {file} cannot be written: {reason}. Name another --log-file") from None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        try:
+            line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
+            descriptor = self._opened()
+            try:
+                if (size := os.fstat(descriptor).st_size) and size + len(line) > self._plan.most_bytes:
+                    self._rotate()
+                    # Who waits for the full one finds that it is not at its place any more.
+                    os.close(descriptor)
+                    descriptor = self._opened()
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+            self._is_broken = False
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with a record, what it is about goes on
+            if not self._is_broken:
+                self._is_broken = True
+                self._told(f"the log {self._file} cannot be written ({error}); what is done goes on without it")
+
+    def _opened(self) -> int:
+        """Return the file that is at its place now, and ours alone until it is closed."""
+        while True:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+            descriptor = os.open(self._file, flags, 0o666)
+            try:
+                found = os.fstat(descriptor)
+                if not stat.S_ISREG(found.st_mode):
+                    raise OSError(f"{self._file.name} is no regular file")
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if self._file.exists() and os.path.samestat(found, self._file.stat()):
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+
+    def _rotate(self) -> None:
+        names = [self._file, *(self._backup(number) for number in range(1, self._plan.backups + 1))]
+        for older, newer in reversed(list(zip(names[1:], names[:-1], strict=True))):
+            if newer.exists():
+                newer.replace(older)
+
+    def _backup(self, number: int) -> Path:
+        return self._file.with_name(f"{self._file.name}.{number}")
+
+
+def _escaped(text: str) -> str:
+    """Return a text on one line, in which every character that cannot be seen is escaped as in JSON."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)

@@ -1,0 +1,196 @@
+"""What a receipt covers: every decision of a run as a leaf, canonical JSON of all that its scores rest on.
+
+By the names things have and not by our row numbers, so that an upgraded, copied, or exported and imported ledger has
+the same leaves; and nothing that is found out later, so that prices, resolutions and scores change none.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from operator import itemgetter
+from typing import Any
+
+import rfc8785
+from sqlalchemy import Connection, Select, and_, case, select
+
+from predibot.domain.clock import format_instant
+from predibot.domain.merkle_tree import leaf_hash
+from predibot.ledger.schema.packed_leaves import Leaf
+from predibot.ledger.write.accounts import journal
+from predibot.ledger.write.decisions import (
+    bots,
+    decisions,
+    fills,
+    forecasts,
+    labels,
+    markets,
+    orders,
+    quotes,
+    sources,
+)
+from predibot.ledger.write.events import events as known_events
+from predibot.ledger.write.events import instruments, run_events
+from predibot.ledger.write.runs import runs, subjects, with_decisions
+
+FORM = 1
+"""The form of leaves that is written today; what a form covers never changes, another form is another number."""
+
+_RUN = ("key", "recipe", "slot_at", "as_of", "venue_name", "game", "seed", "digest", "overrides_json")
+_BOT = ("name", "strategy", "arguments_json", "source_sha256", "model", "knowledge_cutoff", "members_json")
+_DECISION = (
+    *("status", "decided_at", "message", "rationale", "notes_json", "reason_kind"),
+    *("unallocated_usd", "stated_unallocated_usd", "scale"),
+    *("cost_usd", "cost_known_usd", "seconds", "models_json", "trace_sha256"),
+)
+_UNLESS_OF_MARKET = case((instruments.c.market_row.is_(None), instruments.c.instrument_id)).label("instrument_id")
+"""A market listed before it had tokens has several instruments a side; which one a bet of nothing names is chance."""
+
+
+def _named(table: Any, *names: str) -> tuple[Any, ...]:
+    return tuple(table.c[name] for name in names)
+
+
+def _instrument(*more: Any) -> tuple[Any, ...]:
+    return (markets.c.market_id, instruments.c.venue, instruments.c.kind, *more, instruments.c.side.label("outcome"))
+
+
+def _with_instruments(statement: Select[Any], row: Any) -> Select[Any]:
+    known = statement.outerjoin(instruments, instruments.c.id == row)
+    return known.outerjoin(markets, markets.c.id == instruments.c.market_row)
+
+
+def _part(table: Any, *columns: Any) -> Select[Any]:
+    return select(table.c.decision_id, *columns).join(decisions, decisions.c.id == table.c.decision_id)
+
+
+def _of_market(table: Any, *names: str) -> Select[Any]:
+    statement = _part(table, markets.c.market_id, *_named(table, *names))
+    return statement.join(markets, markets.c.id == table.c.market_row)
+
+
+def _orders() -> Select[Any]:
+    said = _named(orders, "side", "unit", "asked", "amount", "status", "price", "price_source", "note")
+    return _with_instruments(
+        _part(orders, orders.c.number, *_instrument(_UNLESS_OF_MARKET), *said), orders.c.instrument_row
+    )
+
+
+def _fills() -> Select[Any]:
+    said = _named(fills, "shares", "price", "fee_usd", "cash_usd", "model")
+    statement = _part(fills, fills.c.number, *_instrument(instruments.c.instrument_id), *said)
+    of = and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number)
+    return _with_instruments(statement.outerjoin(orders, of), orders.c.instrument_row)
+
+
+def _journal() -> Select[Any]:
+    said = _named(journal, "kind", "at", "shares", "cash_usd")
+    statement = _part(journal, journal.c.number, *_instrument(instruments.c.instrument_id), *said)
+    return _with_instruments(statement, journal.c.instrument_row)
+
+
+_PARTS: Mapping[str, tuple[Callable[[], Select[Any]], int]] = {
+    "forecasts": (lambda: _of_market(forecasts, "probability", "confidence", "rationale", "question_sha256"), 1),
+    "orders": (_orders, 1),
+    "fills": (_fills, 1),
+    "labels": (lambda: _part(labels, *_named(labels, "number", "item_id", "label", "probabilities_json")), 1),
+    "quotes": (lambda: _of_market(quotes, "role", "at", "bid", "ask", "displayed", "last", "history"), 2),
+    "sources": (
+        lambda: _part(
+            sources,
+            *_named(sources, "number", "kind", "text", "final_url", "sha256", "title", "published_at", "results"),
+        ),
+        1,
+    ),
+    "journal": (_journal, 1),
+}
+"""What belongs to a decision, and by how many of its first columns its rows are ordered; a `number` does only that."""
+
+
+def leaves_of(connection: Connection, run_id: int) -> tuple[Leaf, ...]:
+    """Return the leaves of a run as it stands, in the order of their tree: by bot, then by subject."""
+    return tuple(leaf for leaf, _ in leaves_with_content(connection, run_id))
+
+
+def leaves_with_content(connection: Connection, run_id: int) -> Iterator[tuple[Leaf, bytes]]:
+    """Yield the same, each with the canonical JSON that it is the hash of."""
+    # Most of what two leaves hold is the same; there is no boolean, which would be taken for a number.
+    written: dict[Any, tuple[bytes, str]] = {}
+    for (bot, kind, subject), fields in leaf_fields(connection, run_id):
+        said = []
+        for field in sorted(fields.items()):
+            if field not in written:
+                written[field] = _written(*field)
+            said.append(written[field])
+        content = b"{" + b",".join([text for text, _ in said]) + b"}"
+        checks = "".join([check for _, check in said])
+        is_final = fields["decision.status"] in ("recorded", "refused") or fields["decision.reason_kind"] == "bot"
+        yield Leaf(bot, kind, subject, leaf_hash(content).hex(), checks, is_final), content
+
+
+def field_names(connection: Connection, run_id: int) -> tuple[str, ...]:
+    """Return the names of the fields of a run's leaves, in the order of their checks."""
+    return next((tuple(sorted(fields)) for _, fields in leaf_fields(connection, run_id)), ())
+
+
+def _written(name: str, value: Any) -> tuple[bytes, str]:
+    """Return a field as canonical JSON has it, and its check."""
+    text = rfc8785.dumps(value)
+    return rfc8785.dumps(name) + b":" + text, f"{zlib.crc32(text) & 0xFFFF:04x}"
+
+
+def leaf_fields(connection: Connection, run_id: int) -> Iterator[tuple[tuple[str, str, str], Mapping[str, Any]]]:
+    """Yield the bot, and kind and id of the subject, of each decision of a run, and the fields of its leaf by name.
+
+    A field of a part, such as `forecasts.probability`, is a tuple with a value for each row.
+    """
+    run = connection.execute(select(*_named(runs, *_RUN)).where(runs.c.id == run_id)).one()
+    of_run = {f"run.{name}": _canonical(value) for name, value in zip(_RUN, run, strict=True)}
+    # A whole number of 64 bits is more than what every reader of JSON takes.
+    of_run["run.seed"] = str(of_run["run.seed"])
+    events = _event_hashes(connection, run_id)
+    parts = {name: _rows_of(connection, run_id, name) for name in _PARTS}
+    named = (subjects.c.kind, subjects.c.subject_id, *_named(bots, *_BOT), *_named(decisions, *_DECISION))
+    names = [*(f"bot.{name}" for name in _BOT), *(f"decision.{name}" for name in _DECISION)]
+    rows = connection.execute(with_decisions(decisions.c.id, *named).where(decisions.c.run_id == run_id)).all()
+    # By the order of code points, whatever the database sorts by.
+    for decision_id, kind, subject_id, *said in sorted(map(tuple, rows), key=itemgetter(3, 1, 2)):
+        about = [subject_id] if kind == "event" else sorted(events)
+        fields = {**of_run, "subject": (kind, subject_id)}
+        fields["events"] = tuple((each, events.get(each)) for each in about)
+        fields |= {name: _canonical(value) for name, value in zip(names, said, strict=True)}
+        for columns, of_decision in parts.values():
+            held = of_decision.get(decision_id, ())
+            fields |= {name: tuple([row[place] for row in held]) for place, name in columns}
+        yield (said[0], kind, subject_id), fields
+
+
+def _event_hashes(connection: Connection, run_id: int) -> Mapping[str, str]:
+    """Return the hash of each event of a run, as it was frozen, by its id."""
+    statement = select(known_events.c.event_id, run_events.c.event_json).join(
+        known_events, known_events.c.id == run_events.c.event_row
+    )
+    rows = connection.execute(statement.where(run_events.c.run_id == run_id))
+    return {event_id: hashlib.sha256(text.encode()).hexdigest() for event_id, text in rows}
+
+
+_Column = tuple[int, str]
+"""Its place in a row, and its name with that of its part."""
+
+
+def _rows_of(connection: Connection, run_id: int, part: str) -> tuple[Sequence[_Column], Mapping[int, Sequence[Any]]]:
+    """Return the columns of a part, and by the row of a decision what it has of it, in its order."""
+    made, keys = _PARTS[part]
+    statement = made().where(decisions.c.run_id == run_id)
+    found: dict[int, list[tuple[Any, ...]]] = {}
+    for decision_id, *values in connection.execute(statement):
+        found.setdefault(decision_id, []).append(tuple(map(_canonical, values)))
+    for rows in found.values():
+        rows.sort(key=itemgetter(*range(keys)))
+    names = [column.name for column in statement.selected_columns][1:]
+    return [(place, f"{part}.{name}") for place, name in enumerate(names) if name != "number"], found
+
+
+def _canonical(value: Any) -> Any:
+    """Return a value as JSON has it: an instant as its text."""
+    return format_instant(value) if isinstance(value, datetime) else value

@@ -1,0 +1,64 @@
+"""Leaves: what a receipt keeps of each decision, as the bytes a ledger holds of them."""
+
+import json
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from predibot.errors import LedgerUnusable
+
+_MAX_BYTES = 64 * 2**20
+"""Of what is unpacked; a leaf has some five hundred."""
+_DIGEST = re.compile("[0-9a-f]{64}")
+CHECK_DIGITS = 4
+"""Of each field."""
+_CHECKS = re.compile(f"(?:[0-9a-f]{{{CHECK_DIGITS}}})*")
+_BROKEN = "a receipt is broken"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Leaf:
+    """A decision by the names things have, and the hash of all that a score of it rests on."""
+
+    bot: str
+    subject_kind: str
+    subject_id: str
+    sha256: str
+    """Of the leaf, as RFC 6962 has it."""
+    checks: str
+    """`CHECK_DIGITS` hexadecimal digits for each field, in their order, by which a field that differs is found."""
+    is_final: bool
+    """Whether it cannot be tried again."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Return what it is known by, and in the order of what a tree has its leaves."""
+        return self.bot, self.subject_kind, self.subject_id
+
+
+def packed_leaves(leaves: Sequence[Leaf]) -> bytes:
+    """Return the bytes of leaves."""
+    columns = [[getattr(leaf, name) for leaf in leaves] for name in Leaf.__slots__]
+    return zlib.compress(json.dumps(columns, ensure_ascii=False).encode())
+
+
+def unpacked_leaves(blob: Any) -> tuple[Leaf, ...]:
+    """Return the leaves that `packed_leaves` packed.
+
+    Raises:
+        LedgerUnusable: If they are none.
+    """
+    try:
+        columns = json.loads(zlib.decompressobj().decompress(blob, _MAX_BYTES))
+        leaves = tuple(Leaf(*row) for row in zip(*columns, strict=True))
+    except (TypeError, ValueError, RecursionError, zlib.error) as error:
+        raise LedgerUnusable(f"{_BROKEN}: {str(error)[:100]}") from None
+    for leaf in leaves:
+        texts = (*leaf.key, leaf.sha256, leaf.checks)
+        if not all(isinstance(text, str) for text in texts) or not isinstance(leaf.is_final, bool):
+            raise LedgerUnusable(f"{_BROKEN}: a leaf is not made of texts")
+        if not _DIGEST.fullmatch(leaf.sha256) or not _CHECKS.fullmatch(leaf.checks):
+            raise LedgerUnusable(f"{_BROKEN}: {leaf.sha256[:80]!r} is no SHA-256 of a leaf")
+    return leaves

@@ -1,0 +1,78 @@
+"""Receipts in the ledger: the Merkle root of a run's decisions at the end of a call, one more where they changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, func, insert, select
+
+from predibot.domain.merkle_tree import root_hash
+from predibot.ledger.schema.packed_leaves import Leaf, packed_leaves, unpacked_leaves
+from predibot.ledger.schema.tables import ReceiptRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.runs import runs
+
+receipts = table_of(ReceiptRow)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a run's decisions came to at one instant."""
+
+    number: int
+    """Of the run's receipts, from 1 on."""
+    form: int
+    root: str
+    made_at: datetime
+    leaves: tuple[Leaf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptedRun:
+    """A run as receipts name it: a key that was voided and decided again is another run."""
+
+    id: int
+    key: str
+    created_at: datetime
+    void: bool
+    receipts: int
+    """How many it has."""
+
+
+def root_of(leaves: Sequence[Leaf]) -> str:
+    """Return the root over leaves in hexadecimal digits."""
+    return root_hash([bytes.fromhex(leaf.sha256) for leaf in leaves]).hex()
+
+
+def receipted_runs(connection: Connection, key: str | None = None) -> tuple[ReceiptedRun, ...]:
+    """Return all runs, void ones too, or those that hold or held a key; oldest first."""
+    count = select(func.count()).where(receipts.c.run_id == runs.c.id).scalar_subquery()
+    statement = select(runs.c.id, runs.c.key, runs.c.created_at, runs.c.voided_at.is_not(None), count)
+    chosen = statement if key is None else statement.where(runs.c.key == key)
+    return tuple(ReceiptedRun(*row) for row in connection.execute(chosen.order_by(runs.c.id)))
+
+
+def stored_receipts(connection: Connection, run_id: int) -> tuple[Receipt, ...]:
+    """Return the receipts of a run, oldest first.
+
+    Raises:
+        LedgerUnusable: If one is not as predibot writes it.
+    """
+    rows = connection.execute(select(receipts).where(receipts.c.run_id == run_id).order_by(receipts.c.number))
+    return tuple(
+        Receipt(row.number, row.form, row.root, row.made_at, unpacked_leaves(row.leaves_packed)) for row in rows
+    )
+
+
+def add_receipt(connection: Connection, run_id: int, leaves: Sequence[Leaf], *, form: int, now: datetime) -> Receipt:
+    """Store a receipt over leaves, unless the last one is over the same, and return the last one."""
+    # Of two processes that end at once, the second one finds what the first one stored.
+    connection.execute(select(runs.c.id).where(runs.c.id == run_id).with_for_update())
+    last = next(reversed(stored_receipts(connection, run_id)), None)
+    root = root_of(leaves)
+    if last is not None and (last.form, last.root) == (form, root):
+        return last
+    receipt = Receipt(1 if last is None else last.number + 1, form, root, now, tuple(leaves))
+    row = {"run_id": run_id, "number": receipt.number, "form": form, "root": root, "made_at": now}
+    connection.execute(insert(receipts), [{**row, "leaves_packed": packed_leaves(leaves)}])
+    return receipt

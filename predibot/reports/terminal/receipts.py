@@ -1,0 +1,106 @@
+"""Receipts for people: what still holds, and the first decision of each run that does not."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+
+from predibot.domain.clock import format_instant
+from predibot.jobs.receipts import Difference, Proof, Publication, VerifiedRun
+from predibot.reports import figures
+from predibot.reports.terminal.terminal import print_line, print_notes
+from predibot.reports.terminal.text import plain
+from predibot.reports.views.decide import Document
+from predibot.reports.views.from_jobs import receipt_view
+
+_SHOWN_FIELDS = 5
+_WHAT = {
+    "changed": "is another one than receipt {number} says",
+    "missing": "is not there any more, and receipt {number} has it",
+    "new": "is not in receipt {number}; deciding the same slot again makes one with it",
+}
+
+
+def print_verified(
+    console: Console, found: Sequence[VerifiedRun], published: Publication | None, file: Path | None
+) -> None:
+    """Print a line for each run, what is wrong with it, and what was published."""
+    for run in found:
+        void = " (void)" if run.void else ""
+        if run.holds and run.receipts:
+            last = run.receipts[-1]
+            decisions = figures.things(run.decisions, "decision")
+            print_line(console, f"{plain(run.run)}{void}: {decisions} as in receipt {last.number}, {last.root}")
+        elif run.holds:
+            print_line(console, f"{plain(run.run)}{void}: {figures.things(run.decisions, 'decision')} as published")
+        else:
+            print_line(console, f"{plain(run.run)}{void}: does not hold")
+        if run.differences:
+            first, more = run.differences[0], len(run.differences) - 1
+            print_line(console, f"  {said_of(first)}")
+            if more:
+                print_line(console, f"  {figures.things(more, 'decision')} more; --json names them")
+        for problem in run.problems:
+            print_line(console, f"  {plain(problem)}")
+        print_notes(console, run.notes)
+    if published is not None:
+        added = figures.things(len(published.added), "root")
+        print_line(console, f"{added} appended to {plain(str(file))}, which had {figures.count(published.known)}")
+    elif not found:
+        print_line(console, "no run has a receipt")
+
+
+def said_of(difference: Difference) -> str:
+    """Return in a sentence how a decision differs."""
+    about = f"{plain(difference.bot)} on {plain(difference.subject_kind)} {plain(difference.subject_id)}"
+    what = _WHAT[difference.what].format(number=difference.receipt)
+    more = len(difference.fields) - _SHOWN_FIELDS
+    rest = f" and {more} more" if more > 0 else ""
+    fields = f": {', '.join(difference.fields[:_SHOWN_FIELDS])}{rest}" if difference.fields else ""
+    return f"{about} {what}{fields}"
+
+
+def receipts_document(found: Sequence[VerifiedRun], published: Publication | None) -> Document:
+    """Return the JSON document."""
+    broken = [run for run in found if not run.holds]
+    document: Document = {"runs": [_run_document(run) for run in found]}
+    if published is not None:
+        document["published"] = {"added": [each.model_dump() for each in published.added], "known": published.known}
+    if broken:
+        message = f"{figures.things(len(broken), 'run')} not as receipted, the first {broken[0].run}"
+        document["error"] = {"kind": "VerificationFailed", "message": message}
+    return document
+
+
+def proof_document(proof: Proof) -> Document:
+    """Return the JSON document of a proof."""
+    return asdict(proof)
+
+
+def print_proof(console: Console, proof: Proof) -> None:
+    """Print what somebody needs who checks it."""
+    place = f"leaf {proof.index} of {proof.size}"
+    print_line(console, f"{plain(proof.run)}: {place}, receipt {proof.receipt}")
+    print_line(console, f"root {proof.root}")
+    print_line(console, f"leaf {proof.leaf_sha256}")
+    for each in proof.path:
+        print_line(console, f"path {each}")
+    print_line(console, "what the leaf is the hash of: --json")
+
+
+def _run_document(run: VerifiedRun) -> Document:
+    created_at = run.created_at if isinstance(run.created_at, str) else format_instant(run.created_at)
+    views = (receipt_view(receipt) for receipt in run.receipts)
+    return {
+        "run": run.run,
+        "created_at": created_at,
+        "void": run.void,
+        "holds": run.holds,
+        "decisions": run.decisions,
+        "root": run.root,
+        "receipts": [view.document() for view in views if view is not None],
+        "differences": [asdict(each) for each in run.differences],
+        "problems": list(run.problems),
+        "notes": list(run.notes),
+    }

@@ -1,0 +1,317 @@
+"""Receipts: made of every run, the same in every ledger that holds the same, and telling what was changed since."""
+
+import json
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from predibot.domain.merkle_tree import leaf_hash, root_from
+from tests.acceptance.conftest import Predibot, said_here
+from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.ledger.databases import Postgres
+
+RECIPE = """
+game = "dollar_per_event"
+venue = "sandbox:events=20"
+every = "1d"
+[selection]
+events = 2
+[[bots]]
+strategy = "random_bet"
+[[bots]]
+strategy = "tool_agent"
+model = "sandbox/sharp"
+"""
+LEDGER = Path("runs/out/predibot.db")
+SHARP = "SELECT d.id FROM decisions d JOIN bots b ON b.id = d.bot_id WHERE b.model IS NOT NULL"
+CHANGES = {
+    "UPDATE forecasts SET probability = probability / 2": "forecasts.probability",
+    "UPDATE forecasts SET rationale = rationale || '!'": "forecasts.rationale",
+    "UPDATE forecasts SET question_sha256 = 'x'": "forecasts.question_sha256",
+    "UPDATE orders SET amount = amount / 2": "orders.amount",
+    "UPDATE orders SET price = price / 2": "orders.price",
+    "UPDATE fills SET shares = shares * 2": "fills.shares",
+    "UPDATE fills SET price = price * 2": "fills.price",
+    "UPDATE quotes SET bid = bid / 2 WHERE bid > 0": "quotes.bid",
+    "UPDATE quotes SET at = at + 1": "quotes.at",
+    "UPDATE decisions SET status = 'refused', unallocated_usd = NULL": "decision.status",
+    "UPDATE decisions SET decided_at = decided_at - 1": "decision.decided_at",
+    "UPDATE decisions SET cost_usd = 7.0": "decision.cost_usd",
+    "UPDATE decisions SET trace_sha256 = 'ab' WHERE trace_sha256 IS NOT NULL": "decision.trace_sha256",
+    "UPDATE sources SET sha256 = 'ab' WHERE kind = 'page'": "sources.sha256",
+    "UPDATE sources SET text = 'another query' WHERE kind = 'search'": "sources.text",
+    "UPDATE bots SET model = 'other' WHERE model IS NOT NULL": "bot.model",
+    "UPDATE bots SET arguments_json = '{\"a\":1}'": "bot.arguments_json",
+    "UPDATE bots SET knowledge_cutoff = '2020-01-01'": "bot.knowledge_cutoff",
+    "UPDATE runs SET as_of = as_of - 1": "run.as_of",
+    "UPDATE run_events SET event_json = replace(event_json, 'a', 'b')": "events",
+}
+"""One change each, and the field that is named."""
+
+
+@pytest.fixture
+def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
+    """Return the program in a folder whose ledger has a run with an agent."""
+    monkeypatch.chdir(tmp_path)
+    Path("r.toml").write_text(RECIPE)
+    assert said_here("decide", "r.toml").code == 0
+    return said_here
+
+
+def change(*statements: str) -> None:
+    """Change the ledger past everything that looks after it."""
+    with closing(sqlite3.connect(LEDGER)) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        for statement in statements:
+            assert connection.execute(statement).rowcount > 0, statement
+
+
+def the_run(program: Predibot, *more: str) -> Mapping[str, Any]:
+    """Return the one run that `verify` speaks of."""
+    (run,) = program("verify", *more, "--json").document["runs"]
+    assert isinstance(run, dict)
+    return run
+
+
+def test_a_run_has_a_receipt_which_a_second_call_finds_again(predibot: Predibot) -> None:
+    first, again = predibot("decide", "r.toml", "--json").document["receipt"], predibot("decide", "r.toml")
+    assert (first["number"], first["decisions"], len(first["root"])) == (1, 4, 64)
+    assert f"receipt 1: {first['root']}" in again.out
+    run = the_run(predibot)
+    assert (run["holds"], run["root"], run["receipts"]) == (True, first["root"], [first])
+
+
+def test_what_later_jobs_do_changes_no_receipt(predibot: Predibot) -> None:
+    root = the_run(predibot)["root"]
+    assert predibot("track").code == predibot("evaluate").code == 0
+    assert the_run(predibot) | {"root": root, "holds": True} == the_run(predibot)
+
+
+def test_whatever_was_changed_is_named_with_its_bot_subject_and_field(predibot: Predibot) -> None:
+    whole = LEDGER.read_bytes()
+    bots = [each["bot"] for each in predibot("decide", "r.toml", "--json").document["decisions"]]
+    missed = []
+    for statement, field in CHANGES.items():
+        LEDGER.write_bytes(whole)
+        change(statement)
+        run = the_run(predibot)
+        first = run["differences"][0] if run["differences"] else {"fields": ()}
+        if run["holds"] or field not in first["fields"] or first["bot"] not in bots or first["what"] != "changed":
+            missed.append((statement, run))
+    assert missed == []
+
+
+def test_a_decision_that_was_taken_out_or_put_in_is_named(predibot: Predibot) -> None:
+    parts = ("fills", "orders", "forecasts", "quotes", "sources")
+    change(*(f"DELETE FROM {part} WHERE decision_id IN ({SHARP})" for part in parts))
+    change(f"DELETE FROM decisions WHERE id IN ({SHARP})")
+    said = predibot("verify")
+    assert said.code == 1
+    assert "tool_agent on event" in said.out
+    assert "is not there any more, and receipt 1 has it" in said.out
+    assert [each["what"] for each in the_run(predibot)["differences"]] == ["missing", "missing"]
+    # Deciding again makes no receipt without what was final.
+    again = predibot("decide", "r.toml", "--json").document
+    assert again["receipt"]["number"] == 1
+    assert any("No receipt is made" in note for note in again["notes"])
+
+
+@pytest.mark.parametrize("column", ["root", "leaves_packed"])
+def test_a_receipt_that_was_changed_does_not_hold(predibot: Predibot, column: str) -> None:
+    value = {"root": f"'{'0' * 64}'", "leaves_packed": "x'00'"}[column]
+    change(f"UPDATE receipts SET {column} = {value}")
+    run = the_run(predibot)
+    assert (run["holds"], len(run["problems"])) == (False, 1)
+
+
+def test_traces_that_were_pruned_are_no_failure(predibot: Predibot) -> None:
+    root = the_run(predibot)["root"]
+    shutil.rmtree("runs/out/predibot.db.files/traces")
+    assert (the_run(predibot)["root"], the_run(predibot)["holds"]) == (root, True)
+
+
+def test_a_retry_appends_a_receipt_and_the_former_ones_still_hold(program: Program) -> None:
+    broken = SLOW.replace("return RandomBet", 'raise ValueError("no")\n        return RandomBet')
+    program.strategy("slow", broken)
+    first = document_of(program.decide("--bots", "slow,market_price"), code=3)["receipt"]
+    publish(program)
+    program.strategy("slow", SLOW)
+    second = document_of(program.decide("--bots", "slow,market_price"))["receipt"]
+    assert (first["number"], second["number"], first["root"] == second["root"]) == (1, 2, False)
+    run = document_of(program.start("verify", "--ledger", program.ledger, "--json"))["runs"][0]
+    assert [each["root"] for each in run["receipts"]] == [first["root"], second["root"]]
+    against = document_of(program.start("verify", "--against", "roots", "--ledger", program.ledger, "--json"))
+    assert against["runs"][0]["notes"] == ["receipt 2 came after the last root in roots; --publish appends it"]
+    publish(program)
+    lines = [json.loads(line) for line in (program.folder / "roots").read_text().splitlines()]
+    assert [(line["receipt"], line["root"]) for line in lines] == [(1, first["root"]), (2, second["root"])]
+
+
+def publish(program: Program) -> Any:
+    """Publish everything into the file `roots`."""
+    return document_of(program.start("verify", "--publish", "roots", "--ledger", program.ledger, "--json"))
+
+
+def test_a_run_killed_before_its_receipt_gets_it_from_the_next_call(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
+    program.settings = {"PREDIBOT_WORKERS": "8"}
+    process = program.decide("--bots", "slow,market_price")
+    wait_until(lambda: _count(program, "decisions") == 3)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert _count(program, "receipts") == 0
+    verified = document_of(program.start("verify", "--ledger", program.ledger, "--json"))
+    assert verified["runs"] == []
+    run = json.loads(program.start("runs", "--ledger", program.ledger, "--json").communicate()[0])["runs"][0]["key"]
+    named = document_of(program.start("verify", run, "--ledger", program.ledger, "--json"), code=1)
+    assert "has no receipt" in named["runs"][0]["problems"][0]
+    program.strategy("slow", SLOW)
+    receipt = document_of(program.decide("--bots", "slow,market_price"))["receipt"]
+    assert (receipt["number"], receipt["decisions"], _count(program, "receipts")) == (1, 6, 1)
+
+
+def _count(program: Program, table: str) -> int:
+    file = program.folder / "ledger.db"
+    if not file.exists():
+        return 0
+    with closing(sqlite3.connect(file)) as connection:
+        try:
+            return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0
+
+
+def test_processes_that_decide_at_once_make_one_receipt(program: Program) -> None:
+    program.strategy("slow", SLOW)
+    started = [program.decide("--bots", "slow,random_bet,market_price") for _ in range(4)]
+    roots = {document_of(each)["receipt"]["root"] for each in started}
+    assert (len(roots), _count(program, "receipts")) == (1, 1)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_an_export_that_was_imported_elsewhere_has_the_published_root(
+    predibot: Predibot, postgres: Postgres, kind: str
+) -> None:
+    assert predibot("verify", "--publish", "roots").code == 0
+    assert predibot("track").code == predibot("export", "out", "--format", kind).code == 0
+    for address in ("sqlite:///other.db", postgres.empty()):
+        assert predibot("import", "ledger", "out", "--ledger", address).code == 0
+        run = the_run(predibot, "--against", "roots", "--ledger", address)
+        assert (run["holds"], run["receipts"]) == (True, [])
+    change("UPDATE forecasts SET probability = probability / 2")
+    said = predibot("verify", "--against", "roots")
+    assert said.code == 1
+    assert "random_bet on event" in said.out
+    assert "forecasts.probability" in said.out
+
+
+def test_a_server_makes_the_same_receipts(predibot: Predibot, postgres: Postgres) -> None:
+    ledger = ("--ledger", postgres.empty())
+    receipt = predibot("decide", "r.toml", "--json", *ledger).document["receipt"]
+    assert predibot("decide", "r.toml", "--json", *ledger).document["receipt"] == receipt
+    assert (the_run(predibot, *ledger)["holds"], receipt["number"]) == (True, 1)
+
+
+def test_a_root_is_published_once_however_many_publish_at_once(predibot: Predibot, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "predibot", "verify", "--publish", "folder/roots"]
+    around = {"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": "", "HOME": str(tmp_path)}
+    started = [subprocess.Popen(command, env=around, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in "123"]
+    assert [each.communicate()[1] and each.returncode for each in started] == [0, 0, 0]
+    before = Path("folder/roots").read_bytes()
+    assert before.count(b"\n") == len(before.splitlines()) == 1
+    said = predibot("verify", "--publish", "folder/roots", "--json").document
+    assert (said["published"], Path("folder/roots").read_bytes()) == ({"added": [], "known": 1}, before)
+    assert predibot("decide", "r.toml", "--as-of", "2026-01-06T12:00Z").code == 0
+    assert predibot("verify", "--publish", "folder/roots").code == 0
+    assert Path("folder/roots").read_bytes().startswith(before)
+    assert Path("folder/roots").read_bytes().count(b"\n") == 2
+    assert [path.name for path in Path("folder").iterdir()] == ["roots"]
+
+
+def test_what_does_not_hold_is_not_published(predibot: Predibot) -> None:
+    change("UPDATE orders SET price = price / 2")
+    said = predibot("verify", "--publish", "roots")
+    assert (said.code, Path("roots").exists()) == (1, False)
+    assert "does not hold" in said.out
+    assert "0 roots appended" in said.out
+
+
+def test_a_file_with_another_root_of_a_run_gets_no_more_of_it(predibot: Predibot) -> None:
+    assert predibot("verify", "--publish", "roots").code == 0
+    line = json.loads(Path("roots").read_text())
+    Path("roots").write_text(json.dumps({**line, "root": "0" * 64}))
+    for option in ("--publish", "--against"):
+        said = predibot("verify", option, "roots")
+        assert said.code == 1
+        assert "which is that of no receipt here" in said.out
+
+
+def test_a_published_run_that_is_gone_is_named_and_one_that_was_voided_still_holds(predibot: Predibot) -> None:
+    key = the_run(predibot)["run"]
+    assert predibot("verify", "--publish", "roots").code == 0
+    assert predibot("runs", "void", key, "--reason", "a test").code == 0
+    assert predibot("decide", "r.toml").code == 0
+    assert predibot("verify", "--publish", "roots").code == 0
+    runs = predibot("verify", "--against", "roots", "--json").document["runs"]
+    assert [(run["void"], run["holds"]) for run in runs] == [(True, True), (False, True)]
+    assert the_run(predibot, key)["void"] is False
+    assert predibot("decide", "r.toml", "--ledger", "sqlite:///other.db").code == 0
+    said = predibot("verify", "--against", "roots", "--ledger", "sqlite:///other.db")
+    assert said.code == 1
+    assert "this ledger has no such run" in said.out
+
+
+@pytest.mark.parametrize("line", ["<<<<<<< HEAD", "{}", '{"run": 1}', "[1]", "\udcff"])
+def test_a_line_that_nobody_published_is_refused_with_its_number(predibot: Predibot, line: str) -> None:
+    assert predibot("verify", "--publish", "roots").code == 0
+    with Path("roots").open("ab") as file:
+        file.write(line.encode("utf-8", "surrogateescape") + b"\n")
+    said = predibot("verify", "--against", "roots")
+    assert said.code == 1
+    assert "error: roots, line 2 is no root that --publish wrote" in said.err
+
+
+def test_one_decision_is_proved_to_be_in_the_root_without_the_others(predibot: Predibot) -> None:
+    run = the_run(predibot)
+    subject = predibot("decide", "r.toml", "--json").document["selected"][0]["event_id"]
+    proof = predibot("verify", run["run"], "--bot", "tool_agent", "--subject", subject, "--json").document
+    leaf = leaf_hash(proof["leaf"].encode())
+    assert leaf.hex() == proof["leaf_sha256"]
+    path = [bytes.fromhex(each) for each in proof["path"]]
+    assert root_from(leaf, proof["index"], proof["size"], path).hex() == run["root"] == proof["root"]
+    assert json.loads(proof["leaf"])["bot.model"] == "sandbox/sharp"
+    shown = predibot("verify", run["run"], "--bot", "tool_agent", "--subject", subject)
+    assert (shown.code, shown.out.count("path ")) == (0, len(path))
+    assert predibot("verify", run["run"], "--bot", "nobody", "--subject", subject).code == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--publish", "a", "--against", "b"), ("--bot", "a"), ("--bot", "a", "--subject", "b")],
+)
+def test_what_makes_no_sense_together_is_misuse(predibot: Predibot, arguments: tuple[str, ...]) -> None:
+    assert predibot("verify", *arguments).code == 2
+
+
+def test_a_run_that_is_not_there_is_told_in_a_sentence(predibot: Predibot) -> None:
+    said = predibot("verify", "r@2020-01-01T00:00Z")
+    assert (said.code, "there is no run" in said.err) == (1, True)
+    assert "cannot be read" in predibot("verify", "--against", "nothing").err
+
+
+def test_every_run_of_a_replay_has_a_receipt(predibot: Predibot) -> None:
+    asked = ("--from", "2026-01-10", "--to", "2026-01-12", "--ledger", "sqlite:///replay.db")
+    Path("base.toml").write_text(RECIPE.split('[[bots]]\nstrategy = "tool_agent"')[0])
+    played = predibot("replay", "base.toml", *asked, "--json").document["replay"]["instants"]
+    roots = [each["receipt"]["root"] for each in played]
+    assert len(set(roots)) == 3
+    runs = predibot("verify", "--ledger", "sqlite:///replay.db", "--json").document["runs"]
+    assert [(run["holds"], run["root"]) for run in runs] == [(True, root) for root in roots]
