@@ -21,6 +21,7 @@ from predibot.cli import (
     imports,
     init,
     ledger,
+    ledger_copies,
     record,
     replay,
     report,
@@ -90,7 +91,7 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
 )
 for function, kind, words in _COMMANDS:
     app.command(function.__name__, cls=kind, help=words)(function)
-for name, group in (("runs", runs.GROUP), ("import", imports.GROUP), ("ledger", ledger.GROUP)):
+for name, group in (("runs", runs.GROUP), ("import", imports.GROUP), ("ledger", ledger_copies.GROUP)):
     app.add_typer(group, name=name)
 
 

@@ -34,9 +34,10 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 class Store:
     """A ledger that is open and of this version."""
 
-    def __init__(self, engine: Engine, *, read_only: bool = False) -> None:
+    def __init__(self, engine: Engine, *, read_only: bool = False, artefacts_inside: bool = False) -> None:
         """Wrap an engine whose tables are current; use `Store.open`."""
         self._engine = engine
+        self._artefacts_inside = artefacts_inside
         self._read_only = read_only
         self._file = sqlite_file(engine.url)
         self._opened: tuple[int, int] | None = None
@@ -57,6 +58,7 @@ class Store:
         upgrade: bool = True,
         reconnect_seconds: float = RECONNECT_SECONDS,
         was_reached: bool = False,
+        artefacts_inside: bool = False,
     ) -> Self:
         """Open a ledger to write to it, make its tables where there are none, upgrade older ones after a backup.
 
@@ -66,13 +68,21 @@ class Store:
             upgrade: Whether tables are made or upgraded; else it is an error where they are not of this version.
             reconnect_seconds: For how long a server that goes away later is asked again.
             was_reached: Whether somebody reached it before at this address, so that it is asked again from the start.
+            artefacts_inside: Whether traces and pages are kept within a SQLite file, which is one file then.
 
         Raises:
             UsageError: If the URL is not one predibot takes.
             LedgerUnusable: If the database is missing, locked, full, newer, or
                 cannot be reached.
         """
-        return cls._opened_at(address, reconnect_seconds, create=create, upgrade=upgrade, was_reached=was_reached)
+        return cls._opened_at(
+            address,
+            reconnect_seconds,
+            create=create,
+            upgrade=upgrade,
+            was_reached=was_reached,
+            artefacts_inside=artefacts_inside,
+        )
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -98,13 +108,14 @@ class Store:
         upgrade: bool = False,
         read_only: bool = False,
         was_reached: bool = False,
+        artefacts_inside: bool = False,
     ) -> Self:
         """Return a store whose tables are fit for it; where they are not, nothing stays open."""
         url = parse_ledger_url(address)
         file = sqlite_file(url)
         if file is not None:
             _prepare(file, create=create)
-        store = cls(_engine(url, read_only=read_only), read_only=read_only)
+        store = cls(_engine(url, read_only=read_only), read_only=read_only, artefacts_inside=artefacts_inside)
         try:
             if not was_reached:
                 # Told at once where it fails; it may be the address that is wrong.
@@ -128,8 +139,8 @@ class Store:
 
     @property
     def files(self) -> Path | None:
-        """Return the folder beside a SQLite file in which its traces and pages lie; None for a server."""
-        return None if self._file is None else self._file.with_name(f"{self._file.name}.files")
+        """Return the folder beside a SQLite file in which its traces and pages lie; None where they are rows."""
+        return None if self._file is None or self._artefacts_inside else self._file.with_name(f"{self._file.name}.files")
 
     @contextmanager
     def write(self, *, durable: bool = False) -> Iterator[Connection]:
