@@ -12,7 +12,7 @@ _LISTED = 50
 
 
 GROUP = typer.Typer(
-    cls=Group, help="upgrade a ledger, or verify what it holds", rich_markup_mode=None, no_args_is_help=False
+    cls=Group, help="upgrade, verify, copy, back up or slim a ledger", rich_markup_mode=None, no_args_is_help=False
 )
 
 

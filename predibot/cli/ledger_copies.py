@@ -20,11 +20,12 @@ def copy(
     source: Annotated[str, typer.Argument(metavar="SRC", help="URL of the ledger")],
     target: Annotated[str, typer.Argument(metavar="DST", help="URL of one without rows; it is made where it can be")],
     json: options.Json = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Copy all rows and the artefacts they name; it is done when counts and hashes of both are the same."""
     from predibot.jobs.commands.ledger_copies import copy_as_asked
 
-    _print(copy_as_asked(output.caller(verbose=False), source=source, target=target), json=json)
+    _print(copy_as_asked(output.caller(verbose=verbose), source=source, target=target), json=json)
 
 
 @GROUP.command("backup", cls=Command, help="write all a ledger holds into one file, also while it is in use")
@@ -34,12 +35,13 @@ def backup(
     ],
     ledger: options.Ledger = None,
     json: options.Json = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Write a single state of the ledger, with its traces and pages, into a file that is a ledger itself."""
     from predibot.jobs.commands.ledger_copies import back_up_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
-    caller = output.caller(verbose=False)
+    caller = output.caller(verbose=verbose)
     _print(back_up_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, place=place), json=json)
 
 
@@ -48,12 +50,13 @@ def restore(
     backup: Annotated[Path, typer.Argument(metavar="FILE", help="what `ledger backup` wrote")],
     ledger: options.Ledger = None,
     json: options.Json = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Restore rows, traces and pages; it is done when counts and hashes of both are the same."""
     from predibot.jobs.commands.ledger_copies import restore_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
 
-    caller = output.caller(verbose=False)
+    caller = output.caller(verbose=verbose)
     _print(restore_as_asked(caller, backup=backup, ledger=ledger or DEFAULT_LEDGER), json=json)
 
 

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalErr
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, stored_version
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
@@ -27,6 +28,7 @@ RECONNECT_SECONDS = 30.0
 MAX_CONNECTIONS = 5
 """Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
 _BUSY_SECONDS = 30
+_SQLITE_HEAD_BYTES = 100
 _PAUSE_SECONDS = 0.02
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 
@@ -43,7 +45,7 @@ class Store:
         self._opened: tuple[int, int] | None = None
         """Device and number of the file that is open; None while it is being made, and for a server."""
         self._largest_bytes = 0
-        """Of the open file as it was seen; one that is written ahead only grows."""
+        """Of the open file as it was seen; one that is written ahead only grows, unless somebody compacts it."""
         self._reconnect_seconds = 0.0
         self._closed = False
         self.upgraded: Upgrade | None = None
@@ -195,6 +197,24 @@ class Store:
         with self._in_use():
             return self._patiently(once)
 
+    def give_back_room(self) -> None:
+        """Have the database rewrite itself without the room that nothing takes; others wait meanwhile.
+
+        Raises:
+            LedgerUnusable: If others use it for long, or there is no room for a second copy.
+        """
+        self._check_writable()
+        with self._in_use():
+            if self._file is None:
+                with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                    for name in Row.metadata.tables:
+                        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {name}")
+                return
+            # Past our own beginning of transactions: this is done in none.
+            with closing(self._engine.raw_connection()) as pooled:
+                for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                    pooled.driver_connection.execute(statement).fetchall()  # type: ignore[union-attr]
+
     def close(self) -> None:
         """Let go of every connection; those that another thread is using go when it is done."""
         self._closed = True
@@ -285,13 +305,27 @@ class Store:
                 f"the ledger {self.address} was removed, moved or replaced while it was in use; what was recorded "
                 "since is not in it. Put the file back if it was moved, and run the same command again"
             )
-        if size_bytes < known_bytes:
+        if size_bytes < known_bytes and self._was_compacted(size_bytes):
+            self._largest_bytes = size_bytes
+        elif size_bytes < known_bytes:
             raise LedgerUnusable(
                 f"the ledger {self.address} was cut from {known_bytes:,} to {size_bytes:,} bytes by another program "
                 "while it was in use, and may be broken. Put a copy in its place, unless sqlite3's `PRAGMA "
                 "integrity_check` finds it whole, and run the same command again"
             )
         self._largest_bytes = max(self._largest_bytes, size_bytes)
+
+    def _was_compacted(self, size_bytes: int) -> bool:
+        """Return whether a file that shrank has all the pages that it says it has, as `ledger compact` leaves it."""
+        try:
+            with Path(str(self._file)).open("rb") as file:
+                head = file.read(_SQLITE_HEAD_BYTES)
+        except OSError:
+            return False
+        # A size of one stands for the largest, which does not fit there.
+        page_bytes = {1: 65_536}.get(size := int.from_bytes(head[16:18]), size)
+        pages = int.from_bytes(head[28:32])
+        return len(head) == _SQLITE_HEAD_BYTES and 0 < pages * page_bytes <= size_bytes
 
     def _check_current(self) -> None:
         """Refuse tables of another version: only who writes upgrades them, or who asks for it.

@@ -27,9 +27,9 @@ MAX_BYTES = 128 * 2**20
 MAX_PAGE_CHARACTERS = 2_000_000
 """Kept of a page; the longest recorded one has a tenth of that."""
 _DIGEST = re.compile("[0-9a-f]{64}")
-_PRUNED = b"pruned "
+PRUNED = b"pruned "
 """What a row begins with, in place of a compressed content, of something that was pruned; its instant follows."""
-_LONGEST_MARK = 64
+LONGEST_MARK = 64
 
 artefacts = table_of(ArtefactRow)
 
@@ -176,7 +176,7 @@ class Pages:
 
 def mark_pruned(connection: Connection, digests: Sequence[str], *, at: datetime) -> None:
     """Write down of some hashes that what they name was pruned; of a row its content goes with that."""
-    mark = {"content": _PRUNED + format_instant(at).encode()}
+    mark = {"content": PRUNED + format_instant(at.replace(microsecond=0)).encode()}
     insert_new(connection, ArtefactRow, [{"sha256": digest, **mark} for digest in digests])
     for digest in digests:
         connection.execute(update(artefacts).where(artefacts.c.sha256 == digest).values(**mark))
@@ -187,17 +187,17 @@ def _insert(connection: Connection, rows: Sequence[Mapping[str, object]]) -> Non
         return
     for row in rows:
         # What was pruned is there again; the others are what they were.
-        is_mark = func.length(artefacts.c.content) <= _LONGEST_MARK
+        is_mark = func.length(artefacts.c.content) <= LONGEST_MARK
         own = artefacts.c.sha256 == row["sha256"]
         connection.execute(update(artefacts).where(own, is_mark).values(content=row["content"]))
 
 
 def _pruned_at(content: object) -> datetime | None:
     """Return when something was pruned of which that is the row; None for one that is there, or is anything else."""
-    if not isinstance(content, bytes) or not content.startswith(_PRUNED):
+    if not isinstance(content, bytes) or not content.startswith(PRUNED):
         return None
     try:
-        return parse_instant(content[len(_PRUNED) : _LONGEST_MARK].decode())
+        return parse_instant(content[len(PRUNED) : LONGEST_MARK].decode())
     except ValueError:
         return None
 
