@@ -21,7 +21,6 @@ from predibot.cli import (
     imports,
     init,
     ledger,
-    ledger_size,
     record,
     replay,
     report,
@@ -91,7 +90,7 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
 )
 for function, kind, words in _COMMANDS:
     app.command(function.__name__, cls=kind, help=words)(function)
-for name, group in (("runs", runs.GROUP), ("import", imports.GROUP), ("ledger", ledger_size.GROUP)):
+for name, group in (("runs", runs.GROUP), ("import", imports.GROUP), ("ledger", ledger.GROUP)):
     app.add_typer(group, name=name)
 
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
-from predibot.cli.ledger import GROUP
 
 if TYPE_CHECKING:
     from predibot.jobs.commands.ledger_copies import CopyReport
@@ -15,7 +13,6 @@ if TYPE_CHECKING:
 _LISTED = 10
 
 
-@GROUP.command("copy", cls=Command, help="copy a ledger into an empty one, SQLite or PostgreSQL, either way")
 def copy(
     source: Annotated[str, typer.Argument(metavar="SRC", help="URL of the ledger")],
     target: Annotated[str, typer.Argument(metavar="DST", help="URL of one without rows; it is made where it can be")],
@@ -28,7 +25,6 @@ def copy(
     _print(copy_as_asked(output.caller(verbose=verbose), source=source, target=target), json=json)
 
 
-@GROUP.command("backup", cls=Command, help="write all a ledger holds into one file, also while it is in use")
 def backup(
     place: Annotated[
         Path, typer.Argument(metavar="FILE", help="a new file; of a folder: a file in it, named by the instant")
@@ -45,7 +41,6 @@ def backup(
     _print(back_up_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, place=place), json=json)
 
 
-@GROUP.command("restore", cls=Command, help="put what a backup holds into an empty ledger")
 def restore(
     backup: Annotated[Path, typer.Argument(metavar="FILE", help="what `ledger backup` wrote")],
     ledger: options.Ledger = None,

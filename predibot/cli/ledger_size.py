@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command
-from predibot.cli.ledger_copies import GROUP
 from predibot.domain.clock import format_instant, parse_length
 
 if TYPE_CHECKING:
@@ -16,7 +14,6 @@ if TYPE_CHECKING:
     from predibot.ledger.care.pruned_traces import Pruning
 
 
-@GROUP.command("stats", cls=Command, help="show what a ledger holds, and how many bytes that takes")
 def stats(ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Print how many there are of everything, bytes of each, the oldest and the newest."""
     from predibot.ledger.care.ledger_stats import ledger_stats
@@ -34,7 +31,6 @@ def stats(ledger: options.Ledger = None, json: options.Json = False) -> None:
     _print_stats(found)
 
 
-@GROUP.command("prune", cls=Command, help="remove old traces; decisions, scores and the hashes of traces stay")
 def prune(
     older_than: Annotated[
         Any,
@@ -58,7 +54,6 @@ def prune(
     _print_pruning(found)
 
 
-@GROUP.command("compact", cls=Command, help="remove what no row names, and give unused room back")
 def compact(ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Remove traces and pages that nothing names, and rewrite the database without room that nothing takes."""
     from predibot.jobs.commands.ledger_size import compact_as_asked
@@ -104,7 +99,7 @@ def _print_stats(found: "LedgerStats") -> None:
     below = (
         f"The database has {found.database_bytes:,} bytes{unused}.",
         "Bytes are those of all tables that belong to the thing, with indexes; of traces and pages as they are kept.",
-        *([f"{things(found.pruned_traces, 'trace')} more were pruned."] if found.pruned_traces else []),
+        *([f"Pruned before: {things(found.pruned_traces, 'trace')}."] if found.pruned_traces else []),
     )
     print_grid(output.report_console(), Grid("Ledger", columns, rows, below, dropped_first=("oldest", "newest")))
 
@@ -118,7 +113,13 @@ def _print_pruning(found: "Pruning") -> None:
     if not found.traces:
         console.print(f"no trace is of before {before}; nothing to prune", soft_wrap=True, markup=False)
         return
-    columns = (Column("bot", "name"), Column("traces"), Column("bytes"), Column("oldest", "key"), Column("newest", "key"))
+    columns = (
+        Column("bot", "name"),
+        Column("traces"),
+        Column("bytes"),
+        Column("oldest", "key"),
+        Column("newest", "key"),
+    )
     rows = tuple(
         (each.bot, f"{each.traces:,}", f"{each.n_bytes:,}", f"{each.oldest_at:%Y-%m-%d}", f"{each.newest_at:%Y-%m-%d}")
         for each in found.bots

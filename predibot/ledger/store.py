@@ -142,7 +142,9 @@ class Store:
     @property
     def files(self) -> Path | None:
         """Return the folder beside a SQLite file in which its traces and pages lie; None where they are rows."""
-        return None if self._file is None or self._artefacts_inside else self._file.with_name(f"{self._file.name}.files")
+        return (
+            None if self._file is None or self._artefacts_inside else self._file.with_name(f"{self._file.name}.files")
+        )
 
     @contextmanager
     def write(self, *, durable: bool = False) -> Iterator[Connection]:

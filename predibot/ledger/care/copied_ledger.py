@@ -8,6 +8,7 @@ and the next copy finds them there.
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DataError, IntegrityError
@@ -124,8 +125,7 @@ def _copy_artefacts(
             waiting.append(before.read(digest))
         except ArtefactPruned as gone:
             pruned += 1
-            at = gone.pruned_at
-            target.run_write(lambda connection, digest=digest, at=at: mark_pruned(connection, [digest], at=at))
+            target.run_write(partial(mark_pruned, digests=[digest], at=gone.pruned_at))
         except UsageError as error:
             missing.append(str(error))
         if len(waiting) >= _ARTEFACTS_AT_ONCE or sum(map(len, waiting)) >= _BYTES_AT_ONCE:
@@ -136,7 +136,9 @@ def _copy_artefacts(
         try:
             after.read(digest)
         except UsageError as error:
-            raise LedgerUnusable(f"nothing is copied: {error}. Look at the disk, and run the same command again") from error
+            raise LedgerUnusable(
+                f"nothing is copied: {error}. Look at the disk, and run the same command again"
+            ) from error
         copied += 1
         listener(Progress(f"verify {kind}s", number, len(kept)))
     return ArtefactCount(len(digests), copied, pruned, tuple(missing))

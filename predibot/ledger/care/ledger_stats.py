@@ -73,7 +73,9 @@ def ledger_stats(store: Store) -> LedgerStats:
         known = set(connection.execute(select(artefacts.c.sha256)).scalars())
         held = [_of_tables(connection, name, sizes) for name in _TABLES]
         held[2:2] = [_of_artefacts(connection, kind, there) for kind in KINDS]
-        others = [name for name in Row.metadata.tables if name not in {each for own in _TABLES.values() for each in own}]
+        others = [
+            name for name in Row.metadata.tables if name not in {each for own in _TABLES.values() for each in own}
+        ]
         own = [name for name in others if name != "artefacts"]
         held.append(Held("everything else", sum(_rows(connection, name) for name in own), _bytes(own, sizes)))
         return LedgerStats(

@@ -60,8 +60,8 @@ def require_nobody_at_work(connection: Connection, store: Store, now: datetime) 
     alive = [until for owner, until in connection.execute(held) if not is_gone(owner)]
     if alive:
         raise UsageError(
-            f"{len(alive)} decisions are being made with {store.address}, and what they keep is named by no row yet. "
-            "Run the same command again when they are done"
+            f"decisions are being made with {store.address}, {len(alive)} now, and no row names yet what is kept for "
+            "them. Run the same command again when that is done"
         )
 
 

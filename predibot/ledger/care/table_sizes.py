@@ -26,9 +26,9 @@ def table_bytes(connection: Connection) -> Mapping[str, int] | None:
 
 
 def database_bytes(connection: Connection) -> int:
-    """Return the bytes of the whole database; of a file with the room in it that nothing takes."""
+    """Return the bytes of all tables on a server, or of the whole file with the room in it that nothing takes."""
     if connection.dialect.name == "postgresql":
-        return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
+        return sum((table_bytes(connection) or {}).values())
     return _pages(connection, "page_count")
 
 
