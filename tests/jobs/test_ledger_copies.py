@@ -18,7 +18,7 @@ from predibot.ledger.files.content_store import Pages
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot, said_here
 from tests.benchmarks.ledgers import Size, fill
-from tests.jobs.program import Program
+from tests.jobs.program import Program, wait_until
 from tests.jobs.tiny import canonical_at
 
 RECIPE = """
@@ -217,3 +217,61 @@ def test_a_backup_that_is_killed_is_not_there_and_is_made_again(busy: Program, t
     assert [path for path in (tmp_path / "b").iterdir() if not path.name.startswith(".unfinished-")] == []
     assert busy.start(*asked).wait() == 0
     assert canonical_at(f"sqlite:///{tmp_path}/b/b.db") == canonical_at(busy.ledger)
+
+
+def a_recipe(drawing: int, agents: int) -> str:
+    """Return a recipe of bots that write much, and of agents that keep traces and pages."""
+    bots = [f'[[bots]]\nname = "r{number}"\nstrategy = "random_bet"\n' for number in range(drawing)]
+    bots += [f'[[bots]]\nname = "t{n}"\nstrategy = "tool_agent"\nmodel = "sandbox/sharp"\n' for n in range(agents)]
+    return f'game = "dollar_per_event"\nvenue = "sandbox:events=20"\nevery = "1d"\n{"".join(bots)}'
+
+
+ADDED_TO = ("events", "markets", "runs", "bots", "decisions", "forecasts", "orders", "fills", "quotes", "sources")
+OF_DECISIONS = ("fills", "orders", "forecasts", "quotes", "sources", "labels")
+
+
+def trimmed(final: Path, backup: Path) -> str:
+    """Take the decisions out of a ledger that a backup has not, and return the ledger's address."""
+    with closing(sqlite3.connect(final)) as connection, connection:
+        connection.execute("ATTACH ? AS b", [str(backup)])
+        for table in ADDED_TO:
+            unlike = connection.execute(f"SELECT * FROM b.{table} EXCEPT SELECT * FROM main.{table}").fetchall()
+            assert unlike == []
+        for table in OF_DECISIONS:
+            connection.execute(f"DELETE FROM {table} WHERE decision_id NOT IN (SELECT id FROM b.decisions)")
+        connection.execute("DELETE FROM decisions WHERE id NOT IN (SELECT id FROM b.decisions)")
+        connection.execute("DELETE FROM attempts WHERE task_id NOT IN (SELECT task_id FROM b.decisions)")
+        connection.execute("DELETE FROM tasks WHERE id NOT IN (SELECT task_id FROM b.decisions)")
+        for table in ("bots", "run_events"):
+            connection.execute(f"DELETE FROM {table} WHERE run_id NOT IN (SELECT id FROM b.runs)")
+        connection.execute("DELETE FROM runs WHERE id NOT IN (SELECT id FROM b.runs)")
+    return f"sqlite:///{final}"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_backup_under_full_write_load_is_the_ledger_of_one_instant(
+    predibot: Predibot, place: Place, tmp_path: Path, kind: str
+) -> None:
+    ledger = place(kind)
+    decided(ledger)
+    with closing(Program(tmp_path)) as program:
+        for name in ("a", "b"):
+            (tmp_path / f"{name}.toml").write_text(a_recipe(12, 1))
+        asked = [("decide", f"{name}.toml", "--events", "6", "--ledger", ledger) for name in ("a", "b")]
+        writers = [program.start(*each) for each in asked]
+        made = []
+        wait_until(lambda: rows_at(ledger) > 5)
+        while any(writer.poll() is None for writer in writers):
+            file = f"backup-{len(made)}.db"
+            assert predibot("ledger", "backup", file, "--ledger", ledger).code == 0
+            made.append(tmp_path / file)
+        assert [writer.wait() for writer in writers] == [0, 0]
+    counts = [rows_at(f"sqlite:///{file}") for file in made]
+    meanwhile = [file for file, rows in zip(made, counts, strict=True) if rows < rows_at(ledger)]
+    chosen, restored = meanwhile[len(meanwhile) // 2], place(kind)
+    assert predibot("ledger", "restore", str(chosen), "--ledger", restored).code == 0
+    assert looked_at(restored)["traces present"] >= 2
+    final = place("sqlite")
+    assert predibot("ledger", "copy", ledger, final).code == 0
+    of_its_instant = trimmed(Path(final.removeprefix("sqlite:///")), chosen)
+    assert predibot(*EVALUATE, restored).document == predibot(*EVALUATE, of_its_instant).document
