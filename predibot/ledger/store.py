@@ -346,12 +346,12 @@ class Store:
 
     def _make_current(self) -> None:
         # Most openings find the tables current, and do not wait for a writer.
-        if self.run_read(stored_version) == HEAD:
-            return
-        file = sqlite_file(self._engine.url)
-        if file is not None:
+        version, writes_ahead = self.run_read(lambda connection: (stored_version(connection), _writes_ahead(connection)))
+        if self._file is not None and not writes_ahead:
             with self._in_use():
-                _write_ahead(file)
+                _write_ahead(self._file)
+        if version == HEAD:
+            return
         with self._in_use(), self._patiently(self._engine.connect) as connection:
             self._upgrade(connection)
 
@@ -465,6 +465,25 @@ def _write_ahead(file: Path) -> None:
                 if "locked" not in str(error) or time.monotonic() > patient_until:
                     raise
             time.sleep(_PAUSE_SECONDS)
+
+
+def _writes_ahead(connection: Connection) -> bool:
+    return connection.dialect.name == "sqlite" and connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
+def lay_down(file: Path) -> None:
+    """Make of a SQLite file that nobody has open one that is read without writing, such as from a read-only folder.
+
+    Who opens it to write has readers and a writer work at once again.
+
+    Raises:
+        LedgerUnusable: If that cannot be done.
+    """
+    try:
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("PRAGMA journal_mode=DELETE").close()
+    except sqlite3.Error as error:
+        raise LedgerUnusable(f"the ledger sqlite:///{file} cannot be used: {_cause(error)}") from error
 
 
 def _engine(url: URL, *, read_only: bool = False) -> Engine:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
+from predibot.contracts import ProgressListener
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.jobs.commands.caller import Caller
 from predibot.ledger.care.copied_ledger import LedgerCopy, copy_ledger
-from predibot.ledger.store import Store
+from predibot.ledger.store import Store, lay_down
 from predibot.ledger.url import sqlite_file
 from predibot.whole_file import whole_file
 
@@ -49,13 +50,8 @@ def back_up_as_asked(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
     """
     with Store.open_to_read(ledger) as before:
         file = _new_file(place, before, caller.clock())
-        with (
-            _told(file),
-            whole_file(file, durable=True) as unfinished,
-            Store.open(f"sqlite:///{unfinished.name}", artefacts_inside=True) as after,
-            caller.following(before) as listener,
-        ):
-            copied = copy_ledger(before, after, listener)
+        with _told(file), whole_file(file, durable=True) as unfinished, caller.following(before) as listener:
+            copied = _into(Path(unfinished.name), file, before, listener)
     return CopyReport(before.address, str(file), copied, file.stat().st_size)
 
 
@@ -86,6 +82,18 @@ def _new_file(place: Path, store: Store, now: datetime) -> Path:
     except OSError as error:
         raise LedgerUnusable(f"the backup {place} cannot be written: {error.strerror}. Name another place") from error
     return place
+
+
+def _into(unfinished: Path, file: Path, before: Store, listener: ProgressListener) -> LedgerCopy:
+    """Copy a ledger into a file that gets another name in the end, by which it is called."""
+    address = f"sqlite:///{unfinished}"
+    try:
+        with Store.open(address, artefacts_inside=True) as after:
+            copied = copy_ledger(before, after, listener)
+        lay_down(unfinished)
+    except LedgerUnusable as error:
+        raise LedgerUnusable(str(error).replace(f"ledger {address}", f"backup {file}")) from error
+    return copied
 
 
 @contextmanager
