@@ -346,8 +346,8 @@ class Store:
 
     def _make_current(self) -> None:
         # Most openings find the tables current, and do not wait for a writer.
-        version, writes_ahead = self.run_read(lambda connection: (stored_version(connection), _writes_ahead(connection)))
-        if self._file is not None and not writes_ahead:
+        version, ahead = self.run_read(lambda connection: (stored_version(connection), _writes_ahead(connection)))
+        if self._file is not None and not ahead:
             with self._in_use():
                 _write_ahead(self._file)
         if version == HEAD:
