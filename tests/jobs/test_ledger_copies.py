@@ -248,23 +248,30 @@ def trimmed(final: Path, backup: Path) -> str:
     return f"sqlite:///{final}"
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_backup_under_full_write_load_is_the_ledger_of_one_instant(
-    predibot: Predibot, place: Place, tmp_path: Path, kind: str
-) -> None:
+def backed_up_under_load(
+    predibot: Predibot, place: Place, folder: Path, kind: str, *, drawing: int, agents: int, events: int
+) -> list[int]:
+    """Back a ledger up again and again while two processes write as fast as they can.
+
+    One of the backups is restored, verified and scored, and its scores compared with those of the ledger of that
+    instant.
+
+    Returns:
+        How many rows of decisions and runs each backup has.
+    """
     ledger = place(kind)
     decided(ledger)
-    with closing(Program(tmp_path)) as program:
+    with closing(Program(folder)) as program:
         for name in ("a", "b"):
-            (tmp_path / f"{name}.toml").write_text(a_recipe(12, 1))
-        asked = [("decide", f"{name}.toml", "--events", "6", "--ledger", ledger) for name in ("a", "b")]
+            (folder / f"{name}.toml").write_text(a_recipe(drawing, agents))
+        asked = [("decide", f"{name}.toml", "--events", str(events), "--ledger", ledger) for name in ("a", "b")]
         writers = [program.start(*each) for each in asked]
         made = []
         wait_until(lambda: rows_at(ledger) > 5)
         while any(writer.poll() is None for writer in writers):
             file = f"backup-{len(made)}.db"
             assert predibot("ledger", "backup", file, "--ledger", ledger).code == 0
-            made.append(tmp_path / file)
+            made.append(folder / file)
         assert [writer.wait() for writer in writers] == [0, 0]
     counts = [rows_at(f"sqlite:///{file}") for file in made]
     meanwhile = [file for file, rows in zip(made, counts, strict=True) if rows < rows_at(ledger)]
@@ -275,3 +282,11 @@ def test_a_backup_under_full_write_load_is_the_ledger_of_one_instant(
     assert predibot("ledger", "copy", ledger, final).code == 0
     of_its_instant = trimmed(Path(final.removeprefix("sqlite:///")), chosen)
     assert predibot(*EVALUATE, restored).document == predibot(*EVALUATE, of_its_instant).document
+    return counts
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_backup_under_full_write_load_is_the_ledger_of_one_instant(
+    predibot: Predibot, place: Place, tmp_path: Path, kind: str
+) -> None:
+    assert backed_up_under_load(predibot, place, tmp_path, kind, drawing=12, agents=1, events=6)
