@@ -5,7 +5,8 @@ PredibotError
 ├── UsageError          fix what was asked for: an option, a URL, a file name
 │   ├── RecipeError     fix the recipe at the file and line it names
 │   ├── PluginError     fix the plug-in, or its name or arguments
-│   └── VenueMissing    look for what was recorded: it is not where it was
+│   ├── VenueMissing    look for what was recorded: it is not where it was
+│   └── ArtefactPruned  do without a trace, or look into a backup: it was pruned
 ├── RunConflict         choose: go on with the stored run, or start a new one
 ├── AnswerError         fix the answer; the text says how, a model may read it
 ├── MarketClosed        let this decision go: its market closed meanwhile
@@ -23,6 +24,8 @@ PredibotError
 
 A message says what was wrong, what was seen, and what to do.
 """
+
+from datetime import datetime
 
 
 class PredibotError(Exception):
@@ -48,6 +51,15 @@ class PluginError(UsageError):
 
 class VenueMissing(UsageError):
     """What a venue is kept in is not there: it was moved, or never was."""
+
+
+class ArtefactPruned(UsageError):
+    """What is asked for was removed on purpose; its hash is kept."""
+
+    def __init__(self, said: str, *, pruned_at: datetime) -> None:
+        """Say so, with the instant."""
+        super().__init__(said)
+        self.pruned_at = pruned_at
 
 
 class RunConflict(PredibotError):

@@ -1,10 +1,10 @@
-"""`predibot ledger`: bringing a ledger to this version, and computing anew what must hold of it."""
+"""`predibot ledger`: bringing a ledger to this version, computing anew what must hold of it, and its other commands."""
 
 from dataclasses import asdict
 
 import typer
 
-from predibot.cli import options, output
+from predibot.cli import ledger_copies, ledger_size, options, output
 from predibot.cli.command import Command, Group
 from predibot.cli.ending import DONE, FAILED
 
@@ -12,7 +12,7 @@ _LISTED = 50
 
 
 GROUP = typer.Typer(
-    cls=Group, help="upgrade a ledger, or verify what it holds", rich_markup_mode=None, no_args_is_help=False
+    cls=Group, help="upgrade, verify, copy, back up or slim a ledger", rich_markup_mode=None, no_args_is_help=False
 )
 
 
@@ -67,3 +67,14 @@ def verify(ledger: options.Ledger = None, json: options.Json = False) -> None:
             console.print(f"and {len(found.broken) - _LISTED:,} more; --json lists them all", markup=False)
     if code:
         raise typer.Exit(code)
+
+
+for _function, _words in (
+    (ledger_copies.copy, "copy a ledger into an empty one, SQLite or PostgreSQL, either way"),
+    (ledger_copies.backup, "write all a ledger holds into one file, also while it is in use"),
+    (ledger_copies.restore, "put what a backup holds into an empty ledger"),
+    (ledger_size.stats, "show what a ledger holds, and how many bytes that takes"),
+    (ledger_size.prune, "remove old traces; decisions and scores stay"),
+    (ledger_size.compact, "remove what no row names, and give unused room back"),
+):
+    GROUP.command(_function.__name__, cls=Command, help=_words)(_function)

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalErr
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from predibot.errors import LedgerUnusable, UsageError
+from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, stored_version
 from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
@@ -27,6 +28,7 @@ RECONNECT_SECONDS = 30.0
 MAX_CONNECTIONS = 5
 """Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
 _BUSY_SECONDS = 30
+_SQLITE_HEAD_BYTES = 100
 _PAUSE_SECONDS = 0.02
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 
@@ -34,15 +36,16 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 class Store:
     """A ledger that is open and of this version."""
 
-    def __init__(self, engine: Engine, *, read_only: bool = False) -> None:
+    def __init__(self, engine: Engine, *, read_only: bool = False, artefacts_inside: bool = False) -> None:
         """Wrap an engine whose tables are current; use `Store.open`."""
         self._engine = engine
+        self._artefacts_inside = artefacts_inside
         self._read_only = read_only
         self._file = sqlite_file(engine.url)
         self._opened: tuple[int, int] | None = None
         """Device and number of the file that is open; None while it is being made, and for a server."""
         self._largest_bytes = 0
-        """Of the open file as it was seen; one that is written ahead only grows."""
+        """Of the open file as it was seen; one that is written ahead only grows, unless somebody compacts it."""
         self._reconnect_seconds = 0.0
         self._closed = False
         self.upgraded: Upgrade | None = None
@@ -57,6 +60,7 @@ class Store:
         upgrade: bool = True,
         reconnect_seconds: float = RECONNECT_SECONDS,
         was_reached: bool = False,
+        artefacts_inside: bool = False,
     ) -> Self:
         """Open a ledger to write to it, make its tables where there are none, upgrade older ones after a backup.
 
@@ -66,13 +70,21 @@ class Store:
             upgrade: Whether tables are made or upgraded; else it is an error where they are not of this version.
             reconnect_seconds: For how long a server that goes away later is asked again.
             was_reached: Whether somebody reached it before at this address, so that it is asked again from the start.
+            artefacts_inside: Whether traces and pages are kept within a SQLite file, which is one file then.
 
         Raises:
             UsageError: If the URL is not one predibot takes.
             LedgerUnusable: If the database is missing, locked, full, newer, or
                 cannot be reached.
         """
-        return cls._opened_at(address, reconnect_seconds, create=create, upgrade=upgrade, was_reached=was_reached)
+        return cls._opened_at(
+            address,
+            reconnect_seconds,
+            create=create,
+            upgrade=upgrade,
+            was_reached=was_reached,
+            artefacts_inside=artefacts_inside,
+        )
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
@@ -98,13 +110,14 @@ class Store:
         upgrade: bool = False,
         read_only: bool = False,
         was_reached: bool = False,
+        artefacts_inside: bool = False,
     ) -> Self:
         """Return a store whose tables are fit for it; where they are not, nothing stays open."""
         url = parse_ledger_url(address)
         file = sqlite_file(url)
         if file is not None:
             _prepare(file, create=create)
-        store = cls(_engine(url, read_only=read_only), read_only=read_only)
+        store = cls(_engine(url, read_only=read_only), read_only=read_only, artefacts_inside=artefacts_inside)
         try:
             if not was_reached:
                 # Told at once where it fails; it may be the address that is wrong.
@@ -128,8 +141,10 @@ class Store:
 
     @property
     def files(self) -> Path | None:
-        """Return the folder beside a SQLite file in which its traces and pages lie; None for a server."""
-        return None if self._file is None else self._file.with_name(f"{self._file.name}.files")
+        """Return the folder beside a SQLite file in which its traces and pages lie; None where they are rows."""
+        return (
+            None if self._file is None or self._artefacts_inside else self._file.with_name(f"{self._file.name}.files")
+        )
 
     @contextmanager
     def write(self, *, durable: bool = False) -> Iterator[Connection]:
@@ -183,6 +198,24 @@ class Store:
 
         with self._in_use():
             return self._patiently(once)
+
+    def give_back_room(self) -> None:
+        """Have the database rewrite itself without the room that nothing takes; others wait meanwhile.
+
+        Raises:
+            LedgerUnusable: If others use it for long, or there is no room for a second copy.
+        """
+        self._check_writable()
+        with self._in_use():
+            if self._file is None:
+                with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                    for name in Row.metadata.tables:
+                        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {name}")
+                return
+            # Past our own beginning of transactions: this is done in none.
+            with closing(self._engine.raw_connection()) as pooled:
+                for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                    pooled.driver_connection.execute(statement).fetchall()  # type: ignore[union-attr]
 
     def close(self) -> None:
         """Let go of every connection; those that another thread is using go when it is done."""
@@ -274,13 +307,27 @@ class Store:
                 f"the ledger {self.address} was removed, moved or replaced while it was in use; what was recorded "
                 "since is not in it. Put the file back if it was moved, and run the same command again"
             )
-        if size_bytes < known_bytes:
+        if size_bytes < known_bytes and self._was_compacted(size_bytes):
+            self._largest_bytes = size_bytes
+        elif size_bytes < known_bytes:
             raise LedgerUnusable(
                 f"the ledger {self.address} was cut from {known_bytes:,} to {size_bytes:,} bytes by another program "
                 "while it was in use, and may be broken. Put a copy in its place, unless sqlite3's `PRAGMA "
                 "integrity_check` finds it whole, and run the same command again"
             )
         self._largest_bytes = max(self._largest_bytes, size_bytes)
+
+    def _was_compacted(self, size_bytes: int) -> bool:
+        """Return whether a file that shrank has all the pages that it says it has, as `ledger compact` leaves it."""
+        try:
+            with Path(str(self._file)).open("rb") as file:
+                head = file.read(_SQLITE_HEAD_BYTES)
+        except OSError:
+            return False
+        # A size of one stands for the largest, which does not fit there.
+        page_bytes = {1: 65_536}.get(size := int.from_bytes(head[16:18]), size)
+        pages = int.from_bytes(head[28:32])
+        return len(head) == _SQLITE_HEAD_BYTES and 0 < pages * page_bytes <= size_bytes
 
     def _check_current(self) -> None:
         """Refuse tables of another version: only who writes upgrades them, or who asks for it.
@@ -299,12 +346,12 @@ class Store:
 
     def _make_current(self) -> None:
         # Most openings find the tables current, and do not wait for a writer.
-        if self.run_read(stored_version) == HEAD:
-            return
-        file = sqlite_file(self._engine.url)
-        if file is not None:
+        version, ahead = self.run_read(lambda connection: (stored_version(connection), _writes_ahead(connection)))
+        if self._file is not None and not ahead:
             with self._in_use():
-                _write_ahead(file)
+                _write_ahead(self._file)
+        if version == HEAD:
+            return
         with self._in_use(), self._patiently(self._engine.connect) as connection:
             self._upgrade(connection)
 
@@ -418,6 +465,25 @@ def _write_ahead(file: Path) -> None:
                 if "locked" not in str(error) or time.monotonic() > patient_until:
                     raise
             time.sleep(_PAUSE_SECONDS)
+
+
+def _writes_ahead(connection: Connection) -> bool:
+    return connection.dialect.name == "sqlite" and connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
+def lay_down(file: Path) -> None:
+    """Make of a SQLite file that nobody has open one that is read without writing, such as from a read-only folder.
+
+    Who opens it to write has readers and a writer work at once again.
+
+    Raises:
+        LedgerUnusable: If that cannot be done.
+    """
+    try:
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("PRAGMA journal_mode=DELETE").close()
+    except sqlite3.Error as error:
+        raise LedgerUnusable(f"the ledger sqlite:///{file} cannot be used: {_cause(error)}") from error
 
 
 def _engine(url: URL, *, read_only: bool = False) -> Engine:

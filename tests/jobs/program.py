@@ -59,8 +59,8 @@ class Program:
         as_of = NOW.isoformat()
         return self.start("decide", "--venue", "archive:archive", "--as-of", as_of, "--ledger", ledger, "--json", *more)
 
-    def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        """Start a command."""
+    def start(self, *arguments: str, under: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
+        """Start a command, in a process that is under limits where some are given."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PREDIBOT_")}
         own = {
             "PYTHONPATH": str(Path(predibot.__file__).parents[1]),
@@ -74,6 +74,7 @@ class Program:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=under,
         )
         self._started.append(process)
         return process

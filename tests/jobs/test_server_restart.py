@@ -4,6 +4,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import takewhile
 from pathlib import Path
@@ -13,7 +14,9 @@ import pytest
 
 from predibot.errors import LedgerUnusable
 from predibot.ledger.store import Store
-from tests.jobs.deciding.test_select_events import decide_live, events, serving
+from tests.acceptance.test_limits_at_once import TRUE_USD, forecaster, recipe
+from tests.jobs.deciding.test_select_events import decide_live, serving
+from tests.jobs.deciding.test_select_events import events as events_of
 from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import outcomes
 from tests.jobs.tiny import canonical_at, statuses
@@ -58,6 +61,42 @@ def test_no_answer_of_an_agent_is_lost_where_the_server_restarts(program: Progra
     assert outcomes(address) == outcomes(program.ledger)
 
 
+@dataclass(frozen=True)
+class Restarted:
+    """What became of a run during which the server was restarted."""
+
+    recorded: int
+    attempts: list[str]
+    asked: int
+    """Calls, as the provider counted them."""
+    booked: int
+    """Calls that decisions cost, as the ledger has it."""
+
+
+def decided_while_restarting(postgres: Postgres, folder: Path, *, bots: int, events: int, times: int) -> Restarted:
+    """Have bots that pay for each answer decide on 32 threads, and restart the server as the work goes on."""
+    address = postgres.fresh()
+    with forecaster() as provider, closing(Program(folder)) as program:
+        name = recipe(folder, provider, "[limits.run]\nusd = 100\n", bots=bots)
+        asked = ("--events", str(events), "--min-volume-24h", "0", "--executor", "threads:32", "--ledger", address)
+        process = program.start("decide", name, "--venue", f"sandbox:events={4 * events}", *asked, "--json")
+        for number in range(times):
+            enough = bots * events * (number + 1) // (times + 2)
+            statement = f"SELECT count(*) >= {enough} FROM decisions"
+            wait_until(lambda statement=statement: postgres.count(statement) == 1)
+            # By turns everybody is disconnected, and it is as if it crashed.
+            postgres.restart((signal.SIGINT, signal.SIGQUIT)[number % 2])
+        recorded = document_of(process)["totals"]["recorded"]
+        calls = len(provider.asked)
+    spent = "SELECT round(sum(usd) / 1e12 / {}) FROM spending WHERE account LIKE 'run/%'"
+    return Restarted(recorded, outcomes(address), calls, postgres.count(spent.format(TRUE_USD)))
+
+
+def test_five_restarts_of_the_server_lose_nothing_and_nothing_is_paid_twice(tmp_path: Path, postgres: Postgres) -> None:
+    found = decided_while_restarting(postgres, tmp_path, bots=12, events=8, times=5)
+    assert found == Restarted(96, ["recorded"] * 96, 96, 96)
+
+
 def test_a_process_that_starts_while_the_server_is_away_waits_for_it(program: Program, postgres: Postgres) -> None:
     program.strategy("slow", SLOW.replace("0.04", "1.0"))
     process = program.decide("--bots", "slow", "--executor", "processes:1", ledger=postgres.fresh())
@@ -85,7 +124,7 @@ def test_each_process_has_five_connections_at_most(many: Program, postgres: Post
 
 def test_a_server_that_stays_away_ends_the_call_says_what_is_lost_and_the_next_call_goes_on(postgres: Postgres) -> None:
     address = postgres.fresh()
-    listed = events(4)
+    listed = events_of(4)
     quotes = serving(listed)
 
     def away_at_last(request: httpx.Request) -> object:

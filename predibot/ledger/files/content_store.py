@@ -1,16 +1,19 @@
-"""What belongs to a ledger and is found by the hash of its content, such as pages: files, or rows of a server."""
+"""What belongs to a ledger and is found by the hash of its content, such as pages: files, or rows of the database."""
 
 import hashlib
 import os
 import re
 import stat
 import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import Connection, func, select, update
 
-from predibot.errors import LedgerUnusable, UsageError
+from predibot.domain.clock import format_instant, parse_instant
+from predibot.errors import ArtefactPruned, LedgerUnusable, UsageError
 from predibot.ledger.schema.tables import ArtefactRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.store import Store
@@ -24,6 +27,9 @@ MAX_BYTES = 128 * 2**20
 MAX_PAGE_CHARACTERS = 2_000_000
 """Kept of a page; the longest recorded one has a tenth of that."""
 _DIGEST = re.compile("[0-9a-f]{64}")
+PRUNED = b"pruned "
+"""What a row begins with, in place of a compressed content, of something that was pruned; its instant follows."""
+LONGEST_MARK = 64
 
 artefacts = table_of(ArtefactRow)
 
@@ -45,30 +51,46 @@ class ContentStore:
         Raises:
             LedgerUnusable: If it cannot be written.
         """
-        digest = hashlib.sha256(data).hexdigest()
+        # A decision that names it is stored behind it, and outlives a power cut.
+        (digest,) = self.keep_all([data], durable=True)
+        return digest
+
+    def keep_all(self, contents: Sequence[bytes], *, durable: bool = False) -> tuple[str, ...]:
+        """Write several, those that are not there, and return their hashes.
+
+        Args:
+            contents: What is in them; of a server or a backup all go in one transaction.
+            durable: Whether files are on the disk when this returns.
+
+        Raises:
+            LedgerUnusable: If one cannot be written.
+        """
+        found = {hashlib.sha256(data).hexdigest(): data for data in contents}
         if self.store.files is None:
-            # The decision that names it is stored in a later transaction.
-            row = {"sha256": digest, "content": zlib.compress(data)}
-            self.store.run_write(lambda connection: insert_new(connection, ArtefactRow, [row]))
-            return digest
-        path = self._path(self.store.files, digest)
+            rows = [{"sha256": digest, "content": zlib.compress(data)} for digest, data in found.items()]
+            self.store.run_write(lambda connection: _insert(connection, rows))
+        else:
+            for digest, data in found.items():
+                self._write(self._path(self.store.files, digest), data, durable=durable)
+        return tuple(found)
+
+    def _write(self, path: Path, data: bytes, *, durable: bool) -> None:
         if path.exists():
-            return digest
+            return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # A decision that names it is stored behind it, and outlives a power cut.
-            with whole_file(path, durable=True) as file:
+            with whole_file(path, durable=durable) as file:
                 file.write(data)
         except OSError as error:
             raise LedgerUnusable(
                 f"the {self.noun} {path} cannot be written: {error.strerror}. Make room, then go on"
             ) from error
-        return digest
 
     def read(self, digest: str) -> bytes:
         """Return the content of one.
 
         Raises:
+            ArtefactPruned: If it was pruned.
             UsageError: If there is none, or its content is not what its name says.
             LedgerUnusable: If the ledger cannot be read.
         """
@@ -86,11 +108,11 @@ class ContentStore:
 
     def _found(self, digest: str) -> tuple[str, bytes | None]:
         """Return where one is, or would be, and its content."""
-        if self.store.files is None:
-            place, data = f"{digest} in {self.store.address}", self._from_row(digest)
-        else:
-            path = self._path(self.store.files, digest)
-            place, data = str(path), _from_file(path)
+        path = None if self.store.files is None else self._path(self.store.files, digest)
+        data = None if path is None else _from_file(path)
+        place = f"{digest} in {self.store.address}" if path is None else str(path)
+        # A backup is a file in which they are rows.
+        data = self._from_row(digest) if data is None else data
         if data is not None:
             return place, data
         older = self._path(OLDER, digest)
@@ -102,6 +124,12 @@ class ContentStore:
         content: bytes | None = self.store.run_read(lambda connection: connection.execute(query).scalar_one_or_none())
         if content is None:
             return None
+        if (pruned_at := _pruned_at(content)) is not None:
+            raise ArtefactPruned(
+                f"the {self.noun} {digest} was pruned on {format_instant(pruned_at)}; what it was is known by its "
+                "hash only, unless a backup of before has it",
+                pruned_at=pruned_at,
+            )
         try:
             return zlib.decompressobj().decompress(content, MAX_BYTES)
         except (TypeError, zlib.error):
@@ -130,7 +158,7 @@ class Pages:
         if len(text) > MAX_PAGE_CHARACTERS:
             text = f"{text[:MAX_PAGE_CHARACTERS]}\n… ({len(text):,} characters)"
         # Half a character pair is no UTF-8, and no reason to lose the rest.
-        return self._files.keep(text.encode("utf-8", "surrogatepass"))
+        return self.files.keep(text.encode("utf-8", "surrogatepass"))
 
     def text(self, digest: str) -> str:
         """Return the text of a page.
@@ -138,11 +166,40 @@ class Pages:
         Raises:
             UsageError: If there is none, or its content is not what its name says.
         """
-        return self._files.read(digest).decode("utf-8", "surrogatepass")
+        return self.files.read(digest).decode("utf-8", "surrogatepass")
 
     @property
-    def _files(self) -> ContentStore:
+    def files(self) -> ContentStore:
+        """Return where they are."""
         return ContentStore(self.store, "pages", ".txt", "page")
+
+
+def mark_pruned(connection: Connection, digests: Sequence[str], *, at: datetime) -> None:
+    """Write down of some hashes that what they name was pruned; of a row its content goes with that."""
+    mark = {"content": PRUNED + format_instant(at.replace(microsecond=0)).encode()}
+    insert_new(connection, ArtefactRow, [{"sha256": digest, **mark} for digest in digests])
+    for digest in digests:
+        connection.execute(update(artefacts).where(artefacts.c.sha256 == digest).values(**mark))
+
+
+def _insert(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
+    if insert_new(connection, ArtefactRow, rows) == len(rows):
+        return
+    for row in rows:
+        # What was pruned is there again; the others are what they were.
+        is_mark = func.length(artefacts.c.content) <= LONGEST_MARK
+        own = artefacts.c.sha256 == row["sha256"]
+        connection.execute(update(artefacts).where(own, is_mark).values(content=row["content"]))
+
+
+def _pruned_at(content: object) -> datetime | None:
+    """Return when something was pruned of which that is the row; None for one that is there, or is anything else."""
+    if not isinstance(content, bytes) or not content.startswith(PRUNED):
+        return None
+    try:
+        return parse_instant(content[len(PRUNED) : LONGEST_MARK].decode())
+    except ValueError:
+        return None
 
 
 def _from_file(path: Path) -> bytes | None:

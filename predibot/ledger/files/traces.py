@@ -104,7 +104,7 @@ class Traces:
             LedgerUnusable: If it cannot be written.
         """
         # Half a character pair is no UTF-8; escaped it is JSON that reads the same.
-        return self._files.keep(trace.text.encode("utf-8", "backslashreplace"))
+        return self.files.keep(trace.text.encode("utf-8", "backslashreplace"))
 
     def read(self, digest: str) -> StoredTrace:
         """Return a trace, in which a ledger of somebody else may have anything.
@@ -112,7 +112,7 @@ class Traces:
         Raises:
             UsageError: If there is none, its content is not what its name says, or it holds no steps.
         """
-        data = self._files.read(digest)
+        data = self.files.read(digest)
         try:
             if has_too_many_values(data):
                 raise ValueError("more values than are read")
@@ -124,5 +124,6 @@ class Traces:
             ) from None
 
     @property
-    def _files(self) -> ContentStore:
+    def files(self) -> ContentStore:
+        """Return where they are."""
         return ContentStore(self.store, "traces", ".jsonl", "trace")

@@ -1,0 +1,81 @@
+"""`predibot ledger copy`, `backup` and `restore`: all that a ledger holds, in another place."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from predibot.cli import options, output
+
+if TYPE_CHECKING:
+    from predibot.jobs.commands.ledger_copies import CopyReport
+
+_LISTED = 10
+
+
+def copy(
+    source: Annotated[str, typer.Argument(metavar="SRC", help="URL of the ledger")],
+    target: Annotated[str, typer.Argument(metavar="DST", help="URL of one without rows; it is made where it can be")],
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Copy all rows and the artefacts they name; it is done when counts and hashes of both are the same."""
+    from predibot.jobs.commands.ledger_copies import copy_as_asked
+
+    _print(copy_as_asked(output.caller(verbose=verbose), source=source, target=target), json=json)
+
+
+def backup(
+    place: Annotated[
+        Path, typer.Argument(metavar="FILE", help="a new file; of a folder: a file in it, named by the instant")
+    ],
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Write a single state of the ledger, with its traces and pages, into a file that is a ledger itself."""
+    from predibot.jobs.commands.ledger_copies import back_up_as_asked
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    caller = output.caller(verbose=verbose)
+    _print(back_up_as_asked(caller, ledger=ledger or DEFAULT_LEDGER, place=place), json=json)
+
+
+def restore(
+    backup: Annotated[Path, typer.Argument(metavar="FILE", help="what `ledger backup` wrote")],
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Restore rows, traces and pages; it is done when counts and hashes of both are the same."""
+    from predibot.jobs.commands.ledger_copies import restore_as_asked
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    caller = output.caller(verbose=verbose)
+    _print(restore_as_asked(caller, backup=backup, ledger=ledger or DEFAULT_LEDGER), json=json)
+
+
+def _print(report: "CopyReport", *, json: bool) -> None:
+    from dataclasses import asdict
+
+    from predibot.reports.figures import count, things
+    from predibot.reports.terminal.grid import Column, Grid, print_grid
+
+    copied = report.copied
+    if json:
+        output.print_document({**asdict(report), "verified": True})
+        return
+    console = output.report_console()
+    columns = (Column("copied", "key"), Column("rows"), Column("hash", "key"))
+    rows = [(name, f"{each.rows:,}", each.sha256[:16]) for name, each in copied.tables.items() if each.rows]
+    kinds = [(f"{kind}s", f"{each.copied:,}", "its name") for kind, each in copied.artefacts.items() if each.named]
+    print_grid(console, Grid("The same in both", columns, (*rows, *kinds)))
+    for kind, each in copied.artefacts.items():
+        if each.pruned:
+            console.print(f"{things(each.pruned, kind)} pruned before; the copy says so too", markup=False)
+        if each.missing:
+            console.print(f"{things(len(each.missing), kind)} not copied, as {report.source} has none:", markup=False)
+        for why in each.missing[:_LISTED]:
+            console.print(f"  {why}", markup=False, soft_wrap=True)
+    size = "" if report.n_bytes is None else f", {count(report.n_bytes)} bytes"
+    console.print(f"{report.source} -> {report.target}: done{size}", soft_wrap=True, markup=False)

@@ -1,0 +1,149 @@
+"""`predibot ledger stats`, `prune` and `compact`: how large a ledger is, and making it smaller."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from predibot.cli import options, output
+from predibot.domain.clock import format_instant, parse_length
+
+if TYPE_CHECKING:
+    from predibot.ledger.care.ledger_stats import LedgerStats
+    from predibot.ledger.care.pruned_traces import Pruning
+
+
+def stats(ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Print how many there are of everything, bytes of each, the oldest and the newest."""
+    from predibot.ledger.care.ledger_stats import ledger_stats
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    output.set_up_logs(verbose=False)
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
+        output.say(f"ledger: {store.address}")
+        found = ledger_stats(store)
+    if json:
+        held = [{**asdict(each), "bytes_each": each.bytes_each} for each in found.held]
+        output.print_document(_with_texts({**asdict(found), "held": held}))
+        return
+    _print_stats(found)
+
+
+def prune(
+    older_than: Annotated[
+        Any,
+        typer.Option(
+            "--traces-older-than", metavar="LENGTH", parser=options.read_by(parse_length), help="such as 180d or 26w"
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="do it; left out: say what would be removed")] = False,
+    ledger: options.Ledger = None,
+    json: options.Json = False,
+) -> None:
+    """Say which traces are that old, and with --yes remove them; nothing that a score rests on is touched."""
+    from predibot.jobs.commands.ledger_size import prune_as_asked
+    from predibot.ledger.url import DEFAULT_LEDGER
+
+    age: timedelta = older_than
+    found = prune_as_asked(output.caller(verbose=False), ledger=ledger or DEFAULT_LEDGER, age=age, do_it=yes)
+    if json:
+        output.print_document(_with_texts(asdict(found)))
+        return
+    _print_pruning(found)
+
+
+def compact(ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Remove traces and pages that nothing names, and rewrite the database without room that nothing takes."""
+    from predibot.jobs.commands.ledger_size import compact_as_asked
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.figures import things
+
+    done = compact_as_asked(output.caller(verbose=False), ledger=ledger or DEFAULT_LEDGER)
+    if json:
+        output.print_document(asdict(done))
+        return
+    console = output.report_console()
+    removed = f"{things(done.artefacts, 'trace or page')} that no row named, {done.artefact_bytes:,} bytes"
+    removed = removed.replace("trace or pages", "traces or pages")
+    left = f"; {things(done.unfinished, 'unfinished file')}" if done.unfinished else ""
+    console.print(f"removed: {removed}{left}", soft_wrap=True, markup=False)
+    console.print(f"database: {done.bytes_before:,} -> {done.bytes_after:,} bytes", soft_wrap=True, markup=False)
+
+
+def _print_stats(found: "LedgerStats") -> None:
+    from predibot.reports.figures import MISSING, count, things
+    from predibot.reports.terminal.grid import Column, Grid, print_grid
+
+    columns = (
+        Column("what", "key"),
+        Column("rows"),
+        Column("bytes"),
+        Column("each"),
+        Column("oldest", "key"),
+        Column("newest", "key"),
+    )
+    rows = tuple(
+        (
+            each.name,
+            count(each.rows),
+            count(each.n_bytes),
+            MISSING if each.bytes_each is None else f"{each.bytes_each:,.0f}",
+            MISSING if each.oldest_at is None else f"{each.oldest_at:%Y-%m-%d}",
+            MISSING if each.newest_at is None else f"{each.newest_at:%Y-%m-%d}",
+        )
+        for each in found.held
+    )
+    unused = "" if found.unused_bytes is None else f", of which {found.unused_bytes:,} are unused"
+    below = (
+        f"The database has {found.database_bytes:,} bytes{unused}.",
+        "Bytes are those of all tables that belong to the thing, with indexes; of traces and pages as they are kept.",
+        *([f"Pruned before: {things(found.pruned_traces, 'trace')}."] if found.pruned_traces else []),
+    )
+    print_grid(output.report_console(), Grid("Ledger", columns, rows, below, dropped_first=("oldest", "newest")))
+
+
+def _print_pruning(found: "Pruning") -> None:
+    from predibot.reports.figures import things
+    from predibot.reports.terminal.grid import Column, Grid, print_grid
+
+    console = output.report_console()
+    before = format_instant(found.before.replace(second=0, microsecond=0))
+    if not found.traces:
+        console.print(f"no trace is of before {before}; nothing to prune", soft_wrap=True, markup=False)
+        return
+    columns = (
+        Column("bot", "name"),
+        Column("traces"),
+        Column("bytes"),
+        Column("oldest", "key"),
+        Column("newest", "key"),
+    )
+    rows = tuple(
+        (each.bot, f"{each.traces:,}", f"{each.n_bytes:,}", f"{each.oldest_at:%Y-%m-%d}", f"{each.newest_at:%Y-%m-%d}")
+        for each in found.bots
+    )
+    print_grid(console, Grid(f"Traces of before {before}", columns, rows))
+    said = f"{things(found.traces, 'trace')}, {found.n_bytes:,} bytes"
+    console.print(
+        f"{said} were removed; decisions, scores and hashes stay"
+        if found.done
+        else f"{said} would be removed, and nothing else; add --yes to do it",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _with_texts(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with instants as texts."""
+    from datetime import datetime
+
+    def text(value: Any) -> Any:
+        if isinstance(value, datetime):
+            return format_instant(value)
+        if isinstance(value, dict):
+            return {name: text(each) for name, each in value.items()}
+        return [text(each) for each in value] if isinstance(value, list | tuple) else value
+
+    return {name: text(value) for name, value in document.items()}

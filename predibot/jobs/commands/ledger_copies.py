@@ -1,0 +1,106 @@
+"""Copies of a whole ledger in one call: into another database, into a backup, and back from one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from predibot.contracts import ProgressListener
+from predibot.errors import LedgerUnusable, UsageError
+from predibot.jobs.commands.caller import Caller
+from predibot.ledger.care.copied_ledger import LedgerCopy, copy_ledger
+from predibot.ledger.store import Store, lay_down
+from predibot.ledger.url import sqlite_file
+from predibot.whole_file import whole_file
+
+
+@dataclass(frozen=True, slots=True)
+class CopyReport:
+    """What was copied from where to where."""
+
+    source: str
+    target: str
+    copied: LedgerCopy
+    n_bytes: int | None = None
+    """Of a backup."""
+
+
+def copy_as_asked(caller: Caller, *, source: str, target: str) -> CopyReport:
+    """Copy a ledger into an empty one, of the same kind of database or the other.
+
+    Raises:
+        UsageError: If the target has rows.
+        LedgerUnusable: If one of them cannot be used.
+    """
+    with Store.open_to_read(source) as before, Store.open(target) as after:
+        with caller.following(before) as listener:
+            copied = copy_ledger(before, after, listener)
+        return CopyReport(before.address, after.address, copied)
+
+
+def back_up_as_asked(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
+    """Write a ledger as it is now, with its traces and pages, into one new file, which is a ledger itself.
+
+    Raises:
+        UsageError: If the file is there already.
+        LedgerUnusable: If the ledger cannot be used, or the file not be written.
+    """
+    with Store.open_to_read(ledger) as before:
+        file = _new_file(place, before, caller.clock())
+        with _told(file), whole_file(file, durable=True) as unfinished, caller.following(before) as listener:
+            copied = _into(Path(unfinished.name), file, before, listener)
+    return CopyReport(before.address, str(file), copied, file.stat().st_size)
+
+
+def restore_as_asked(caller: Caller, *, backup: Path, ledger: str) -> CopyReport:
+    """Put what a backup holds into an empty ledger.
+
+    Raises:
+        UsageError: If the ledger has rows.
+        LedgerUnusable: If there is no such backup, or one of them cannot be used.
+    """
+    if not backup.is_file():
+        raise UsageError(f"there is no backup {backup}. Name a file that `predibot ledger backup` wrote")
+    report = copy_as_asked(caller, source=f"sqlite:///{backup}", target=ledger)
+    return CopyReport(str(backup), report.target, report.copied)
+
+
+def _new_file(place: Path, store: Store, now: datetime) -> Path:
+    """Return the file that is named, or one in the folder that is named, called by ledger and instant."""
+    url = make_url(store.address)
+    file = sqlite_file(url)
+    name = url.database if file is None else file.stem
+    try:
+        if place.is_dir():
+            place = place / f"{name}-{now:%Y%m%dT%H%M%SZ}.db"
+        if place.exists():
+            raise UsageError(f"there is a file {place} already, and a backup replaces none. Name another")
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerUnusable(f"the backup {place} cannot be written: {error.strerror}. Name another place") from error
+    return place
+
+
+def _into(unfinished: Path, file: Path, before: Store, listener: ProgressListener) -> LedgerCopy:
+    """Copy a ledger into a file that gets another name in the end, by which it is called."""
+    address = f"sqlite:///{unfinished}"
+    try:
+        with Store.open(address, artefacts_inside=True) as after:
+            copied = copy_ledger(before, after, listener)
+        lay_down(unfinished)
+    except LedgerUnusable as error:
+        raise LedgerUnusable(str(error).replace(f"ledger {address}", f"backup {file}")) from error
+    return copied
+
+
+@contextmanager
+def _told(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LedgerUnusable(
+            f"the backup {file} cannot be written: {error.strerror}. Make room, or name another place"
+        ) from error

@@ -1,0 +1,1 @@
+"""The care of a whole ledger: copied, backed up and restored, pruned, compacted, and measured."""

@@ -1,0 +1,55 @@
+"""Compacting: artefacts that no row names are removed, and the database gives back the room it does not use."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, select
+
+from predibot.ledger.care.named_artefacts import KINDS, batches, named_digests
+from predibot.ledger.care.stored_artefacts import require_nobody_at_work, stored_artefacts, unfinished_files
+from predibot.ledger.care.table_sizes import database_bytes
+from predibot.ledger.files.content_store import artefacts
+from predibot.ledger.store import Store
+
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What was removed, and the size of the database before and after."""
+
+    artefacts: int
+    """Traces and pages that no row named: of decisions that were lost, or of a copy that was killed."""
+    artefact_bytes: int
+    unfinished: int
+    """Files that a killed process was writing."""
+    bytes_before: int
+    bytes_after: int
+
+
+def compact(store: Store, *, now: datetime) -> Compaction:
+    """Remove what no row names, and have the database give back unused room.
+
+    Raises:
+        UsageError: If decisions are being made.
+        LedgerUnusable: If the ledger is in use for long, or cannot be written.
+    """
+    before = store.run_read(database_bytes)
+    unfinished = 0
+    with store.write(durable=True) as connection:
+        require_nobody_at_work(connection, store, now)
+        named = {digest for kind in KINDS for digest in named_digests(connection, kind)}
+        orphans = [each for each in stored_artefacts(connection, store).values() if each.sha256 not in named]
+        rows = connection.execute(select(artefacts.c.sha256)).scalars().all()
+        for some in batches([digest for digest in rows if digest not in named], _AT_ONCE):
+            connection.execute(delete(artefacts).where(artefacts.c.sha256.in_(some)))
+        for each in orphans:
+            if each.file is not None:
+                each.file.unlink(missing_ok=True)
+        for path in unfinished_files(store):
+            path.unlink(missing_ok=True)
+            unfinished += 1
+    store.give_back_room()
+    return Compaction(
+        len(orphans), sum(each.n_bytes for each in orphans), unfinished, before, store.run_read(database_bytes)
+    )

@@ -1,0 +1,133 @@
+"""What a ledger holds and how large that is: how many of everything, bytes each, the oldest and the newest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, func, select
+
+from predibot.ledger.care.named_artefacts import KINDS, Kind, named_digests
+from predibot.ledger.care.stored_artefacts import Stored, stored_artefacts
+from predibot.ledger.care.table_sizes import database_bytes, table_bytes, unused_bytes
+from predibot.ledger.files.content_store import artefacts
+from predibot.ledger.schema.column_types import from_microseconds
+from predibot.ledger.schema.packed_points import POINT
+from predibot.ledger.schema.tables import Row
+from predibot.ledger.store import Store
+from predibot.ledger.write.claims import attempts
+from predibot.ledger.write.decisions import decisions, sources
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.runs import runs
+
+_TABLES: Mapping[str, tuple[str, ...]] = {
+    "runs": ("runs", "run_events", "bots"),
+    "decisions": ("decisions", "tasks", "attempts", "forecasts", "orders", "fills", "quotes", "sources", "labels"),
+    "observations": ("price_paths",),
+    "resolutions": ("resolutions",),
+    "accounts": ("accounts", "journal", "valuations", "marks"),
+    "events": ("events", "subjects"),
+    "markets": ("markets", "instruments"),
+    "kept evaluations": ("run_packs", "memos"),
+}
+"""The tables that each kind of thing is stored in; the first has a row for each."""
+_FIRST_AT = slice(1, 9)
+"""Of a path's bytes, after the version: the instant of its first point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One kind of thing: how many, how large, from when to when."""
+
+    name: str
+    rows: int
+    n_bytes: int | None
+    """With what belongs to them and indexes; None where the database does not tell."""
+    oldest_at: datetime | None = None
+    newest_at: datetime | None = None
+
+    @property
+    def bytes_each(self) -> float | None:
+        """Return the bytes of one; None where there is none, or nobody tells."""
+        return None if not self.rows or self.n_bytes is None else self.n_bytes / self.rows
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerStats:
+    """What a ledger holds."""
+
+    held: tuple[Held, ...]
+    pruned_traces: int
+    database_bytes: int
+    unused_bytes: int | None
+    """Within a SQLite file; None for a server, which uses such room again by itself."""
+
+
+def ledger_stats(store: Store) -> LedgerStats:
+    """Return how much of everything a ledger holds."""
+    with store.read() as connection:
+        sizes = table_bytes(connection)
+        there = stored_artefacts(connection, store)
+        traces = named_digests(connection, "trace")
+        known = set(connection.execute(select(artefacts.c.sha256)).scalars())
+        held = [_of_tables(connection, name, sizes) for name in _TABLES]
+        held[2:2] = [_of_artefacts(connection, kind, there) for kind in KINDS]
+        others = [
+            name for name in Row.metadata.tables if name not in {each for own in _TABLES.values() for each in own}
+        ]
+        own = [name for name in others if name != "artefacts"]
+        held.append(Held("everything else", sum(_rows(connection, name) for name in own), _bytes(own, sizes)))
+        return LedgerStats(
+            tuple(held),
+            sum(digest in known and digest not in there for digest in traces),
+            database_bytes(connection),
+            unused_bytes(connection),
+        )
+
+
+def _of_tables(connection: Connection, name: str, sizes: Mapping[str, int] | None) -> Held:
+    tables = _TABLES[name]
+    n_bytes = _bytes(tables, sizes)
+    if name == "observations":
+        return _observations(connection, n_bytes)
+    at = {"runs": runs.c.slot_at, "decisions": decisions.c.decided_at, "resolutions": resolutions.c.seen_at}.get(name)
+    ends = (None, None) if at is None else connection.execute(select(func.min(at), func.max(at))).one()
+    return Held(name, _rows(connection, tables[0]), n_bytes, *ends)
+
+
+def _observations(connection: Connection, n_bytes: int | None) -> Held:
+    length = func.length(price_paths.c.points)
+    last_at = func.substr(price_paths.c.points, length - POINT.itemsize + 1, 8)
+    first_at = func.substr(price_paths.c.points, _FIRST_AT.start + 1, 8)
+    # A path without points has a version only.
+    statement = select(length, first_at, last_at).where(length > POINT.itemsize)
+    rows = connection.execute(statement).all()
+    if not rows:
+        return Held("observations", 0, n_bytes)
+    points = sum(n // POINT.itemsize for n, _, _ in rows)
+    first, last = (np.frombuffer(b"".join(row[column] for row in rows), dtype="<i8") for column in (1, 2))
+    return Held(
+        "observations", points, n_bytes, from_microseconds(int(first.min())), from_microseconds(int(last.max()))
+    )
+
+
+def _of_artefacts(connection: Connection, kind: Kind, there: Mapping[str, Stored]) -> Held:
+    found = [there[digest] for digest in named_digests(connection, kind) if digest in there]
+    at = func.coalesce(attempts.c.ended_at, attempts.c.started_at)
+    made = select(func.min(at), func.max(at)).join(decisions, decisions.c.task_id == attempts.c.task_id)
+    if kind == "trace":
+        made = made.where(decisions.c.trace_sha256.is_not(None))
+    else:
+        read = select(1).where(sources.c.decision_id == decisions.c.id, sources.c.kind == "page")
+        made = made.where(read.exists())
+    ends: Sequence[Any] = connection.execute(made).one() if found else (None, None)
+    return Held(f"{kind}s", len(found), sum(each.n_bytes for each in found), *ends)
+
+
+def _rows(connection: Connection, table: str) -> int:
+    return int(connection.execute(select(func.count()).select_from(Row.metadata.tables[table])).scalar_one())
+
+
+def _bytes(tables: Sequence[str], sizes: Mapping[str, int] | None) -> int | None:
+    return None if sizes is None else sum(sizes.get(name, 0) for name in tables)

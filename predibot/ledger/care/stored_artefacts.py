@@ -1,0 +1,74 @@
+"""What is stored of traces and pages, named by rows or not: files, or rows of the database, and how large they are."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, func, select
+
+from predibot.errors import UsageError
+from predibot.ledger.files.content_store import LONGEST_MARK, PRUNED, artefacts
+from predibot.ledger.store import Store
+from predibot.ledger.write.claims import tasks
+from predibot.ledger.write.process_identity import is_gone
+
+_FILE = re.compile(r"([0-9a-f]{64})\.(jsonl|txt)")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One artefact that is there."""
+
+    sha256: str
+    n_bytes: int
+    """As it lies there; compressed where it is a row."""
+    file: Path | None
+    """None where it is a row."""
+
+
+def stored_artefacts(connection: Connection, store: Store) -> Mapping[str, Stored]:
+    """Return every artefact that is there, by its hash; what was pruned is not."""
+    head, size = func.substr(artefacts.c.content, 1, len(PRUNED)), func.length(artefacts.c.content)
+    rows = connection.execute(select(artefacts.c.sha256, size, head))
+    found = {
+        sha256: Stored(sha256, n_bytes, None)
+        for sha256, n_bytes, begins in rows
+        if begins != PRUNED or n_bytes > LONGEST_MARK
+    }
+    return found | {each.sha256: each for each in _files(store)}
+
+
+def unfinished_files(store: Store) -> Iterator[Path]:
+    """Yield what a killed process left of artefacts that it was writing."""
+    if store.files is not None and store.files.is_dir():
+        yield from (path for path in store.files.rglob(".unfinished-*") if path.is_file())
+
+
+def require_nobody_at_work(connection: Connection, store: Store, now: datetime) -> None:
+    """Refuse to remove artefacts while decisions are made: what is kept for one is named when that is stored.
+
+    Nobody begins one before the connection's transaction ends, which may write.
+
+    Raises:
+        UsageError: If decisions are being made.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("LOCK TABLE tasks IN SHARE MODE")
+    held = select(tasks.c.owner, tasks.c.lease_until).where(tasks.c.status == "claimed", tasks.c.lease_until > now)
+    alive = [until for owner, until in connection.execute(held) if not is_gone(owner)]
+    if alive:
+        raise UsageError(
+            f"decisions are being made with {store.address}, {len(alive)} now, and no row names yet what is kept for "
+            "them. Run the same command again when that is done"
+        )
+
+
+def _files(store: Store) -> Iterator[Stored]:
+    if store.files is None or not store.files.is_dir():
+        return
+    for path in store.files.rglob("*"):
+        named = _FILE.fullmatch(path.name)
+        if named is not None and path.is_file() and not path.is_symlink():
+            yield Stored(named.group(1), path.stat().st_size, path)

@@ -1,0 +1,117 @@
+"""The rows of every table as they are stored, number for number, and their hash, equal in every database."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Column, Connection, Table, column, func, select, table, text, type_coerce
+from sqlalchemy.types import NullType
+
+from predibot.ledger.read.packed_runs import collation_of
+from predibot.ledger.schema.tables import Row
+
+_MADE_HERE = ("artefacts", "changes", "memos", "run_packs")
+"""What each ledger has of its own: artefacts go one by one, triggers count changes, the others are made again."""
+_ROWS_AT_ONCE = 1_000
+_FEW_ROWS_AT_ONCE = 100
+_WIDE = ("run_events", "price_paths", "runs")
+"""Tables of which a row may hold megabytes."""
+
+Values = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableSum:
+    """What a table holds: how many rows, and the SHA-256 of all of them in the order of their keys."""
+
+    rows: int
+    sha256: str
+
+
+def ledger_tables() -> list[Table]:
+    """Return the tables that make a ledger what it is, each behind those it refers to."""
+    return [each for each in Row.metadata.sorted_tables if each.name not in _MADE_HERE]
+
+
+def first_with_rows(connection: Connection) -> str | None:
+    """Return the name of a table that has rows, or None for an empty ledger."""
+    found = (each.name for each in ledger_tables() if connection.execute(select(1).select_from(each).limit(1)).first())
+    return next(found, None)
+
+
+def sum_of_table(connection: Connection, which: Table) -> TableSum:
+    """Return what a table holds."""
+    total = _Sum()
+    for rows in _batches(connection, which):
+        total.add(rows)
+    return total.done
+
+
+def copy_table(source: Connection, target: Connection, which: Table) -> TableSum:
+    """Put all rows of a table into an empty one, as they are, and return what was read of them."""
+    total = _Sum()
+    names = [each.name for each in which.columns]
+    # Without types: what our types make of a value was made long ago.
+    into = table(which.name, *(column(name) for name in names)).insert()
+    for rows in _batches(source, which):
+        total.add(rows)
+        target.execute(into, [dict(zip(names, row, strict=True)) for row in rows])
+    if target.dialect.name == "postgresql":
+        _count_on(target, which)
+    return total.done
+
+
+class _Sum:
+    def __init__(self) -> None:
+        self._rows = 0
+        self._digest = hashlib.sha256()
+
+    def add(self, rows: Sequence[Values]) -> None:
+        self._rows += len(rows)
+        # SQLite knows one zero only.
+        texts = (repr([0.0 if value == 0.0 and isinstance(value, float) else value for value in row]) for row in rows)
+        self._digest.update("\n".join((*texts, "")).encode("utf-8", "surrogatepass"))
+
+    @property
+    def done(self) -> TableSum:
+        return TableSum(self._rows, self._digest.hexdigest())
+
+
+def _batches(connection: Connection, which: Table) -> Iterator[list[Values]]:
+    """Yield all rows in the order of their keys, some at a time."""
+    at_once = _FEW_ROWS_AT_ONCE if which.name in _WIDE else _ROWS_AT_ONCE
+    statement = select(*(_raw(each) for each in which.columns)).order_by(*_key(connection, which))
+    result = connection.execute(statement.execution_options(yield_per=at_once))
+    flags = [index for index, each in enumerate(which.columns) if each.type.python_type is bool]
+    rows = (_with_flags(tuple(row), flags) for row in result)
+    while batch := list(islice(rows, at_once)):
+        yield batch
+
+
+def _raw(of: Column[Any]) -> Any:
+    return type_coerce(of, NullType()).label(of.name)
+
+
+def _key(connection: Connection, which: Table) -> list[Any]:
+    collation = collation_of(connection)
+    return [each.collate(collation) if each.type.python_type is str else each for each in which.primary_key]
+
+
+def _with_flags(row: Values, flags: Sequence[int]) -> Values:
+    """Return a row with truth values as such: SQLite has numbers for them."""
+    if not flags:
+        return row
+    return tuple(bool(value) if index in flags and value in (0, 1) else value for index, value in enumerate(row))
+
+
+def _count_on(connection: Connection, which: Table) -> None:
+    """Have a server number new rows behind those that came with a number."""
+    if which.autoincrement_column is None:
+        return
+    name = which.autoincrement_column.name
+    last = connection.execute(select(func.max(which.c[name]))).scalar()
+    if last is not None:
+        sequence = text("SELECT setval(pg_get_serial_sequence(:of, :named), :last)")
+        connection.execute(sequence, {"of": which.name, "named": name, "last": last})

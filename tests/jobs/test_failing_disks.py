@@ -1,0 +1,123 @@
+"""Disks that fail: full, read-only or held by another program, each is told in a sentence and leaves nothing half."""
+
+import ctypes
+import resource
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.jobs.program import Program
+from tests.jobs.test_ledger_copies import RECIPE, rows_at
+from tests.jobs.tiny import canonical_at
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="such limits are Linux's")
+AGAIN = ("decide", "r.toml", "--events", "2", "--as-of", "2026-01-09")
+FEW_BYTES = 40_000
+"""Of a file; the ledger itself is larger, what writes to it begins with a new file."""
+_DROP_CAPABILITY, _PASSING_PERMISSIONS = 24, 1
+
+
+def without_privileges() -> None:
+    """Have permissions count for root too."""
+    ctypes.CDLL(None).prctl(_DROP_CAPABILITY, _PASSING_PERMISSIONS, 0, 0, 0)
+
+
+def with_little_room() -> None:
+    """Let no file grow, as on a disk that is full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FEW_BYTES, FEW_BYTES))
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    """Return the program in a folder with a ledger in a folder of its own, and a backup of it."""
+    with closing(Program(tmp_path)) as made:
+        (tmp_path / "r.toml").write_text(RECIPE)
+        (tmp_path / "kept").mkdir()
+        for asked in (("decide", "r.toml", "--events", "1"), ("ledger", "backup", "kept/backup.db")):
+            ended(made.start(*asked, "--ledger", "sqlite:///kept/ledger.db"))
+        yield made
+
+
+def ended(process: "subprocess.Popen[str]", code: int = 0) -> str:
+    """Return what a process said when it ended, on one line."""
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == code, (out, err)
+    return " ".join(err.split())
+
+
+def refused(program: Program, *arguments: str, under: object = None) -> str:
+    """Return the sentence by which a command says why it did nothing."""
+    assert under is None or callable(under)
+    said = ended(program.start(*arguments, under=under), code=1)
+    assert "Traceback" not in said
+    return said[said.index("error: ") :]
+
+
+LEDGER = ("--ledger", "sqlite:///kept/ledger.db")
+WRITERS = (
+    (*AGAIN, *LEDGER),
+    ("track", *LEDGER),
+    ("ledger", "compact", *LEDGER),
+    ("ledger", "prune", "--traces-older-than", "1m", "--yes", *LEDGER),
+)
+
+
+def test_a_read_only_folder_is_told_and_a_backup_is_restored_from_it(program: Program, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    before = {path.name for path in kept.iterdir()}
+    kept.chmod(0o555)
+    try:
+        for command in (*WRITERS, ("ledger", "backup", "b.db", *LEDGER)):
+            assert "Make the file and its folder writable" in refused(program, *command, under=without_privileges)
+        into = refused(
+            program, "ledger", "backup", "kept/b.db", "--ledger", "sqlite:///kept/backup.db", under=without_privileges
+        )
+        assert "the backup kept/b.db cannot be written: Permission denied" in into
+        copied = refused(
+            program, "ledger", "copy", "sqlite:///kept/backup.db", "sqlite:///kept/c.db", under=without_privileges
+        )
+        assert "Look at the path and its permissions" in copied
+        ended(
+            program.start("ledger", "restore", "kept/backup.db", "--ledger", "sqlite:///r.db", under=without_privileges)
+        )
+    finally:
+        kept.chmod(0o755)
+    assert {path.name for path in kept.iterdir()} == before
+    assert canonical_at(f"sqlite:///{tmp_path}/r.db") == canonical_at(f"sqlite:///{kept}/ledger.db")
+
+
+def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(program: Program, tmp_path: Path) -> None:
+    kept = f"sqlite:///{tmp_path}/kept/ledger.db"
+    before, decided = canonical_at(kept), rows_at(kept)
+    backup = ("ledger", "backup", "b.db", *LEDGER)
+    for command in WRITERS[:3]:
+        assert "Look at the disk and its room" in refused(program, *command, under=with_little_room)
+    assert "the backup b.db cannot be used" in refused(program, *backup, under=with_little_room)
+    restore = ("ledger", "restore", "kept/backup.db", "--ledger", "sqlite:///r.db")
+    assert "Look at the disk and its room" in refused(program, *restore, under=with_little_room)
+    assert (rows_at(kept), (tmp_path / "b.db").exists()) == (decided, False)
+    for command in (backup, restore):
+        ended(program.start(*command))
+    assert canonical_at(f"sqlite:///{tmp_path}/r.db") == before
+    for ledger in ("kept/ledger.db", "r.db"):
+        for command in (AGAIN, ("track",)):
+            ended(program.start(*command, "--ledger", f"sqlite:///{ledger}"))
+    assert canonical_at(kept) == canonical_at(f"sqlite:///{tmp_path}/r.db")
+
+
+def test_a_ledger_that_another_program_holds_is_told_and_is_read_meanwhile(program: Program, tmp_path: Path) -> None:
+    ledger = f"sqlite:///{tmp_path}/kept/ledger.db"
+    before = canonical_at(ledger)
+    with closing(sqlite3.connect(tmp_path / "kept/ledger.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waiting = [program.start(*command) for command in WRITERS]
+        ended(program.start("ledger", "backup", "b.db", *LEDGER))
+        said = list(map(partial(ended, code=1), waiting))
+    assert ["Another program holds it; try again when that has ended" in each for each in said] == [True] * 4
+    assert canonical_at(ledger) == canonical_at(f"sqlite:///{tmp_path}/b.db") == before
