@@ -8,6 +8,7 @@ from typing import TypeVar
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener
 from predibot.jobs.commands.caller import Caller
+from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.activity import Watch
 from predibot.jobs.deciding.open_run import RunRequest
@@ -27,7 +28,7 @@ def decide_as_asked(
     venue: str | None = None,
     as_of: datetime | None = None,
     settings: Settings | None = None,
-    processes: int | None = None,
+    executor: ExecutorSpec | None = None,
     watching: Callable[[], AbstractContextManager[tuple[ProgressListener, Watch]]],
     show: Callable[[DecideReport], Shown],
 ) -> Shown:
@@ -40,7 +41,7 @@ def decide_as_asked(
         venue: Left out, the recipe's.
         as_of: See nothing later than this.
         settings: Left out, the caller's.
-        processes: How many do the work; left out, threads of this one.
+        executor: Who does the work; left out, threads of this process, as many as the settings say.
         watching: Follows what every bot does.
         show: Makes of it what is returned; what fails there over a row that predibot did not write is that row's fault.
 
@@ -48,6 +49,9 @@ def decide_as_asked(
         PredibotError: As `decide`; or if ledger or venue cannot be opened.
     """
     settings = settings or caller.settings()
+    if executor is not None and executor.kind == "threads":
+        settings = settings.model_copy(update={"workers": executor.count})
+        executor = None
     spec = venue or request.recipe.venue
     with (
         open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened,
@@ -63,7 +67,7 @@ def decide_as_asked(
                 clock=caller.clock,
                 listener=listener,
                 watch=watch,
-                processes=Processes(processes, ledger) if processes else None,
+                processes=Processes(executor, ledger) if executor is not None else None,
             )
         with store.rows_blamed():
             return show(report)
