@@ -110,6 +110,8 @@ class Settings(BaseSettings):
     """How long a claim outlives the last sign of life of its owner on another machine."""
     workers: int = Field(default=8, ge=1, le=256)
     """Decisions and price histories in flight at once."""
+    max_concurrency: int = Field(default=256, ge=1, le=4096)
+    """The most calls at once to one provider of models, by all processes of a ledger; fewer where it bears no more."""
     key_hosts: KeyHosts = {}
     """Hosts a key of the environment may go to besides its provider's own, by the key's name."""
 

@@ -16,6 +16,7 @@ from predibot.jobs.deciding.select_events import Choice, choose
 from predibot.jobs.deciding.worker_setup import Processes
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
+from predibot.ledger.write.paces import SharedPaces
 
 Shown = TypeVar("Shown")
 
@@ -53,10 +54,12 @@ def decide_as_asked(
         settings = settings.model_copy(update={"workers": executor.count})
         executor = None
     spec = venue or request.recipe.venue
+    paces = SharedPaces()
     with (
-        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened,
+        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock, paces=paces) as opened,
         Store.open(ledger) as store,
     ):
+        paces.store = store
         caller.say(f"ledger: {store.address}")
         with watching() as (listener, watch):
             report = decide(

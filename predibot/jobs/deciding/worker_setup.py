@@ -114,6 +114,7 @@ def agent_setup(
         deadline_seconds=settings.decision_deadline_seconds,
         clock=clock,
         store=store,
+        max_concurrency=settings.max_concurrency,
     )
     agents.check(recipe.bots)
     return agents
