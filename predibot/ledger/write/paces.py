@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, Row, delete, select, update
 
 from predibot.contracts import Bucket
 from predibot.domain.clock import EPOCH
@@ -123,9 +124,9 @@ class LedgerPermits:
             connection.execute(update(permits).where(*mine).values(values))
 
 
-def _locked(connection: Connection, host: str) -> PaceRow:
+def _locked(connection: Connection, host: str) -> Row[Any]:
     """Return the row of a host; nobody else can change it until the transaction ends."""
     insert_new(connection, PaceRow, [{"host": host, "free_at": EPOCH, "at_once": None, "lowered_at": None}])
     # SQLite lets one transaction write at a time anyway; PostgreSQL is told which row.
     query = select(paces).where(paces.c.host == host).with_for_update()
-    return PaceRow.model_construct(**connection.execute(query).mappings().one())
+    return connection.execute(query).one()

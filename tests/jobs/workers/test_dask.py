@@ -4,11 +4,9 @@ import signal
 import socket
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import psutil
 import pytest
@@ -218,9 +216,7 @@ def overheard(address: str) -> Iterator[tuple[str, bytearray]]:
         yield f"127.0.0.1:{listening.getsockname()[1]}", heard
 
 
-def test_neither_a_key_nor_the_ledgers_password_travels_to_the_scheduler(
-    program: Program, postgres: Postgres
-) -> None:
+def test_neither_a_key_nor_the_ledgers_password_travels_to_the_scheduler(program: Program, postgres: Postgres) -> None:
     # The server asks nobody for a password, so that any will do.
     address = postgres.fresh().replace("postgresql://postgres:", "postgresql://postgres:")
     program.settings = {
