@@ -120,6 +120,8 @@ class Settings(BaseSettings):
     """How many are kept beside the log."""
     otlp_endpoint: Url | None = None
     """A collector that spans of each decision with a trace are sent to after its run, as `http://127.0.0.1:4318`."""
+    max_concurrency: int = Field(default=256, ge=1, le=4096)
+    """The most calls at once to one provider of models, by all processes of a ledger; fewer where it bears no more."""
     key_hosts: KeyHosts = {}
     """Hosts a key of the environment may go to besides its provider's own, by the key's name."""
 

@@ -576,6 +576,22 @@ class VenueSettings(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Bucket:
+    """How many requests may go out at once, and how many a second after that."""
+
+    capacity: float
+    per_second: float
+
+
+class Paces(Protocol):
+    """Turns at hosts that let themselves be asked only so fast, one after the other over several processes."""
+
+    def take(self, buckets: Mapping[str, Bucket], *, longest_seconds: float) -> float | None:
+        """Take a turn at each of some hosts, and return in how many seconds it is; None where that is too long."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class VenueRequest:
     """What a venue is opened with."""
 
@@ -587,6 +603,8 @@ class VenueRequest:
     as_of: datetime | None = None
     """The instant to look at; None leaves it to the venue."""
     purpose: Purpose = "decide"
+    paces: Paces | None = None
+    """What is shared with other processes; None where this one is alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,11 @@ def decide(
     all_passed_over: options.AllPassedOver = False,
     executor: Annotated[
         str | None,
-        typer.Option("--executor", metavar="KIND:N", help="threads:32 or processes:4; left out: threads"),
+        typer.Option(
+            "--executor",
+            metavar="KIND:N",
+            help="threads:32, processes:4, dask:local:4, dask:tcp://host:8786",
+        ),
     ] = None,
     retry: options.Retry = None,
     rerun_traces: Annotated[
@@ -59,14 +63,10 @@ def decide(
     from predibot.jobs.requested_recipe import asked_recipe
 
     caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
-    settings = caller.settings()
     if (run_key := rerun_traces or replay_traces) is not None:
         _rerun(run_key, ledger, as_json=json, verbose=verbose)
         return
     pool = parse_executor(executor) if executor else None
-    if pool is not None and pool.kind == "threads":
-        settings = settings.model_copy(update={"workers": pool.count})
-    processes = pool.count if pool is not None and pool.kind == "processes" else None
     overrides = options.overrides(events, min_volume_24h, min_hours_left, max_markets)
     asked = asked_recipe(recipe, overrides=overrides, bots=options.names(bots))
     output.say(f"recipe: {asked.label}")
@@ -92,8 +92,7 @@ def decide(
         ledger=ledger or DEFAULT_LEDGER,
         venue=venue,
         as_of=as_of,
-        settings=settings,
-        processes=processes,
+        executor=pool,
         watching=partial(output.watching, asked.recipe, verbose=verbose),
         show=partial(_show, as_json=json),
     )

@@ -5,6 +5,7 @@ keeps Ctrl-C waiting. These are daemons: the program ends without them.
 """
 
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -20,8 +21,11 @@ from predibot.net.deadline import CallThread
 P = ParamSpec("P")
 T = TypeVar("T")
 
-EXECUTORS: tuple[Literal["threads", "processes"], ...] = ("threads", "processes")
-_MOST = {"threads": 256, "processes": 64}
+Kind = Literal["threads", "processes", "dask"]
+EXECUTORS: tuple[Kind, ...] = ("threads", "processes", "dask")
+_MOST = {"threads": 256, "processes": 64, "dask": 64}
+_LOCAL = "local:"
+_SCHEDULER = re.compile(r"(?:tcp|tls)://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
 _Call = tuple[Future[Any], Callable[[], Any]]
 
@@ -30,23 +34,39 @@ _Call = tuple[Future[Any], Callable[[], Any]]
 class ExecutorSpec:
     """Who does the work, as a user asks for it."""
 
-    kind: Literal["threads", "processes"]
-    count: int
+    kind: Kind
+    count: int = 0
+    """How many threads or processes; nothing of a cluster that runs already."""
+    scheduler: str = ""
+    """The address of a Dask scheduler that runs already."""
 
 
 def parse_executor(text: str) -> ExecutorSpec:
-    """Return the spec of `threads:32` or `processes:4`.
+    """Return the spec of `threads:32`, `processes:4`, `dask:local:4` or `dask:tcp://host:8786`.
 
     Raises:
-        UsageError: If it is neither.
+        UsageError: If it is none of them.
     """
     kind, _, count = text.strip().partition(":")
-    found: Literal["threads", "processes"] | None = next((each for each in EXECUTORS if each == kind), None)
+    found: Kind | None = next((each for each in EXECUTORS if each == kind), None)
     if found is None:
-        raise UsageError(f"no executor {text[:50]!r}. Write threads:32 or processes:4. {did_you_mean(kind, EXECUTORS)}")
+        raise UsageError(
+            f"no executor {text[:50]!r}. Write threads:32, processes:4, dask:local:4 or dask:tcp://host:8786. "
+            f"{did_you_mean(kind, EXECUTORS)}"
+        )
+    if found == "dask":
+        if _SCHEDULER.fullmatch(count):
+            return ExecutorSpec(found, scheduler=count)
+        if not count.startswith(_LOCAL):
+            raise UsageError(
+                f"executor {text[:50]!r}: which cluster? Write dask:local:4 for processes of this machine, or a "
+                "scheduler's address as in dask:tcp://host:8786 or dask:tls://host:8786"
+            )
+        count = count.removeprefix(_LOCAL)
     most = _MOST[found]
     if not (count.isascii() and count.isdigit() and 1 <= int(count) <= most):
-        raise UsageError(f"executor {text[:50]!r}: how many {found}? Write a whole number from 1 to {most}")
+        of_what = "processes" if found == "dask" else found
+        raise UsageError(f"executor {text[:50]!r}: how many {of_what}? Write a whole number from 1 to {most}")
     return ExecutorSpec(found, int(count))
 
 

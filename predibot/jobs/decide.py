@@ -29,6 +29,7 @@ from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import Pool, ThreadPool
 from predibot.ledger.read.packed_runs import pack_runs
 from predibot.ledger.store import Store
+from predibot.ledger.url import without_password
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
 from predibot.ledger.write.receipts import Receipt
@@ -206,22 +207,40 @@ def _pool(worker: Worker, request: RunRequest, run_key: str, opened: OpenVenue, 
     if processes is None:
         return ThreadPool(worker)
     # What starts processes costs a moment, which only they pay.
-    from predibot.jobs.workers.process_pool import ProcessPool
     from predibot.jobs.workers.process_worker import open_worker
 
+    executor = processes.executor
+    is_cluster = executor.kind == "dask"
+    # A password travels through no scheduler.
+    address, password = without_password(processes.ledger) if is_cluster else (processes.ledger, "")
     set_up = partial(
         open_worker,
         recipe=request.recipe,
         run_key=run_key,
         venue=opened.spec,
         as_of=None if opened.venue.live else opened.now,
-        ledger=processes.ledger,
+        ledger=address,
         settings=worker.settings,
         clock=worker.clock,
         began_at=worker.claimant.began_at,
         retry=request.retry,
     )
-    return ProcessPool(set_up, worker, processes.count)
+    if not is_cluster:
+        from predibot.jobs.workers.process_pool import ProcessPool
+
+        return ProcessPool(set_up, worker, executor.count)
+    try:
+        from predibot.jobs.workers.dask_pool import DaskPool
+        from predibot.jobs.workers.dask_worker import Ordered
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("dask", "distributed"):
+            raise
+        raise UsageError(
+            "--executor dask:... needs what is not installed: pip install 'predibot[distributed]'"
+        ) from None
+    is_file, is_local = address.startswith("sqlite"), not executor.scheduler
+    ordered = Ordered(worker.claimant.owner, set_up, request.recipe.bots, is_file=is_file, is_local=is_local)
+    return DaskPool(ordered, worker, executor, {"PGPASSWORD": password} if password else {})
 
 
 def decide_job(run: StoredRun, bot: BotSpec, bot_rows: Mapping[str, int], subject: Subject) -> DecideJob:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from predibot.config import Settings
-from predibot.contracts import OpenVenue, Past, Purpose, VenueRequest
+from predibot.contracts import OpenVenue, Paces, Past, Purpose, VenueRequest
 from predibot.errors import UsageError
 from predibot.plugins.registry import own_code
 from predibot.plugins.venues import checked, ends_at, named
@@ -12,7 +12,15 @@ from predibot.plugins.venues import checked, ends_at, named
 Clock = Callable[[], datetime]
 
 
-def open_venue(spec: str, settings: Settings, *, as_of: datetime | None, purpose: Purpose, clock: Clock) -> OpenVenue:
+def open_venue(
+    spec: str,
+    settings: Settings,
+    *,
+    as_of: datetime | None,
+    purpose: Purpose,
+    clock: Clock,
+    paces: Paces | None = None,
+) -> OpenVenue:
     """Open a venue as of an instant.
 
     Without an instant a live venue is looked at now. An archive is decided on at
@@ -22,7 +30,7 @@ def open_venue(spec: str, settings: Settings, *, as_of: datetime | None, purpose
     Raises:
         UsageError: If there is no such venue, or it cannot be asked about the instant.
     """
-    asked = _request(spec, settings, clock, as_of, purpose)
+    asked = _request(spec, settings, clock, as_of, purpose, paces)
     with own_code(f"venue {asked.spec} cannot be opened"):
         return named(spec)[0].open(asked)
 
@@ -52,7 +60,12 @@ def look_back_at(spec: str, as_of: datetime | None, clock: Clock) -> datetime:
 
 
 def _request(
-    spec: str, settings: Settings, clock: Clock, as_of: datetime | None = None, purpose: Purpose = "decide"
+    spec: str,
+    settings: Settings,
+    clock: Clock,
+    as_of: datetime | None = None,
+    purpose: Purpose = "decide",
+    paces: Paces | None = None,
 ) -> VenueRequest:
     spec = checked(spec)
-    return VenueRequest(spec, spec.partition(":")[2], settings, clock, as_of, purpose)
+    return VenueRequest(spec, spec.partition(":")[2], settings, clock, as_of, purpose, paces)

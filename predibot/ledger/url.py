@@ -51,6 +51,24 @@ def masked(url: URL) -> str:
     return shown.replace("postgresql+psycopg://", "postgresql://").replace("%2A%2A%2A", "***")
 
 
+def without_password(text: str) -> tuple[str, str]:
+    """Return the address of a ledger as another process may be told it, and the password that was in it.
+
+    A file is named by its whole path, because the other may stand in another folder.
+
+    Raises:
+        UsageError: If it is not one predibot takes.
+    """
+    url = parse_ledger_url(text)
+    file = sqlite_file(url)
+    if file is not None:
+        return f"sqlite:///{file.absolute()}", ""
+    query = {name: value for name, value in url.query.items() if "password" not in name.lower()}
+    return str(url.set(password=None, query=query).render_as_string()), str(
+        url.password or url.query.get("password", "")
+    )
+
+
 def sqlite_file(url: URL) -> Path | None:
     """Return the file of a SQLite ledger, or None for a server."""
     return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None

@@ -17,6 +17,7 @@ class TryAgain(Exception):
         wait_seconds: float | None = None,
         tries: int | None = None,
         ill: bool = True,
+        too_many: bool = False,
         cause: str = "",
     ) -> None:
         """Keep what a retry needs.
@@ -26,9 +27,11 @@ class TryAgain(Exception):
             wait_seconds: What the other side asks for, if it does.
             tries: How many tries such a failure is worth; None leaves it to the retry.
             ill: Whether it speaks against the other side's health; a rate limit does not.
+            too_many: Whether it says that it is asked too often.
             cause: The name of the foreign error it was, for those who may show no more of it.
         """
         super().__init__(message)
+        self.too_many = too_many
         self.wait_seconds = wait_seconds
         self.tries = tries
         self.ill = ill

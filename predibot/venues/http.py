@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import httpx
 
+from predibot.contracts import Paces
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.net.failures import MAX_ASKED_TRIES, AnswerLate, BadAddress, BadAnswer, TryAgain
 from predibot.net.json_client import SEEN_CHARACTERS, JsonClient, Received
@@ -53,6 +54,7 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         rng: random.Random | None = None,
+        paces: Paces | None = None,
     ) -> None:
         """Open the client; connections are made when they are needed.
 
@@ -65,6 +67,7 @@ class VenueClient(AbstractContextManager["VenueClient"]):
             monotonic: A clock in seconds that never goes back.
             sleep: Waits that many seconds; Ctrl-C goes through it.
             rng: For the jitter of the waits.
+            paces: What this process shares with others; left out, it is alone.
         """
         self._client = JsonClient(
             max_bytes=max_response_bytes,
@@ -82,7 +85,7 @@ class VenueClient(AbstractContextManager["VenueClient"]):
             rng=rng or random.Random(),
         )
         self._deadline_seconds = deadline_seconds
-        self._limiter = RateLimiter(requests_per_10_seconds, monotonic=monotonic, sleep=sleep)
+        self._limiter = RateLimiter(requests_per_10_seconds, monotonic=monotonic, sleep=sleep, paces=paces)
         self._now = now
         self._monotonic = monotonic
 

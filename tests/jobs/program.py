@@ -61,6 +61,10 @@ class Program:
 
     def start(self, *arguments: str, under: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
         """Start a command, in a process that is under limits where some are given."""
+        return self.run("predibot", *arguments, under=under)
+
+    def run(self, module: str, *arguments: str, under: Callable[[], object] | None = None) -> "subprocess.Popen[str]":
+        """Start a module of Python, in the same folder and with the same settings."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PREDIBOT_")}
         own = {
             "PYTHONPATH": str(Path(predibot.__file__).parents[1]),
@@ -68,7 +72,7 @@ class Program:
             "PREDIBOT_LEASE_SECONDS": "600",
         }
         process = subprocess.Popen(
-            [sys.executable, "-m", "predibot", *arguments],
+            [sys.executable, "-m", module, *arguments],
             cwd=self.folder,
             env={**kept, **own, **self.settings},
             stdout=subprocess.PIPE,

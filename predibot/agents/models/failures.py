@@ -57,6 +57,7 @@ def failure_of_status(
             wait_seconds=wait_seconds,
             tries=None if wait_seconds is None and status != 429 else MAX_ASKED_TRIES,
             ill=status >= 500,
+            too_many=status == 429,
         )
     return _refusal(f"{said}; {_to_mend(status, lowered, key_name)}", status, is_charged=is_charged)
 

@@ -10,6 +10,7 @@ from predibot.agents.models.failures import GivenUp
 from predibot.domain.chat import ChatReply
 from predibot.errors import ModelError
 from predibot.net.circuit_breaker import Breaker, Breakers
+from predibot.net.concurrency import Gates
 from predibot.net.failures import AnswerLost, NotSent, TryAgain
 from predibot.net.retry import RetryPolicy
 
@@ -51,6 +52,7 @@ class Retry:
 
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     breakers: Breakers = field(default_factory=Breakers)
+    gates: Gates = field(default_factory=Gates)
 
     def call(self, once: Callable[[float], ChatReply], *, provider: str, deadline_seconds: float) -> ChatReply:
         """Return the first answer, with the seconds, retries and lost tries it took.
@@ -76,13 +78,14 @@ class Retry:
             # Before the breaker: who is let through as its probe must not wait for the others, who wait for the probe.
             if tries is not None and failed_tries:
                 tries.again()
-            self._wait_for(breaker, provider, deadline)
             try:
-                with _watched(breaker):
-                    left_seconds = deadline - self.policy.monotonic()
-                    if left_seconds <= 0.0:
-                        raise NotSent
-                    return once(left_seconds)
+                with self.gates.passed(provider, deadline):
+                    self._wait_for(breaker, provider, deadline)
+                    with _watched(breaker):
+                        left_seconds = deadline - self.policy.monotonic()
+                        if left_seconds <= 0.0:
+                            raise NotSent
+                        return once(left_seconds)
             except TryAgain as failure:
                 failed_tries += 1
                 lost_tries += isinstance(failure, AnswerLost)

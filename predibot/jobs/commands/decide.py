@@ -8,6 +8,7 @@ from typing import TypeVar
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, ProgressListener
 from predibot.jobs.commands.caller import Caller
+from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.activity import Watch
 from predibot.jobs.deciding.open_run import RunRequest
@@ -16,6 +17,7 @@ from predibot.jobs.deciding.worker_setup import Processes
 from predibot.jobs.logs.collector import spans_to
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
+from predibot.ledger.write.paces import SharedPaces
 
 Shown = TypeVar("Shown")
 
@@ -28,7 +30,7 @@ def decide_as_asked(
     venue: str | None = None,
     as_of: datetime | None = None,
     settings: Settings | None = None,
-    processes: int | None = None,
+    executor: ExecutorSpec | None = None,
     watching: Callable[[], AbstractContextManager[tuple[ProgressListener, Watch]]],
     show: Callable[[DecideReport], Shown],
 ) -> Shown:
@@ -41,7 +43,7 @@ def decide_as_asked(
         venue: Left out, the recipe's.
         as_of: See nothing later than this.
         settings: Left out, the caller's.
-        processes: How many do the work; left out, threads of this one.
+        executor: Who does the work; left out, threads of this process, as many as the settings say.
         watching: Follows what every bot does.
         show: Makes of it what is returned; what fails there over a row that predibot did not write is that row's fault.
 
@@ -49,13 +51,18 @@ def decide_as_asked(
         PredibotError: As `decide`; or if ledger or venue cannot be opened.
     """
     settings = settings or caller.settings()
+    if executor is not None and executor.kind == "threads":
+        settings = settings.model_copy(update={"workers": executor.count})
+        executor = None
     spec = venue or request.recipe.venue
+    paces = SharedPaces()
     with (
-        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened,
+        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock, paces=paces) as opened,
         Store.open(ledger) as store,
         spans_to(settings.otlp_endpoint, store) as send,
     ):
         began_at = caller.clock()
+        paces.store = store
         caller.say(f"ledger: {store.address}")
         with watching() as (listener, watch):
             report = decide(
@@ -66,7 +73,7 @@ def decide_as_asked(
                 clock=caller.clock,
                 listener=listener,
                 watch=watch,
-                processes=Processes(processes, ledger) if processes else None,
+                processes=Processes(executor, ledger) if executor is not None else None,
             )
         send(report.run.key, began_at)
         with store.rows_blamed():

@@ -10,6 +10,7 @@ from predibot.jobs.evaluate import asked_venues
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import TrackReport, track
 from predibot.ledger.store import Store
+from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.runs import void_run
 
 
@@ -60,7 +61,8 @@ def _tracked(
     *,
     own_runs: bool,
 ) -> TrackReport:
-    with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=caller.clock) as opened:
+    paces = SharedPaces(store=store)
+    with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=caller.clock, paces=paces) as opened:
         return track(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs)
 
 

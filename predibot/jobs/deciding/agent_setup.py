@@ -39,8 +39,10 @@ from predibot.jobs.deciding.user_tools import opened_tool, require_replayable, u
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.store import Store
+from predibot.ledger.write.paces import LedgerPermits, SharedPaces
 from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations
 from predibot.net.api_keys import ApiKeys, Key, host_of
+from predibot.net.concurrency import Gates
 from predibot.plugins.tools import ToolPlugin, tool_plugin
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import own_url, search_provider
@@ -72,6 +74,8 @@ class AgentSetup:
     """Where what is limited is counted for all processes; None counts it for this one only."""
     holder: Holder = field(default_factory=Holder)
     """Whose reservations these are there."""
+    max_concurrency: int | None = None
+    """The most calls at once to one provider, by all processes of the ledger."""
     retry: Retry = field(default_factory=Retry)
     probe: ToolProbe = field(default_factory=ToolProbe)
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
@@ -90,6 +94,8 @@ class AgentSetup:
     def __post_init__(self) -> None:
         """Share price histories between the bots."""
         self._histories = HistoryBoard(self.opened.venue)
+        if self.store is not None and self.max_concurrency is not None:
+            self.retry = replace(self.retry, gates=Gates(self.max_concurrency, LedgerPermits(self.store)))
 
     @property
     def is_replay(self) -> bool:
@@ -372,8 +378,10 @@ class AgentSetup:
                 self._providers = [self._opened_provider(name) for name in names]
                 if self.opened.loopback is None or names != [SANDBOX_SEARCH]:
                     seconds = self.recipe.search.seconds_between
+                    paces = None if self.store is None else SharedPaces(store=self.store)
                     self._providers = [
-                        PacedProvider(each, seconds, time.monotonic, time.sleep) for each in self._providers
+                        PacedProvider(each, seconds, time.monotonic, time.sleep, paces=paces)
+                        for each in self._providers
                     ]
             return self._providers
 

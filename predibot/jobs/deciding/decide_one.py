@@ -96,6 +96,10 @@ class ContextSetup(Protocol):
         """Return the context with all of it; the listener is told of each step of the trace."""
         ...
 
+    def write_off(self) -> None:
+        """Let nothing more be spent, and book what is under way."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Worker:

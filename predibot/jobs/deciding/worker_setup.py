@@ -9,6 +9,7 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
+from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import Worker
 from predibot.jobs.deciding.quotes import QuoteBoard
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """That the work is done by processes of their own."""
+    """That the work is done by other processes, here or on a cluster."""
 
-    count: int
+    executor: ExecutorSpec
     ledger: str
     """The URL that each opens the ledger by, password and all."""
 
@@ -113,6 +114,7 @@ def agent_setup(
         deadline_seconds=settings.decision_deadline_seconds,
         clock=clock,
         store=store,
+        max_concurrency=settings.max_concurrency,
     )
     agents.check(recipe.bots)
     return agents

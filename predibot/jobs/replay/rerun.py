@@ -63,6 +63,9 @@ class _Recorded:
         """Return what the decision is made with again."""
         return self.record.set_up(context, bot.strategy, bot.terms.settings)
 
+    def write_off(self) -> None:
+        """Book nothing: nothing is spent."""
+
 
 def rerun(
     store: Store,

@@ -25,6 +25,7 @@ from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import ThreadPool
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
+from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.runs import find_run, frozen_events
 from predibot.recipe.recipe import Recipe
 
@@ -138,7 +139,8 @@ def open_worker(
     """Return what a process works with, from plain data: the same run, with ledger and venue of its own."""
     # Who starts the processes has it open: a server that is away just now comes back.
     store = closing.enter_context(Store.open(ledger, create=False, was_reached=True))
-    opened = closing.enter_context(open_venue(venue, settings, as_of=as_of, purpose="decide", clock=clock))
+    paces = SharedPaces(store=store)
+    opened = closing.enter_context(open_venue(venue, settings, as_of=as_of, purpose="decide", clock=clock, paces=paces))
     agents = agent_setup(recipe, opened=opened, settings=settings, clock=clock, store=store)
     run = store.run_read(lambda connection: find_run(connection, run_key))
     if run is None:

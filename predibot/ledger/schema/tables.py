@@ -402,6 +402,29 @@ class ReservationRow(_Amounts, table=True):
     lease_until: datetime = _instant()
 
 
+class PaceRow(Row, table=True):
+    """What all processes share of a host that bears only so much."""
+
+    __tablename__ = "paces"
+    host: str = Field(primary_key=True, sa_type=Words)
+    free_at: datetime = _instant()
+    """When its next turn is, if nothing may come before; bursts come earlier."""
+    at_once: float | None = None
+    """How many calls may be under way; None where nobody has asked yet."""
+    lowered_at: datetime | None = _instant(nullable=True)
+
+
+class PermitRow(Row, table=True):
+    """How many calls at once one process may have of that; it counts as long as the process lives."""
+
+    __tablename__ = "permits"
+    host: str = Field(primary_key=True, sa_type=Words)
+    owner: str = Field(primary_key=True, sa_type=Words)
+    held: int
+    wanted: int
+    lease_until: datetime = _instant()
+
+
 class PricePathRow(Row, table=True):
     """The prices that `track` saw of an instrument, as `points` packs them: a row each would be millions."""
 

@@ -32,6 +32,16 @@ def is_of_this_machine(owner: str) -> bool:
     return owner.partition("/")[0] == _machine()
 
 
+def is_same_kernel(owner: str) -> bool:
+    """Return whether an owner is, or was, a process of this machine or of a container on it: one file is one for both.
+
+    Where machines do not say when they were booted, their names are compared.
+    """
+    host, boot, _ = owner.partition("/")[0].split("@")
+    own_host, own_boot, _ = _machine().split("@")
+    return boot == own_boot if boot and own_boot else host == own_host
+
+
 def is_gone(owner: str) -> bool:
     """Return whether an owner is a process of this machine that runs no more.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from predibot.contracts import Bucket, Paces
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider
 
 FIRST_REST_SECONDS = 5.0
@@ -22,6 +23,8 @@ class PacedProvider:
     seconds_between: float
     monotonic: Callable[[], float]
     sleep: Callable[[float], None]
+    paces: Paces | None = None
+    """What this process shares with others; left out, it is alone."""
     longest_wait_seconds: float = 30.0
     """A turn that comes only later is a failure at once."""
     _next_at: float = 0.0
@@ -77,4 +80,10 @@ class PacedProvider:
             if turn_at - now > self.longest_wait_seconds:
                 raise SearchFailed(f"{self.name} is asked by too many at once", was_asked=False)
             self._next_at = turn_at + self.seconds_between
+        if self.paces is None or self.seconds_between <= 0.0:
             return turn_at - now
+        bucket = Bucket(1.0, 1.0 / self.seconds_between)
+        shared_seconds = self.paces.take({f"search/{self.name}": bucket}, longest_seconds=self.longest_wait_seconds)
+        if shared_seconds is None:
+            raise SearchFailed(f"{self.name} is asked by too many at once", was_asked=False)
+        return max(turn_at - now, shared_seconds)

@@ -7,7 +7,7 @@ from predibot.sandbox.server.fault import FAULT_KINDS, Fault
 
 DEFAULT_SEED = 1
 LONGEST_THINKING_SECONDS = 60.0
-_NAMES = ("seed", "events", "markets", "thinking_seconds", "fault", "times", "path", "seconds")
+_NAMES = ("seed", "events", "markets", "thinking_seconds", "port", "fault", "times", "path", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class SandboxOptions:
     fault: Fault | None = None
     thinking_seconds: float = 0.0
     """How long each forecaster takes to answer."""
+    port: int | None = None
+    """Of this machine, where a server of the same options runs already; None starts one."""
 
 
 def parse_options(text: str) -> SandboxOptions:
@@ -52,6 +54,7 @@ def parse_options(text: str) -> SandboxOptions:
         markets=_whole_number(given, "markets", least=1),
         fault=_fault(given),
         thinking_seconds=_thinking_seconds(given.get("thinking_seconds", "0")),
+        port=_whole_number(given, "port", least=1),
     )
     if options.events is not None and options.markets is not None:
         raise ValueError("give a sandbox either events or markets, not both")

@@ -34,6 +34,7 @@ def _open(asked: VenueRequest) -> OpenVenue:
             clock=asked.clock,
             call_deadline_seconds=asked.settings.call_deadline_seconds,
             list_deadline_seconds=asked.settings.list_deadline_seconds,
+            paces=asked.paces,
         )
     )
     return OpenVenue(asked.spec, venue, asked.as_of or asked.clock(), closing)

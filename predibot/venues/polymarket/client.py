@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from predibot.contracts import ResolutionPage
+from predibot.contracts import Paces, ResolutionPage
 from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
@@ -56,6 +56,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
         list_deadline_seconds: float = 60.0,
         requests_per_10_seconds: Mapping[str, float] | None = None,
         transport: httpx.BaseTransport | None = None,
+        paces: Paces | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -72,6 +73,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             requests_per_10_seconds: By address prefix; None takes the venue's
                 own limits, and none for a host on this machine.
             transport: Replaces the network in tests.
+            paces: What this process shares with others; left out, it is alone.
             monotonic: A clock in seconds that never goes back.
             sleep: Waits that many seconds.
         """
@@ -86,6 +88,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
             deadline_seconds=call_deadline_seconds,
             requests_per_10_seconds=rates if requests_per_10_seconds is None else requests_per_10_seconds,
             transport=transport,
+            paces=paces,
             now=clock,
             monotonic=monotonic,
             sleep=sleep,

@@ -9,8 +9,9 @@ from typing import ClassVar
 from predibot.contracts import Loopback, OpenVenue, VenueRequest
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
+from predibot.sandbox.server.apart import SandboxApart
 from predibot.sandbox.server.options import SandboxOptions, parse_options
-from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.server.server import SandboxServer, open_sandbox
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT, SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
 from predibot.venues.polymarket.client import Polymarket
@@ -106,9 +107,15 @@ def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | Non
         UsageError: If the options are none, or the instant is outside of the world.
     """
     check_in_sandbox(now)
-    world = sandbox_world(asked.argument) if world is None else world
+    options = sandbox_options(asked.argument)
+    server: SandboxServer | SandboxApart
+    if options.port is not None and world is None:
+        server = SandboxApart(options.port)
+    else:
+        world = sandbox_world(asked.argument) if world is None else world
+        server = open_sandbox(options, now=now, world=world)
     closing = ExitStack()
-    server = closing.enter_context(open_sandbox(sandbox_options(asked.argument), now=now, world=world))
+    closing.enter_context(server)
     venue = closing.enter_context(
         Polymarket(
             gamma_url=server.gamma_url,

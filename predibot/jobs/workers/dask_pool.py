@@ -1,0 +1,316 @@
+"""A Dask cluster that does the work that is dispatched: of this machine for one call, or one that runs elsewhere.
+
+Dask runs a task at least once: again where its worker is gone, also where only
+the connection to it is. That is no harm, because every job claims its decision
+in the ledger before anything else.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from distributed import Client, KilledWorker, LocalCluster
+from distributed import Future as DaskFuture
+
+from predibot.errors import LedgerError, LedgerUnusable, PredibotError, UsageError, words_of
+from predibot.jobs.daemon_threads import ExecutorSpec
+from predibot.jobs.deciding.activity import Activity
+from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up
+from predibot.jobs.workers.dask_worker import DecidingPlugin, Ordered, decide_there
+from predibot.jobs.workers.process_worker import Broken
+from predibot.jobs.workers.thread_pool import no_answer
+from predibot.ledger.write.process_identity import is_gone, is_of_this_machine
+from predibot.ledger.write.spending import book_reservations
+
+_log = logging.getLogger(__name__)
+
+_GRACE_SECONDS = 5.0
+"""How much later than its deadline a worker may be at giving its own work up."""
+_CONNECT_SECONDS = 15.0
+_END_SECONDS = 3.0
+"""How long is waited for workers that are to let go of everything."""
+_MOST_BROKEN = 3
+"""So often one job may meet workers that cannot reach the ledger."""
+_BROKEN_PAUSE_SECONDS = 1.0
+_ALONE_SECONDS = 10.0
+
+
+@dataclass(slots=True, eq=False)
+class _Task:
+    """A job somebody waits for."""
+
+    number: int
+    job: DecideJob
+    future: "Future[WorkResult]"
+    dask: DaskFuture | None = None
+    began: float | None = None
+    owner: str = ""
+    """Under whose name its decision was claimed last."""
+    worker: str = ""
+    """The address of the worker that has it."""
+    broken: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """A worker that the scheduler has lost, with what it had set aside."""
+
+    owner: str
+    holder: str
+    at: float
+
+
+class DaskPool:
+    """A `Pool` of the workers of a Dask cluster, which come and go as they like."""
+
+    def __init__(
+        self, ordered: Ordered, worker: Worker, executor: ExecutorSpec, environment: Mapping[str, str]
+    ) -> None:
+        """Start a cluster, or reach one.
+
+        Args:
+            ordered: What every worker is told.
+            worker: What this process records with, for one that died.
+            executor: Which cluster.
+            environment: Of workers that are started here, beside this process's own.
+
+        Raises:
+            UsageError: If no scheduler answers at the address.
+        """
+        self._worker = worker
+        self._deadline_seconds = worker.settings.decision_deadline_seconds
+        self._call = ordered.call
+        self._lock = threading.RLock()
+        self._tasks: dict[int, _Task] = {}
+        self._later: list[tuple[float, _Task]] = []
+        self._numbers = 0
+        self._owners: dict[str, tuple[str, str]] = {}
+        """By the address of a worker: the name it claims under, and the one it sets amounts aside under."""
+        self._ever: dict[str, None] = {}
+        self._left: list[_Left] = []
+        self._broken: PredibotError | None = None
+        self._closed = False
+        self._began = time.monotonic()
+        self._is_alone: bool | None = None
+        with ExitStack() as closing:
+            closing.enter_context(_silence())
+            self._client = _client(executor, worker.settings.workers, environment, closing)
+            self._client.subscribe_topic(self._call, self._heard)
+            self._client.subscribe_topic("all", self._cluster_changed)
+            self._client.register_plugin(DecidingPlugin(ordered))
+            self._closing = closing.pop_all()
+
+    def submit(self, job: DecideJob, *, after_seconds: float = 0.0) -> "Future[WorkResult]":
+        """Return the future of a job, for whichever worker the scheduler chooses."""
+        with self._lock:
+            self._numbers += 1
+            task = self._tasks[self._numbers] = _Task(self._numbers, job, Future())
+            self._hand_out(task, after_seconds)
+        return task.future
+
+    def give_up_late(self) -> "Sequence[Future[WorkResult]]":
+        """Record what no worker gave up itself, book for those that are gone, and hand out what was to wait."""
+        if self._broken is not None:
+            raise self._broken
+        if self._client.status not in ("running", "connecting"):
+            raise LedgerUnusable(
+                f"the Dask scheduler is gone ({self._client.status}). What is recorded stays; run the same command "
+                "again once it is back"
+            )
+        self._warn_where_nobody_works()
+        self._book_the_left()
+        now = time.monotonic()
+        with self._lock:
+            due = [task for at, task in self._later if at <= now]
+            self._later = [(at, task) for at, task in self._later if at > now]
+            for task in due:
+                self._hand_out(task)
+            latest = now - self._deadline_seconds - _GRACE_SECONDS
+            late = [task for task in self._tasks.values() if task.began is not None and task.began < latest]
+        for task in late:
+            self._record_lost(task, no_answer(self._deadline_seconds))
+            # A process that does not even give up its own work does no other either.
+            self._client.loop.add_callback(self._restart, task.worker)
+        return ()
+
+    def owners(self) -> Sequence[str]:
+        """Return this process and all that ever claimed for it."""
+        return (self._worker.claimant.owner, *self._ever)
+
+    def close(self) -> None:
+        """Have every worker book what is under way and give its claims back, and leave the cluster."""
+        with self._lock:
+            self._closed = True
+            waiting = [task.dask for task in self._tasks.values() if task.dask is not None]
+        with suppress(Exception):
+            if waiting:
+                self._client.cancel(waiting, asynchronous=False, force=True)
+            self._client.sync(self._client._unregister_worker_plugin, name=self._call, callback_timeout=_END_SECONDS)
+        with suppress(Exception):
+            self._closing.close()
+
+    def _hand_out(self, task: _Task, after_seconds: float = 0.0) -> None:
+        if after_seconds > 0.0:
+            self._later.append((time.monotonic() + after_seconds, task))
+            return
+        task.began, key = None, (f"{self._call}/decide", task.number, self._numbers)
+        self._numbers += 1
+        task.dask = self._client.submit(decide_there, self._call, task.number, task.job, key=key, pure=False)
+        task.dask.add_done_callback(lambda ended: self._ended(task, ended))
+
+    def _ended(self, task: _Task, ended: DaskFuture) -> None:
+        """Take how a task ended; in a thread of Dask's."""
+        if self._closed or task.number not in self._tasks:
+            return
+        error = ended.exception() if ended.status == "error" else None
+        if isinstance(error, KilledWorker):
+            self._record_lost(task, f"its worker ended, {error.allowed_failures + 1} times")
+        elif error is not None:
+            self._settle(task, PredibotError(f"the cluster could not do a job: {words_of(error)}"))
+        elif ended.status != "finished":
+            self._broken = LedgerUnusable(
+                f"the Dask scheduler let go of a job ({ended.status}). What is recorded stays; "
+                "run the same command again"
+            )
+        else:
+            self._take(task, ended.result())
+
+    def _take(self, task: _Task, answer: Any) -> None:
+        if not isinstance(answer, Broken):
+            self._settle(task, answer.error or answer.result)
+            return
+        task.broken += 1
+        if isinstance(answer.error, LedgerError) and task.broken < _MOST_BROKEN:
+            _log.warning("a worker cannot begin: %s", answer.error)
+            with self._lock:
+                self._hand_out(task, _BROKEN_PAUSE_SECONDS)
+        else:
+            self._broken = answer.error
+
+    def _settle(self, task: _Task, outcome: WorkResult | PredibotError) -> None:
+        with self._lock:
+            if self._tasks.pop(task.number, None) is None:
+                return
+        if isinstance(outcome, WorkResult):
+            task.future.set_result(outcome)
+        else:
+            task.future.set_exception(outcome)
+
+    def _record_lost(self, task: _Task, message: str) -> None:
+        seconds = 0.0 if task.began is None else time.monotonic() - task.began
+        claimant = replace(self._worker.claimant, owner=task.owner)
+        try:
+            give_up(task.job, replace(self._worker, claimant=claimant), message, seconds)
+        except PredibotError as error:
+            self._settle(task, error)
+        else:
+            self._settle(task, WorkResult(task.job, "failed", made_here=True))
+
+    def _heard(self, event: tuple[float, Any]) -> None:
+        """Take what a worker reports; in the thread of Dask's loop."""
+        message = event[1]
+        if "activity" in message:
+            self._worker.watch(Activity(**message["activity"]))
+        elif "logged" in message:
+            logging.getLogger(message["logged"]).log(message["level"], "%s", message["text"])
+        else:
+            owner, holder, address = message["owner"], message["holder"], message["worker"]
+            with self._lock:
+                self._owners[address] = owner, holder
+                self._ever[owner] = None
+                if task := self._tasks.get(message["began"]):
+                    task.began, task.owner, task.worker = time.monotonic(), owner, address
+
+    def _cluster_changed(self, event: tuple[float, Any]) -> None:
+        message = event[1]
+        if not isinstance(message, dict) or message.get("action") != "remove-worker":
+            return
+        with self._lock:
+            owner, holder = self._owners.pop(message["worker"], ("", ""))
+            if owner:
+                self._left.append(_Left(owner, holder, time.monotonic()))
+            for task in self._tasks.values():
+                if task.worker == message["worker"]:
+                    # It is handed to another, and begins anew there.
+                    task.began, task.worker = None, ""
+
+    def _book_the_left(self) -> None:
+        """Book what workers had under way that are gone, at its worst case: nobody is there to hear how it ends.
+
+        Of another machine it is not known whether one is gone, or only out of reach; by the end of a lease it has
+        ended itself, or was started anew.
+        """
+        lease_seconds = self._worker.claimant.lease / timedelta(seconds=1)
+        for each in list(self._left):
+            is_here = is_of_this_machine(each.owner)
+            if not (is_gone(each.owner) if is_here else time.monotonic() - each.at > lease_seconds):
+                continue
+            booked = partial(book_reservations, owner=each.holder)
+            try:
+                usd = self._worker.store.run_write(booked, durable=True)
+            except LedgerError as error:
+                _log.warning("could not book what a worker that ended had under way: %s", error)
+                continue
+            self._left.remove(each)
+            if usd:
+                _log.warning("a worker ended while calls were under way: $%.6f booked for them, their worst case", usd)
+
+    def _warn_where_nobody_works(self) -> None:
+        """Say once that a cluster has no worker, which some only start when there is work."""
+        if self._is_alone is None and time.monotonic() - self._began > _ALONE_SECONDS:
+            self._is_alone = not self._client.nthreads()
+            if self._is_alone:
+                _log.warning("the Dask scheduler has no worker yet; start one with `dask worker ADDRESS`")
+
+    async def _restart(self, address: str) -> None:
+        with suppress(Exception):
+            await self._client.scheduler.restart_workers(
+                workers=[address], timeout=_END_SECONDS, wait_for_workers=False, on_error="return"
+            )
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep what Dask logs to itself: what of it concerns a user is said here in our own words."""
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _client(executor: ExecutorSpec, threads: int, environment: Mapping[str, str], closing: ExitStack) -> Client:
+    """Return a connection to a cluster, which is closed at the end together with what was started for it."""
+    given: dict[str, Any] = {"set_as_default": False, "timeout": _CONNECT_SECONDS}
+    if not executor.scheduler:
+        cluster = LocalCluster(
+            n_workers=executor.count,
+            threads_per_worker=threads,
+            host="127.0.0.1",
+            dashboard_address=None,
+            # Agents mostly wait; one that is killed for the memory of all of them would be paid twice.
+            memory_limit=0,
+            silence_logs=logging.CRITICAL + 1,
+            env=dict(environment),
+        )
+        closing.callback(cluster.close, timeout=_END_SECONDS)
+        client = Client(cluster, **given)
+    else:
+        try:
+            client = Client(executor.scheduler, **given)
+        except (OSError, TimeoutError, ValueError, TypeError) as error:
+            raise UsageError(
+                f"no Dask scheduler can be reached at {executor.scheduler}: {words_of(error)}. Start one with "
+                "`dask scheduler`, or write dask:local:4"
+            ) from error
+    closing.callback(client.close, timeout=_END_SECONDS)
+    return client

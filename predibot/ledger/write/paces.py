@@ -1,0 +1,132 @@
+"""Paces: when a host may be asked again and how often at once, kept in the ledger for all its processes."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, select, update
+
+from predibot.contracts import Bucket
+from predibot.domain.clock import EPOCH
+from predibot.ledger.schema.tables import PaceRow, PermitRow
+from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.store import Store
+from predibot.ledger.write.process_identity import is_gone, is_of_this_machine, new_owner
+from predibot.net.concurrency import Limit, Share, Signal, fair_share
+
+paces, permits = table_of(PaceRow), table_of(PermitRow)
+_LEASE = timedelta(seconds=15)
+"""Of permits, which are renewed each second: how long those of another machine count after its last sign of life."""
+
+
+def _wall_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class SharedPaces:
+    """Turns at hosts that let themselves be asked only so fast, one after the other over all processes of a ledger."""
+
+    clock: Callable[[], datetime] = _wall_clock
+    store: Store | None = None
+    """None until the ledger is open: until then a process knows of nobody else."""
+
+    def take(self, buckets: Mapping[str, Bucket], *, longest_seconds: float) -> float | None:
+        """Take a turn at each of some hosts, and return in how many seconds it is; None where that is too long.
+
+        Raises:
+            LedgerUnusable: If the ledger cannot be written.
+        """
+        if self.store is None or not buckets:
+            return 0.0
+        return self.store.run_write(lambda connection: self._take(connection, buckets, longest_seconds))
+
+    def _take(self, connection: Connection, buckets: Mapping[str, Bucket], longest_seconds: float) -> float | None:
+        now, wait = self.clock(), timedelta(0)
+        next_at: dict[str, datetime] = {}
+        # In the order of hosts, as everybody locks who locks several.
+        for host, bucket in sorted(buckets.items()):
+            turn_at = max(_locked(connection, host).free_at, now)
+            burst = timedelta(seconds=(bucket.capacity - 1.0) / bucket.per_second)
+            wait = max(wait, turn_at - burst - now)
+            next_at[host] = turn_at + timedelta(seconds=1.0 / bucket.per_second)
+        if wait.total_seconds() > longest_seconds:
+            return None
+        for host, at in next_at.items():
+            connection.execute(update(paces).where(paces.c.host == host).values(free_at=at))
+        return wait.total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPermits:
+    """How many calls each process may have under way at a provider, out of one limit for all of them."""
+
+    store: Store
+    clock: Callable[[], datetime] = _wall_clock
+    owner: str = field(default_factory=new_owner)
+
+    def share(
+        self, provider: str, *, under_way: int, wanted: int, ceiling: int, signal: Signal | None, began_at: datetime
+    ) -> Share:
+        """Tell what this process has and wants, and what its provider let it know; return what it may have.
+
+        Raises:
+            LedgerUnusable: If the ledger cannot be written.
+        """
+
+        def look(connection: Connection) -> Share:
+            now = self.clock()
+            row = _locked(connection, provider)
+            limit = Limit() if row.at_once is None else Limit(row.at_once, row.lowered_at)
+            others = self._others(connection, provider, now)
+            if signal is not None:
+                everybody = under_way + sum(held for held, _ in others)
+                limit = limit.after(signal, began_at=began_at, now=now, under_way=everybody)
+            limit = replace(limit, calls=min(limit.calls, float(ceiling)))
+            values = {"at_once": limit.calls, "lowered_at": limit.lowered_at}
+            if values != {"at_once": row.at_once, "lowered_at": row.lowered_at}:
+                connection.execute(update(paces).where(paces.c.host == provider).values(values))
+            calls = math.floor(limit.calls)
+            free = calls - sum(held for held, _ in others)
+            fair = fair_share(calls, wanted, [wish for _, wish in others])
+            # What is under way cannot be called back.
+            held = max(under_way, min(fair, free), 0)
+            self._put(connection, provider, held, wanted, now)
+            return Share(limit.calls, held)
+
+        return self.store.run_write(look)
+
+    def _others(self, connection: Connection, provider: str, now: datetime) -> list[tuple[int, int]]:
+        """Return what the other processes hold and want; what those had that are gone is free."""
+        rows = connection.execute(
+            select(permits.c.owner, permits.c.held, permits.c.wanted, permits.c.lease_until).where(
+                permits.c.host == provider, permits.c.owner != self.owner
+            )
+        ).all()
+        gone = {
+            row.owner
+            for row in rows
+            if row.lease_until <= now or (is_of_this_machine(row.owner) and is_gone(row.owner))
+        }
+        if gone:
+            connection.execute(delete(permits).where(permits.c.host == provider, permits.c.owner.in_(gone)))
+        return [(row.held, row.wanted) for row in rows if row.owner not in gone]
+
+    def _put(self, connection: Connection, provider: str, held: int, wanted: int, now: datetime) -> None:
+        mine = (permits.c.host == provider, permits.c.owner == self.owner)
+        if not held and not wanted:
+            connection.execute(delete(permits).where(*mine))
+            return
+        values = {"held": held, "wanted": wanted, "lease_until": now + _LEASE}
+        if not insert_new(connection, PermitRow, [{"host": provider, "owner": self.owner, **values}]):
+            connection.execute(update(permits).where(*mine).values(values))
+
+
+def _locked(connection: Connection, host: str) -> Row[Any]:
+    """Return the row of a host; nobody else can change it until the transaction ends."""
+    insert_new(connection, PaceRow, [{"host": host, "free_at": EPOCH, "at_once": None, "lowered_at": None}])
+    # SQLite lets one transaction write at a time anyway; PostgreSQL is told which row.
+    query = select(paces).where(paces.c.host == host).with_for_update()
+    return connection.execute(query).one()

@@ -1,0 +1,282 @@
+"""Clusters that decide: whatever becomes of a worker, each decision is made once, and nothing secret is on the wire."""
+
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+
+import psutil
+import pytest
+from sqlalchemy import text
+
+from predibot.ledger.store import Store
+from predibot.ledger.write.process_identity import is_same_kernel, new_owner
+from tests.agents.chat_server import Said, chat_server, completion, error, hang
+from tests.jobs.program import SLOW, Program, document_of, wait_until
+from tests.jobs.test_killed import claimed, outcomes
+from tests.jobs.tiny import canonical_at
+from tests.jobs.workers.test_process_spending import KNOWN_USD, WORST_USD, asks, booked, endless, said, workers_of
+from tests.jobs.workers.test_processes import HANGS
+from tests.ledger.databases import Postgres
+
+__all__ = ["endless"]
+
+pytest.importorskip("distributed")
+
+LOCAL = ("--executor", "dask:local:2")
+EVENTS = 3
+
+
+@dataclass
+class Cluster:
+    """A scheduler and workers, each a process of its own as an operator starts them."""
+
+    program: Program
+    scheduler: str = ""
+    workers: "list[subprocess.Popen[str]]" = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Start the scheduler."""
+        quiet = ("--host", "127.0.0.1", "--no-dashboard", "--no-show")
+        process = self.program.run("distributed.cli.dask_scheduler", "--port", "0", *quiet)
+        self.scheduler = words_after(process, "Scheduler at:").removeprefix("tcp://")
+
+    def worker(self, *, threads: int = 2) -> "subprocess.Popen[str]":
+        """Start a worker, and wait until the scheduler knows it."""
+        quiet = ("--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--nthreads", str(threads))
+        process = self.program.run("distributed.cli.dask_worker", f"tcp://{self.scheduler}", *quiet)
+        words_after(process, "Registered to:")
+        self.workers.append(process)
+        return process
+
+    @property
+    def executor(self) -> tuple[str, str]:
+        """Return what decides on it."""
+        return "--executor", f"dask:tcp://{self.scheduler}"
+
+
+def words_after(process: "subprocess.Popen[str]", words: str) -> str:
+    """Return what follows some words on the error output of a process, all of which is read from then on."""
+    assert process.stderr is not None
+    found = next((line.partition(words)[2].strip() for line in process.stderr if words in line), None)
+    assert found is not None, f"it ended and never said {words!r}"
+    threading.Thread(target=lambda: [None for _ in process.stderr or ()], daemon=True).start()
+    return found
+
+
+@pytest.fixture
+def cluster(program: Program) -> Cluster:
+    """Return a cluster of the program's folder, without workers yet."""
+    return Cluster(program)
+
+
+def many_bots(program: Program, count: int) -> str:
+    """Write a recipe of bots that take their time, and return its name."""
+    bots = "".join(f'[[bots]]\nname = "slow_{number}"\nstrategy = "slow"\n' for number in range(count))
+    (program.folder / "many.toml").write_text(f'game = "dollar_per_event"\nvenue = "polymarket"\nevery = "1d"\n{bots}')
+    return "many.toml"
+
+
+def test_a_cluster_of_this_machine_comes_to_the_ledger_of_threads(program: Program) -> None:
+    threads, cluster = (f"sqlite:///{program.folder}/{name}.db" for name in ("threads", "cluster"))
+    document_of(program.decide("--bots", "slow,random_bet", ledger=threads))
+    document_of(program.decide("--bots", "slow,random_bet", *LOCAL, ledger="sqlite:///cluster.db"))
+    assert canonical_at(cluster) == canonical_at(threads)
+    assert outcomes(cluster) == ["recorded"] * 6
+
+
+def test_each_of_a_hundred_decisions_is_made_once_where_one_of_two_workers_is_killed(cluster: Cluster) -> None:
+    program = cluster.program
+    cluster.worker()
+    killed = cluster.worker()
+    recipe = many_bots(program, 34)
+    process = program.decide(recipe, *cluster.executor)
+    wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 10)
+    killed.kill()
+    document = document_of(process)
+    assert len(document["decisions"]) == 34 * EVENTS
+    assert of_ledger(program, "SELECT count(*) FROM decisions WHERE status = 'recorded'") == 34 * EVENTS
+    assert set(outcomes(program.ledger)) <= {"recorded", "lost"}
+    assert outcomes(program.ledger).count("recorded") == 34 * EVENTS
+    document_of(program.decide(recipe, ledger="sqlite:///threads.db"))
+    assert canonical_at(program.ledger) == canonical_at(f"sqlite:///{program.folder}/threads.db")
+
+
+def of_ledger(program: Program, statement: str) -> int:
+    """Return a number that a program's ledger gives, zero while there is none."""
+    if not (program.folder / "ledger.db").exists():
+        return 0
+    with suppress(Exception), Store.open_to_read(program.ledger) as store, store.read() as connection:
+        return int(connection.execute(text(statement)).scalar_one())
+    return 0
+
+
+def test_a_worker_that_comes_later_helps_and_one_that_left_is_not_missed(cluster: Cluster) -> None:
+    process = cluster.program.decide("--bots", "slow,random_bet", *cluster.executor)
+    said(process, "has no worker yet")
+    cluster.worker()
+    assert document_of(process)["totals"]["recorded"] == 2 * EVENTS
+
+
+def test_a_thread_that_hangs_on_a_worker_is_left_behind(program: Program) -> None:
+    program.settings = {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
+    program.strategy("hangs", HANGS.format("time.sleep(600)").replace("Slow", "Hangs"))
+    document = document_of(program.decide("--bots", "hangs,market_price", *LOCAL), code=3)
+    assert document["totals"]["failed"] == document["totals"]["recorded"] == EVENTS
+    assert "gave no answer within 3 s" in str(document["decisions"])
+
+
+def test_a_decision_that_kills_every_worker_fails_and_nothing_else_does(program: Program) -> None:
+    program.strategy("dies", HANGS.format("os._exit(7)").replace("Slow", "Dies"))
+    document = document_of(program.decide("--bots", "dies,market_price", "--events", "1", *LOCAL), code=3)
+    assert {(each["bot"], each["status"]) for each in document["decisions"]} == {
+        ("dies", "failed"),
+        ("market_price", "recorded"),
+    }
+    assert "its worker ended, 4 times" in str(document["decisions"])
+
+
+def test_ctrl_c_leaves_no_worker_and_no_claim_behind(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
+    process = program.decide("--bots", "market_price,slow", *LOCAL)
+    decided = "SELECT count(*) FROM decisions"
+    wait_until(lambda: claimed(program) == EVENTS and of_ledger(program, decided) == EVENTS)
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert claimed(program) == 0
+    assert not psutil.wait_procs(children, timeout=10)[1]
+
+
+def test_workers_of_a_call_that_was_killed_end_with_it_and_their_claims_are_free(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
+    process = program.decide("--bots", "slow", *LOCAL)
+    wait_until(lambda: claimed(program) == EVENTS)
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not psutil.wait_procs(children, timeout=10)[1]
+    program.strategy("slow", SLOW)
+    assert document_of(program.decide("--bots", "slow"))["totals"]["recorded"] == EVENTS
+
+
+def test_who_is_interrupted_takes_back_what_a_cluster_has_under_way(cluster: Cluster) -> None:
+    program = cluster.program
+    program.strategy("slow", SLOW.replace("0.04", "600.0"))
+    worker = cluster.worker(threads=EVENTS)
+    process = program.decide("--bots", "slow", *cluster.executor)
+    wait_until(lambda: claimed(program) == EVENTS)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert claimed(program) == 0
+    assert worker.poll() is None
+
+
+def test_a_worker_that_is_killed_is_booked_for_and_its_decision_costs_nobody_knows_what(endless: Program) -> None:
+    with chat_server(completion(), Said(act=hang), error(401)) as server:
+        process = endless.decide(asks(endless, server), "--events", "1", "--executor", "dask:local:1")
+        wait_until(lambda: len(server.asked) == 2)
+        for worker in workers_of(process.pid):
+            worker.kill()
+        document_of(process, code=4)
+        assert len(server.asked) == 3
+    spent_usd, reserved, rows = booked(endless)
+    assert (spent_usd, reserved) == (pytest.approx(KNOWN_USD + WORST_USD), 0)
+    assert rows == [("failed", None, 0.0)]
+
+
+@contextmanager
+def overheard(address: str) -> Iterator[tuple[str, bytearray]]:
+    """Stand between a client and the server at an address; yield one's own, and every byte that came by."""
+    host, _, port = address.partition(":")
+    heard = bytearray()
+
+    def carry(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                heard.extend(data)
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+    def serve(listening: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                caller, _ = listening.accept()
+                server = socket.create_connection((host, int(port)))
+                pairs: tuple[tuple[socket.socket, socket.socket], ...] = ((caller, server), (server, caller))
+                for pair in pairs:
+                    threading.Thread(target=carry, args=pair, daemon=True).start()
+
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        threading.Thread(target=serve, args=(listening,), daemon=True).start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}", heard
+
+
+def test_neither_a_key_nor_the_ledgers_password_travels_to_the_scheduler(program: Program, postgres: Postgres) -> None:
+    # The server asks nobody for a password, so that any will do.
+    address = postgres.fresh().replace("postgresql://postgres:", "postgresql://postgres:")
+    program.settings = {
+        "PREDIBOT_WORKERS": "2",
+        "ACME_API_KEY": "sk-planted-key",
+        "DASK_DISTRIBUTED__COMM__COMPRESSION": "False",
+    }
+    cluster = Cluster(program)
+    cluster.worker()
+    with_password = f"{address}{'&' if '?' in address else '?'}password=planted-password"
+    with overheard(cluster.scheduler) as (between, heard):
+        executor = ("--executor", f"dask:tcp://{between}")
+        document = document_of(program.decide("--bots", "slow", *executor, ledger=with_password))
+    assert document["totals"]["recorded"] == EVENTS
+    assert b"slow" in heard
+    assert b"planted" not in heard
+
+
+def test_a_scheduler_that_does_not_answer_is_told(program: Program) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as nobody:
+        port = nobody.getsockname()[1]
+    document = document_of(program.decide("--bots", "slow", "--executor", f"dask:tcp://127.0.0.1:{port}"), code=1)
+    assert "no Dask scheduler can be reached" in document["error"]["message"]
+
+
+def test_a_scheduler_that_goes_away_ends_the_call_and_the_next_one_goes_on(program: Program) -> None:
+    program.strategy("slow", SLOW.replace("0.04", "1.0"))
+    cluster = Cluster(program)
+    cluster.worker(threads=1)
+    scheduler = program._started[0]
+    process = program.decide("--bots", "slow", *cluster.executor)
+    wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 1)
+    scheduler.kill()
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "scheduler" in out
+    assert document_of(program.decide("--bots", "slow"))["totals"]["skipped"] >= 1
+
+
+def test_a_worker_with_another_version_of_a_strategy_is_refused(cluster: Cluster) -> None:
+    program = cluster.program
+    other = program.folder / "other"
+    other.mkdir()
+    (other / "slow.py").write_text(SLOW.replace("0.04", "0.05"), encoding="utf-8")
+    settings, program.settings = program.settings, {**program.settings, "PREDIBOT_STRATEGIES": str(other)}
+    cluster.worker()
+    program.settings = settings
+    document = document_of(program.decide("--bots", "slow", *cluster.executor), code=1)
+    assert "strategy 'slow' of bot 'slow' is another on worker" in document["error"]["message"]
+
+
+def test_another_machine_is_told_from_a_container_of_this_one() -> None:
+    host, boot, space = new_owner().partition("/")[0].split("@")
+    if not boot:
+        pytest.skip("this machine does not say when it was booted")
+    assert is_same_kernel(f"elsewhere@{boot}@{space}x/1/2.0/3")
+    assert not is_same_kernel(f"{host}@0{boot}@{space}/1/2.0/3")
+
+
+def test_without_the_extra_the_message_names_it(program: Program) -> None:
+    (program.folder / "distributed.py").write_text('raise ModuleNotFoundError("none here", name="distributed")')
+    document = document_of(program.decide("--bots", "slow", *LOCAL), code=1)
+    assert "pip install 'predibot[distributed]'" in document["error"]["message"]

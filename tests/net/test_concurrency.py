@@ -1,0 +1,118 @@
+"""Concurrency: grows while a provider bears it, shrinks when it refuses or slows down, and is shared fairly."""
+
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.net.concurrency import FIRST_LIMIT, HOLD, Gate, Gates, Limit, OwnPermits, Window, fair_share
+from predibot.net.failures import TryAgain
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+def test_a_limit_doubles_until_it_is_lowered_then_holds_and_grows_by_a_tenth() -> None:
+    grown = Limit(10.0).after("grow", began_at=NOW, now=NOW, under_way=10)
+    assert grown == Limit(20.0)
+    lowered = grown.after("refused", began_at=NOW, now=NOW + SECOND, under_way=20)
+    assert lowered == Limit(14.0, NOW + SECOND)
+    held = lowered.after("grow", began_at=NOW, now=NOW + 2 * SECOND, under_way=14)
+    assert held == lowered
+    later = NOW + SECOND + HOLD
+    assert lowered.after("grow", began_at=NOW, now=later, under_way=14).calls == pytest.approx(15.4)
+
+
+def test_a_burst_of_refusals_lowers_a_limit_once() -> None:
+    limit = Limit(20.0)
+    for number in range(20):
+        limit = limit.after("refused", began_at=NOW, now=NOW + number * SECOND, under_way=20)
+    assert limit == Limit(14.0, NOW)
+
+
+def test_what_was_refused_is_what_was_under_way_and_not_what_might_have_been() -> None:
+    assert Limit(64.0).after("refused", began_at=NOW, now=NOW, under_way=10).calls == 7.0
+    assert Limit(1.0).after("refused", began_at=NOW, now=NOW, under_way=1).calls == 1.0
+
+
+def test_late_answers_lower_a_limit_a_little_and_not_below_four() -> None:
+    assert Limit(20.0).after("slow", began_at=NOW, now=NOW, under_way=20).calls == 18.0
+    assert Limit(4.2).after("slow", began_at=NOW, now=NOW, under_way=4).calls == 4.0
+    assert Limit(2.0).after("slow", began_at=NOW, now=NOW, under_way=2).calls == 2.0
+
+
+def rounds(*seconds: float, is_full: bool = True) -> list[str | None]:
+    """Return what rounds of ten equal calls say."""
+    window = Window()
+    said = []
+    for each in seconds:
+        said += [[window.add(each, is_full=is_full, limit=10) for _ in range(10)][-1]]
+    return said
+
+
+def test_rounds_that_were_full_and_not_late_say_grow_and_late_ones_slow() -> None:
+    assert rounds(1.0, 1.5, 0.5, 1.2) == ["grow", "grow", "grow", "slow"]
+    assert rounds(1.0, 1.0, is_full=False) == [None, None]
+
+
+@given(st.integers(0, 50), st.lists(st.integers(0, 30), min_size=1, max_size=6))
+def test_fair_shares_are_never_more_than_there_is_nor_than_is_wanted(calls: int, wishes: list[int]) -> None:
+    shares = [fair_share(calls, wish, wishes[:number] + wishes[number + 1 :]) for number, wish in enumerate(wishes)]
+    # Who asks at the odd one first gets it, and the rest is what the others leave.
+    assert sum(shares) <= calls + len(wishes)
+    assert all(share <= wish for share, wish in zip(shares, wishes, strict=True))
+    if sum(wishes) <= calls:
+        assert shares == wishes
+
+
+def test_a_gate_lets_so_many_through_as_its_ceiling_says() -> None:
+    gate, most, under_way = Gate("acme", 3, OwnPermits()), [0], [0]
+    lock = threading.Lock()
+
+    def call() -> None:
+        with gate.passed(time.monotonic() + 60.0):
+            with lock:
+                under_way[0] += 1
+                most[0] = max(most[0], under_way[0])
+            threading.Event().wait(0.01)
+            with lock:
+                under_way[0] -= 1
+
+    threads = [threading.Thread(target=call) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 1 <= most[0] <= 3
+
+
+def test_whose_turn_does_not_come_in_time_is_told_and_nothing_is_sent() -> None:
+    gate = Gate("acme", 1, OwnPermits())
+    with (
+        gate.passed(time.monotonic() + 60.0),
+        pytest.raises(TryAgain, match="no turn came in time") as caught,
+        gate.passed(time.monotonic()),
+    ):
+        pytest.fail("it was let through")
+    assert caught.value.tries == 1 and not caught.value.ill
+
+
+def test_a_provider_that_refuses_is_asked_by_fewer() -> None:
+    permits = OwnPermits()
+    gate = Gate("acme", 256, permits)
+    seen = [FIRST_LIMIT]
+    for _ in range(3):
+        with pytest.raises(TryAgain), gate.passed(time.monotonic() + 60.0):
+            raise TryAgain("429", ill=False, too_many=True)
+        seen.append(permits.limits["acme"].calls)
+    assert seen[1] == 1.0
+    assert all(later <= earlier for earlier, later in pairwise(seen))
+
+
+def test_without_a_ceiling_nobody_waits() -> None:
+    with Gates().passed("acme", 0.0), Gates().passed("acme", 0.0):
+        pass
