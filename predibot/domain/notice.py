@@ -1,0 +1,196 @@
+"""Notices: what an operator is told of runs nobody watches, in our own words, counts and the names of a recipe."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from predibot.domain.clock import format_instant
+from predibot.domain.decision import Status
+from predibot.domain.untrusted_text import one_line
+
+NoticeKind = Literal["failure", "missed", "budget", "drift", "summary"]
+NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
+MAX_TITLE_CHARACTERS = 150
+MAX_LINES = 25
+MAX_LINE_CHARACTERS = 200
+_MAX_NAME_CHARACTERS = 60
+_IN_NAMES = frozenset(" -_.:/+=#(),")
+"""Of what is no letter and no digit; the rest calls a channel together, names a person or makes a link somewhere."""
+_MOST_NAMED = 5
+_REASONS: Mapping[str, str] = {
+    "BudgetSpent": "a budget is spent",
+    "LedgerUnusable": "the ledger cannot be opened, read or written",
+    "MarketClosed": "a market closed meanwhile",
+    "ModelRefused": "a model's provider refuses the request, as with a wrong key",
+    "ModelUnavailable": "a model's provider did not answer in time",
+    "PluginError": "a plug-in does not load, or refuses its arguments",
+    "RecipeError": "the recipe cannot be read",
+    "RunConflict": "the stored run of the slot was made with other settings",
+    "UsageError": "what was asked for cannot be done",
+    "VenueChanged": "the venue answers in a way this predibot does not understand",
+    "VenueMissing": "what the venue is kept in is not there",
+    "VenueUnavailable": "the venue did not answer in time",
+}
+"""What each kind of error comes to; its own message may quote a page, a model or a key, and is told to nobody."""
+
+
+def named(name: str) -> str:
+    """Return a name out of a recipe as any chat, mail or screen may show it.
+
+    Examples:
+        >>> named("<!channel> @here [x](http://a.b)"), named("agent/gpt-5 (slow)")
+        ('?!channel? ?here ?x?(http:/?a.b)', 'agent/gpt-5 (slow)')
+    """
+    harmless = "".join(_harmless(character) for character in one_line(name).replace("//", "/?"))
+    return harmless if len(harmless) <= _MAX_NAME_CHARACTERS else f"{harmless[: _MAX_NAME_CHARACTERS - 1]}…"
+
+
+def _harmless(character: str) -> str:
+    return character if character.isalnum() or character in _IN_NAMES else "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message to the operator, short enough for every channel."""
+
+    kind: NoticeKind | None
+    """None is told whatever the operator wants to hear of."""
+    title: str
+    lines: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
+    """Lines whose columns stand below each other."""
+    about: str = ""
+    """The trouble it is about, which is told once until it is over; empty for none."""
+    is_over: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what a header of a mail could not hold.
+
+        Raises:
+            ValueError: If the title is empty, longer than a line, or several.
+        """
+        if not 0 < len(self.title) <= MAX_TITLE_CHARACTERS or not self.title.isprintable():
+            raise ValueError(f"a title is one line of at most {MAX_TITLE_CHARACTERS} characters, not {self.title!r}")
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        """Return its lines and its table, bounded."""
+        lines = [_cut(line) for line in (*self.lines, *self.table)]
+        more = len(lines) - MAX_LINES
+        return tuple(lines) if more <= 0 else (*lines[: MAX_LINES - 1], f"... and {more + 1} more lines")
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MAX_LINE_CHARACTERS else f"{line[: MAX_LINE_CHARACTERS - 1]}…"
+
+
+def notice_of_slot(
+    recipe: str,
+    slot_at: datetime,
+    *,
+    is_good: bool,
+    error_kind: str = "",
+    statuses: Mapping[Status, int] | None = None,
+    undecided: int = 0,
+    next_try_at: datetime | None = None,
+) -> Notice:
+    """Return how a slot ended: a failure, or the end of the one before.
+
+    Args:
+        recipe: Whose slot it is.
+        slot_at: The instant that its schedule names.
+        is_good: Whether all of it is done.
+        error_kind: The class of the error that ended it; empty where none did.
+        statuses: How many decisions ended how; None where none was made.
+        undecided: How many decisions another process is at.
+        next_try_at: When what failed is tried again; None for never.
+    """
+    at, about = format_instant(slot_at), f"slot of {recipe}"
+    counts = dict(statuses or {})
+    said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count)
+    decisions = (f"Decisions: {said}.",) if said else ()
+    if is_good:
+        title = f"predibot: {named(recipe)} is well again, slot {at}"
+        return Notice("failure", title, decisions, about=about, is_over=True)
+    what = "failed in part" if counts.get("recorded") else "failed"
+    why = "" if not error_kind else f"Why: {_REASONS.get(error_kind, 'an error of a kind that is not listed here')}."
+    at_work = f"{undecided} decisions are under way in another process." if undecided else ""
+    again = f"It is tried again at {format_instant(next_try_at)}." if next_try_at else "It is not tried again."
+    lines = (why, *decisions, at_work, again, "`predibot schedule status` says more.")
+    kind: NoticeKind = "drift" if error_kind == "VenueChanged" else "failure"
+    return Notice(kind, f"predibot: {named(recipe)} {what}, slot {at}", tuple(filter(None, lines)), about=about)
+
+
+def notice_of_missed(recipe: str, slots: Sequence[datetime], *, window: str) -> Notice:
+    """Return that slots were missed, each of which is told once by whoever writes their rows."""
+    first, more = [format_instant(slot) for slot in slots[:_MOST_NAMED]], len(slots) - _MOST_NAMED
+    names = ", ".join(first) + (f" and {more} more, the last {format_instant(slots[-1])}" if more > 0 else "")
+    what = "a slot" if len(slots) == 1 else f"{len(slots)} slots"
+    lines = (f"Nothing ran within {window} after: {names}.", "No decision is made for them any more.")
+    return Notice("missed", f"predibot: {named(recipe)} missed {what}", lines)
+
+
+def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
+    """Return that a recipe cannot be read any more, or can again."""
+    about = f"file of {recipe}"
+    if is_good:
+        return Notice("failure", f"predibot: {named(recipe)} can be read again", about=about, is_over=True)
+    lines = ("It goes on as it was read last.", "`predibot schedule status` says what is wrong with it.")
+    return Notice("failure", f"predibot: {named(recipe)} cannot be read as it is now", lines, about=about)
+
+
+def notice_of_tracking(recipe: str, *, failures: int, error_kind: str = "") -> Notice:
+    """Return that new prices could not be stored, or could again.
+
+    Args:
+        recipe: Whose markets are followed.
+        failures: How many histories or resolutions could not be read; 0 for none.
+        error_kind: The class of the error that ended it; empty where none did.
+    """
+    about = f"prices of {recipe}"
+    if not failures and not error_kind:
+        return Notice("failure", f"predibot: prices of {named(recipe)} arrive again", about=about, is_over=True)
+    count = (f"{failures} could not be read; the rest is stored.",) if failures else ()
+    why = (f"Why: {_REASONS.get(error_kind, 'an error of a kind that is not listed here')}.",) if error_kind else ()
+    kind: NoticeKind = "drift" if error_kind == "VenueChanged" else "failure"
+    return Notice(kind, f"predibot: prices of {named(recipe)} do not all arrive", (*why, *count), about=about)
+
+
+def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
+    """Return that a venue's answers are not all understood any more, or are again.
+
+    Args:
+        recipe: Whose venue it is.
+        doubts: What is missing from how many, in our words; none where all is well.
+    """
+    about = f"venue of {recipe}"
+    if not doubts:
+        title = f"predibot: the venue of {named(recipe)} is understood again"
+        return Notice("drift", title, about=about, is_over=True)
+    lines = (*(f"{doubt}." for doubt in doubts), "Look whether there is a newer predibot.")
+    return Notice("drift", f"predibot: the venue of {named(recipe)} changes", lines, about=about)
+
+
+def notice_of_budget(recipe: str, account: str, what: str, *, spent: str, limit: str, share: float) -> Notice:
+    """Return that a limit is nearly reached.
+
+    Args:
+        recipe: Whose limit it is.
+        account: Whose spending, such as `the day 2026-03-01`.
+        what: What is limited, such as `usd`.
+        spent: So much of it is spent.
+        limit: Of so much.
+        share: The part of it that is spent, 1 for all.
+    """
+    lines = (
+        f"{spent} of {limit} {what} are spent.",
+        "At the limit agents hand in what they have, or abstain, until it is raised or the next one begins.",
+    )
+    title = f"predibot: {named(recipe)} has spent {share:.0%} of its limit on {account}"
+    return Notice("budget", title, lines, about=f"budget {account} of {recipe}: {what}")
+
+
+def notice_of_test(now: datetime) -> Notice:
+    """Return what tries a channel."""
+    return Notice(None, "predibot: a test", (f"Sent at {format_instant(now.replace(microsecond=0))}.",))
