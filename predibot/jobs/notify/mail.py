@@ -3,6 +3,7 @@
 import smtplib
 import socket
 import ssl
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from predibot.config import MailSecurity
 from predibot.domain.notice import Notice
 from predibot.jobs.notify.channel import SECONDS, Undelivered
 from predibot.net.deadline import GRACE_SECONDS, in_time
-from predibot.net.failures import AnswerLate, TryAgain
+from predibot.net.failures import AnswerLost, TryAgain
 
 _OUR_NAME = "[127.0.0.1]"
 """Said to the server; the name of this machine is nobody's to know, and looking it up may hang."""
@@ -49,13 +50,25 @@ class Mail:
             TryAgain: If another try may help.
             Undelivered: If none would.
         """
-        connection = _opened(self.security, self.seconds)
-        message = self._message(notice)
+        connection, message, is_begun = self._connection(), self._message(notice), threading.Event()
+        late = f"not done in {self.seconds:.3g} s"
         try:
-            in_time(lambda: self._deliver(connection, message), self.seconds + GRACE_SECONDS)
+            in_time(lambda: self._deliver(connection, message, is_begun), self.seconds + GRACE_SECONDS)
         except TimeoutError:
             _cut(connection)
-            raise AnswerLate(f"not done in {self.seconds:.3g} s") from None
+            raise _lost(late, is_begun) from None
+
+    def _connection(self) -> smtplib.SMTP:
+        """Return a connection that is not made yet, so that whoever gives it up can cut it."""
+        if self.security == "tls":
+            connection: smtplib.SMTP = smtplib.SMTP_SSL(
+                local_hostname=_OUR_NAME, timeout=self.seconds, context=create_ssl_context()
+            )
+        else:
+            connection = smtplib.SMTP(local_hostname=_OUR_NAME, timeout=self.seconds)
+        # Whose certificate it has to be; without this line only a constructor that connects sets it.
+        connection._host = self.host  # type: ignore[attr-defined]
+        return connection
 
     def _message(self, notice: Notice) -> EmailMessage:
         message = EmailMessage()
@@ -69,28 +82,18 @@ class Mail:
         message.set_content("\n".join(notice.body) + "\n")
         return message
 
-    def _deliver(self, connection: smtplib.SMTP, message: EmailMessage) -> None:
-        with _translated(), connection:
+    def _deliver(self, connection: smtplib.SMTP, message: EmailMessage, is_begun: threading.Event) -> None:
+        with _translated(is_begun), connection:
             connection.connect(self.host, self.port)
             if self.security == "starttls":
                 connection.starttls(context=create_ssl_context())
             if self.user is not None and self.password is not None:
                 connection.login(self.user, self.password)
+            is_begun.set()
             refused = connection.send_message(message)
         if refused:
             said = f"the server refused {len(refused)} of {len(self.to)} addresses, and took the others"
             raise Undelivered(said)
-
-
-def _opened(security: MailSecurity, seconds: float) -> smtplib.SMTP:
-    """Return a connection that is not made yet, so that whoever gives it up can cut it."""
-    if security == "tls":
-        connection: smtplib.SMTP = smtplib.SMTP_SSL(
-            local_hostname=_OUR_NAME, timeout=seconds, context=create_ssl_context()
-        )
-    else:
-        connection = smtplib.SMTP(local_hostname=_OUR_NAME, timeout=seconds)
-    return connection
 
 
 def _cut(connection: smtplib.SMTP) -> None:
@@ -100,8 +103,13 @@ def _cut(connection: smtplib.SMTP) -> None:
             connection.sock.shutdown(socket.SHUT_RDWR)
 
 
+def _lost(said: str, is_begun: threading.Event) -> TryAgain:
+    """Return a failure that another try may help; where the mail was under way it may have arrived."""
+    return AnswerLost(said) if is_begun.is_set() else TryAgain(said)
+
+
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated(is_begun: threading.Event) -> Iterator[None]:
     """Say in our words what went wrong; what the server said may quote what it was sent."""
     try:
         yield
@@ -114,18 +122,16 @@ def _translated() -> Iterator[None]:
         raise _by_code(min(codes, default=500), "the server refused all addresses") from None
     except smtplib.SMTPResponseException as error:
         raise _by_code(error.smtp_code, "the server refused the mail") from None
-    except smtplib.SMTPException:
-        raise TryAgain("the connection broke off") from None
     except ssl.SSLCertVerificationError:
         raise Undelivered("the server's certificate is not to be trusted; see host, or SSL_CERT_FILE") from None
     except ssl.SSLError:
         raise Undelivered("the server does not speak TLS there; see port and security") from None
-    except TimeoutError:
-        raise AnswerLate("no answer in time") from None
     except socket.gaierror:
         raise TryAgain("no such host is known") from None
-    except OSError:
-        raise TryAgain("no connection") from None
+    except TimeoutError:
+        raise _lost("no answer in time", is_begun) from None
+    except (OSError, smtplib.SMTPException):
+        raise _lost("no connection, or it broke off", is_begun) from None
 
 
 def _by_code(code: int, said: str) -> Exception:

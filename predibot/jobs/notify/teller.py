@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from time import monotonic
@@ -91,7 +91,7 @@ class Teller:
 
     def tell(self, *notices: Notice) -> None:
         """Tell what is new: a trouble that was told before only once it is over."""
-        new = [notice for notice in notices if self._is_new(notice)]
+        new = [self._without_secrets(notice) for notice in notices if self._is_new(notice)]
         now = self._clock()
         for line in self._lines:
             line.waiting += [(notice, now) for notice in new if notice.kind is None or notice.kind in self._wanted]
@@ -120,6 +120,11 @@ class Teller:
         elif failure is None and self._ping_is_down:
             _log.warning("%s: pinged again", self._ping.name)
         self._ping_is_down = failure is not None
+
+    def _without_secrets(self, notice: Notice) -> Notice:
+        """Return a notice as it may leave this machine: a name in it may be a key, by a mistake of whoever wrote it."""
+        lines, table = tuple(map(self._hidden, notice.lines)), tuple(map(self._hidden, notice.table))
+        return replace(notice, title=self._hidden(notice.title), lines=lines, table=table)
 
     def _is_new(self, notice: Notice) -> bool:
         if not notice.about:
