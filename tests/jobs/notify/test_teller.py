@@ -38,7 +38,7 @@ def to(url: str, seconds: float = 10.0) -> Webhook:
     return Webhook(SecretAddress("PREDIBOT_WEBHOOK", url, seconds))
 
 
-def teller(*channels: Channel, clock: Callable[[], datetime] = Clock(), ping: Ping | None = None) -> Teller:
+def teller(*channels: Channel, clock: Callable[[], datetime] = lambda: NOON, ping: Ping | None = None) -> Teller:
     policy = RetryPolicy(tries=3, lost_tries=1, sleep=lambda _: None, rng=random.Random(0))
     return Teller(channels, clock=clock, hidden=lambda text: text, ping=ping, policy=policy)
 

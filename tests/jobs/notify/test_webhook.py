@@ -50,9 +50,9 @@ def test_a_server_in_trouble_is_asked_again_by_who_has_time(status: int) -> None
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_is_not_followed(status: int) -> None:
-    with web() as other, web((status, {"Location": other.url})) as chat:
-        with pytest.raises(Undelivered, match=f"it answered {status}; redirects are not followed"):
-            webhook(chat.url).send(NOTICE)
+    refused = pytest.raises(Undelivered, match=f"it answered {status}; redirects are not followed")
+    with web() as other, web((status, {"Location": other.url})) as chat, refused:
+        webhook(chat.url).send(NOTICE)
     assert other.asked == []
 
 
@@ -79,7 +79,7 @@ def test_a_server_that_hangs_or_drips_is_left_after_its_time() -> None:
 
 
 def test_nobody_listening_is_no_connection() -> None:
-    with pytest.raises(TryAgain, match="^no connection$") as failed:
+    with pytest.raises(TryAgain, match=r"^no connection$") as failed:
         webhook(f"http://127.0.0.1:{refusing()}{BEHIND}").send(NOTICE)
     assert not isinstance(failed.value, AnswerLost)
 
