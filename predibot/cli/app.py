@@ -25,6 +25,7 @@ from predibot.cli import (
     replay,
     report,
     runs,
+    schedule,
     score,
     select,
     trace,
@@ -90,7 +91,13 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
 )
 for function, kind, words in _COMMANDS:
     app.command(function.__name__, cls=kind, help=words)(function)
-for name, group in (("runs", runs.GROUP), ("import", imports.GROUP), ("ledger", ledger.GROUP)):
+_GROUPS = (
+    ("runs", runs.GROUP),
+    ("schedule", schedule.GROUP),
+    ("import", imports.GROUP),
+    ("ledger", ledger.GROUP),
+)
+for name, group in _GROUPS:
     app.add_typer(group, name=name)
 
 

@@ -29,7 +29,7 @@ from predibot.ledger.read.packed_runs import pack_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
-from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots
+from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots, late_in_runs
 from predibot.recipe.recipe import BotSpec
 
 if TYPE_CHECKING:
@@ -157,7 +157,9 @@ def decide(
         _pack(store, run.stored.id)
     taken_over = f"{undecided} decisions are under way in another process; run the same command again"
     too_late = f"decisions that missed their turn, as their accounts went on with a later slot: {len(missed)}"
-    said = (*([taken_over] if undecided else []), *([too_late] if missed else []))
+    late = store.run_read(lambda connection: late_in_runs(connection, [run.stored.id])).get(run.stored.id)
+    unscored = f"decisions made after the deadline of the run, which are in no score: {late}"
+    said = (*([taken_over] if undecided else []), *([too_late] if missed else []), *([unscored] if late else []))
     notes = (*run.notes, *_remarks(reports), *said)
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided)
 

@@ -25,6 +25,7 @@ from predibot.ledger.write.runs import (
     StoredRun,
     decisions_on_no_event,
     imported_decisions,
+    late_decisions,
     list_runs,
     stored_runs,
 )
@@ -61,6 +62,7 @@ def evaluate(
             # Each row may be well, and not fit to the others.
             raise _not_ours(store, error) from error
         imported = imported_decisions(connection, venue_name, as_of)
+        late = late_decisions(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
         unscored = decisions_on_no_event(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
     try:
         with store.rows_blamed():
@@ -72,6 +74,13 @@ def evaluate(
         made = "1 decision of the ledger was" if imported == 1 else f"{imported:,} decisions of the ledger were"
         said = f"{made} imported: when they were made, and at which prices, is what their files say"
         found = replace(found, notes=(*found.notes, said))
+    if late:
+        made = "1 decision was" if late == 1 else f"{late:,} decisions were"
+        said = (
+            f"{made} made after the deadline of the schedule: in no score above, nor what they cost. "
+            "`predibot export --table decisions` lists them as late"
+        )
+        found = replace(found, late=late, notes=(*found.notes, said))
     if unscored:
         made = " and ".join(f"{n:,} of game {game}" for game, n in unscored.items())
         said = (

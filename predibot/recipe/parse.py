@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from heapq import nsmallest
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.clock import parse_length
+from predibot.domain.schedule import CATCH_UP, Cron, Schedule
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.terms import OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError, UsageError
@@ -27,6 +29,7 @@ from predibot.recipe.tables import (
     LimitsTable,
     PriceTable,
     RecipeTable,
+    ScheduleTable,
     SearchTable,
     SelectionTable,
     SettingsTable,
@@ -62,6 +65,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "in [limits]": LIMIT_LEVELS,
     "in a table of [limits]": tuple(LimitsTable.model_fields),
     "in [search]": tuple(SearchTable.model_fields),
+    "in [schedule]": tuple(ScheduleTable.model_fields),
     "in [[bots]]": (*BotTable.model_fields, *SettingsTable.model_fields),
 }
 
@@ -102,6 +106,7 @@ def parse_recipe(found: RecipeText) -> Recipe:
             limits={level: Limits(**table.model_dump()) for level, table in top.limits.items()},
             search=_search(top.search, where),
             source=found.label,
+            schedule=None if top.schedule is None else _schedule(top.schedule, where),
         )
     except RecursionError:
         raise RecipeError(f"{found.label} is nested too deep. Write tables and lists of one or two levels") from None
@@ -239,7 +244,7 @@ def _missing(path: KeyPath, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
 
 def _place(path: KeyPath) -> str:
     """Return where a key stands, as one of the words of `_KEYS`."""
-    if len(path) > 1 and path[0] in ("selection", "search"):
+    if len(path) > 1 and path[0] in ("selection", "search", "schedule"):
         return f"in [{path[0]}]"
     if len(path) > 1 and path[0] == "limits":
         return "in [limits]" if len(path) == 2 or path[2:] == ("[key]",) else "in a table of [limits]"
@@ -296,6 +301,39 @@ def _every(text: str, where: _Where) -> timedelta:
     except ValueError:
         what = f"'every' is {text[:40]!r}; write a length of at most 366 days like '1d', '6h' or '7d'"
         raise where.error(("every",), what) from None
+
+
+def _schedule(table: ScheduleTable, where: _Where) -> Schedule:
+    """Return when a recipe is run."""
+    lengths = {
+        key: _length(text, where, "schedule", key)
+        for key in ("jitter", "catch_up", "deadline", "track_every")
+        if (text := getattr(table, key)) is not None
+    }
+    # What is late but still played counts, unless something else is said.
+    lengths.setdefault("deadline", lengths.get("catch_up", CATCH_UP))
+    key = "at" if table.cron is None else "cron"
+    try:
+        if (table.cron is None) == (table.at is None):
+            raise ValueError('say when, by either cron = "5 12 * * *" or at = "12:05"')
+        at = [table.at] if isinstance(table.at, str) else table.at or []
+        crons = [Cron.of(table.cron)] if table.cron is not None else [Cron.daily(text) for text in at]
+        key = "timezone"
+        zone = ZoneInfo(table.timezone)
+        key = "jitter"
+        return Schedule(tuple(crons), zone, **lengths)
+    except (ZoneInfoNotFoundError, OSError):
+        what = f"{table.timezone[:40]!r} is no time zone; write one such as 'UTC' or 'Europe/Berlin'"
+    except ValueError as error:
+        what = str(error)
+    raise where.error(("schedule", key), f"{key!r} in [schedule]: {what}")
+
+
+def _length(text: str, where: _Where, *path: str) -> timedelta:
+    try:
+        return parse_length(text)
+    except ValueError as error:
+        raise where.error(path, f"{path[-1]!r}: {error}") from None
 
 
 def _rules(table: SelectionTable, where: _Where) -> SelectionRules:

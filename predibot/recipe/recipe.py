@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from predibot.contracts import Game, Needs
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.category import CryptoWords
+from predibot.domain.schedule import Schedule
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event import Overstake
@@ -69,6 +70,8 @@ class Recipe:
     search: SearchTerms = field(default_factory=SearchTerms)
     source: str = field(default="", compare=False)
     """Where it was read, for messages."""
+    schedule: Schedule | None = field(default=None, compare=False)
+    """When it is run; no part of what it is, so the digest knows nothing of it."""
 
     @property
     def digest(self) -> str:

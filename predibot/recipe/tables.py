@@ -59,6 +59,18 @@ class SearchTable(_Table):
     market_sites: bool = False
 
 
+class ScheduleTable(_Table):
+    """The table [schedule]; `cron` or `at` says when, and what is left out has the default of `Schedule`."""
+
+    cron: _Word | None = None
+    at: _Word | Annotated[list[_Word], Field(min_length=1, max_length=100)] | None = None
+    timezone: _Word = "UTC"
+    jitter: _Word | None = None
+    catch_up: _Word | None = None
+    deadline: _Word | None = None
+    track_every: _Word | None = None
+
+
 class PriceTable(_Table):
     """A price in its two parts."""
 
@@ -103,4 +115,5 @@ class RecipeTable(_Table):
     selection: SelectionTable = SelectionTable()
     limits: dict[Literal["decision", "bot", "run", "day"], LimitsTable] = {}
     search: SearchTable = SearchTable()
+    schedule: ScheduleTable | None = None
     bots: list[BotTable] = Field(min_length=1)

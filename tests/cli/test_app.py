@@ -43,6 +43,7 @@ COMMANDS = (
     "bots",
     "doctor",
     "runs",
+    "schedule",
 )
 HEAVY = (
     "litellm",
@@ -79,13 +80,24 @@ def test_help_imports_nothing_heavy() -> None:
 def test_every_command_is_there_and_every_help_is_a_whole_lower_case_phrase() -> None:
     group: Any = get_command(app)
     assert set(group.commands) == set(COMMANDS)
-    below = [each for name in ("runs", "import", "ledger") for each in group.commands[name].commands.items()]
+    below = [
+        each for name in ("runs", "schedule", "import", "ledger") for each in group.commands[name].commands.items()
+    ]
     for name, command in [*group.commands.items(), *below]:
         texts = [command.help, *(param.help for param in command.params)]
         assert all(text and text[0].islower() and not text.endswith(".") for text in texts), (name, texts)
 
 
-BELOW = ("runs void", "import predibench", "import ledger", "ledger upgrade", "ledger verify")
+BELOW = (
+    "runs void",
+    "schedule run",
+    "schedule pause",
+    "schedule resume",
+    "import predibench",
+    "import ledger",
+    "ledger upgrade",
+    "ledger verify",
+)
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS, *BELOW])

@@ -7,9 +7,13 @@ from sqlalchemy import text
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import Evaluation, asked_venues, evaluate
+from predibot.ledger.read.decision_traces import decisions_named
+from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import runs_to_pack
+from predibot.ledger.read.rows_for_python import Asked, told_decisions
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import void_run
+from predibot.ledger.write.runs import list_runs, void_run
+from predibot.reports.views.leaderboard import missing
 from predibot.scoring.evaluation.scorecard import Scorecard
 from tests.jobs.tiny import DAY, LATER, decide_on, recipe_of, request_of, track_on, write_archive
 from tests.venues.payloads import NOW
@@ -79,6 +83,31 @@ def test_a_decision_made_later_is_not_seen(store: Store, archive: Path) -> None:
     decide_on(store, archive, as_of=NOW + DAY)
     assert card_of(store, days=0.5).decisions == 3
     assert card_of(store, days=1).decisions == 6
+
+
+def test_a_decision_made_after_its_deadline_is_stored_and_shown_and_in_no_score(store: Store, archive: Path) -> None:
+    in_time = request_of(slot_at=NOW, deadline_at=NOW + DAY / 2)
+    late = request_of(slot_at=NOW + DAY, deadline_at=NOW + 1.5 * DAY)
+    assert "deadline" not in " ".join(decide_on(store, archive, in_time).notes)
+    before = evaluation_of(store)
+    report = decide_on(store, archive, late, as_of=NOW + 2 * DAY)
+    assert report.notes[-1] == "decisions made after the deadline of the run, which are in no score: 6"
+    found = evaluation_of(store)
+    assert (card_of(store).decisions, found.cards) == (3, before.cards)
+    assert missing(found)[0] == "6 decided too late"
+    assert "6 decisions were made after the deadline of the schedule" in found.notes[-1]
+    with store.read() as connection:
+        first, second = list_runs(connection)
+        rows = [row["late"] for row in export_rows(connection, "decisions")]
+        told = told_decisions(connection, Asked(run=second.run.key))
+        traced = decisions_named(connection, second.run.key, "market_price", "1")
+    assert (first.late, second.late, rows, all(each.late for each in told)) == (0, 6, [0] * 6 + [1] * 6, True)
+    assert [each.late for each in traced] == [True]
+    with store.write() as connection:
+        # What is packed and what is kept of an evaluation say the same as the rows.
+        connection.execute(text("DELETE FROM run_packs"))
+        connection.execute(text("DELETE FROM memos"))
+    assert evaluation_of(store) == found
 
 
 def test_a_void_run_is_in_no_score(store: Store, archive: Path) -> None:

@@ -34,6 +34,10 @@ class RunRequest:
     """How the command that asks makes another run beside one that is there, for messages."""
     retry: frozenset[Retry] = frozenset()
     """What is tried again without waiting: decisions that failed, or abstained for want of budget or members."""
+    slot_at: datetime | None = None
+    """The instant that a schedule named; left out, the start of the stretch of `every` it is now."""
+    deadline_at: datetime | None = None
+    """Decisions made later are in no score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def open_run(
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
         VenueError: If the venue's list could not be read whole.
     """
-    slot_at = floor_to(opened.now, request.recipe.every)
+    slot_at = request.slot_at or floor_to(opened.now, request.recipe.every)
     held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
     fitting = sorted(
         (run for run in held if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
@@ -165,6 +169,7 @@ def _plan(
             for each in choice.selection.passed_over
         ),
         notes=tuple(notes),
+        deadline_at=request.deadline_at,
     )
 
 

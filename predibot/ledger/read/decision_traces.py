@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection
 from predibot.domain.decision import ReasonKind
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions
-from predibot.ledger.write.runs import runs, with_decisions
+from predibot.ledger.write.runs import is_late, runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class TracedDecision:
     trace_sha256: str | None
     reason_kind: ReasonKind | None = None
     """Of the message, where it abstained."""
+    late: bool = False
+    """Whether it was made after the deadline of its run, and is in no score."""
 
     @property
     def name(self) -> str:
@@ -52,6 +54,7 @@ def _found(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tupl
             decisions.c.message,
             decisions.c.trace_sha256,
             decisions.c.reason_kind,
+            is_late(),
         )
         .where(*chosen)
         .order_by(runs.c.voided_at.is_(None), decisions.c.id)

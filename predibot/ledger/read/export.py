@@ -31,16 +31,18 @@ from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, fills, forecasts, orders, quotes, sources
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
-from predibot.ledger.write.runs import runs, with_decisions
+from predibot.ledger.write.runs import is_late, runs, with_decisions
 
 # Clocks, costs, the folders of archives and what an event was first called may differ where the rest is the same.
 # What was exported later than the others stays out too, so that older canonical exports compare.
 _NOT_CANONICAL: Mapping[str, frozenset[str]] = {
-    "runs": frozenset({"venue", "recipe_json", "notes_json", "code_version", "created_at", "voided_at", "void_reason"}),
+    "runs": frozenset(
+        {"venue", "recipe_json", "notes_json", "code_version", "created_at", "voided_at", "void_reason", "deadline_at"}
+    ),
     "run_events": frozenset({"payload"}),
     "bots": frozenset({"members_json"}),
     "decisions": frozenset(
-        {"cost_usd", "cost_known_usd", "seconds", "trace_sha256", "reason_kind", "failures", "next_try_at"}
+        {"cost_usd", "cost_known_usd", "seconds", "trace_sha256", "reason_kind", "failures", "next_try_at", "late"}
     ),
     "forecasts": frozenset({"title", "question"}),
     "bets": frozenset({"title", "question"}),
@@ -216,6 +218,7 @@ def _runs() -> Select[Any]:
         runs.c.created_at,
         runs.c.voided_at,
         runs.c.void_reason,
+        runs.c.deadline_at,
     ).order_by(runs.c.id)
 
 
@@ -278,6 +281,7 @@ def _decisions() -> Select[Any]:
             decisions.c.reason_kind,
             tasks.c.failures,
             tasks.c.next_try_at,
+            case((is_late(), 1), else_=0).label("late"),
         )
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .order_by(decisions.c.id)

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, select
 
 from predibot.domain.decision import ReasonKind, Status
 from predibot.ledger.read.export import decision_columns
@@ -17,7 +17,7 @@ from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import StoredRun, list_runs, runs, with_decisions
+from predibot.ledger.write.runs import StoredRun, is_late, list_runs, runs, with_decisions
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 
 
@@ -53,6 +53,10 @@ class LedgerRun:
     voided_at: datetime | None
     void_reason: str | None
     """Why it was taken out of all scores."""
+    deadline_at: datetime | None
+    """Decisions made later are in no score; None for no deadline."""
+    late: int
+    """How many those are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,8 @@ class LedgerDecision:
     recipe: str
     slot_at: datetime
     """Of the run, as the recipe."""
+    late: bool
+    """Whether it was made after the run's deadline, and is in no score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +146,8 @@ class LedgerForecast:
     recipe: str
     slot_at: datetime
     """Of the run, as the recipe."""
+    late: bool
+    """Whether it was made after the run's deadline, and is in no score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +195,7 @@ def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
             refused=each.decisions.get("refused", 0),
             failed=each.decisions.get("failed", 0),
             abstained=each.decisions.get("abstained", 0),
+            late=each.late,
         )
         for each in summaries
         for run in [each.run]
@@ -218,6 +227,7 @@ def told_decisions(connection: Connection, asked: Asked) -> tuple[LedgerDecision
             models=None if row["models_json"] is None else tuple(json.loads(row["models_json"])),
             knowledge_cutoff=None if row["knowledge_cutoff"] is None else date.fromisoformat(row["knowledge_cutoff"]),
             knowledge=knowledge[row["id"]],
+            late=bool(row["late"]),
         )
         for row in connection.execute(statement).mappings()
     )
@@ -244,6 +254,7 @@ def told_forecasts(connection: Connection, asked: Asked) -> tuple[LedgerForecast
             payout_yes=payout,
             settled_at=settled_at,
             knowledge=knowledge[row["id"]],
+            late=bool(row["late"]),
         )
         for row in connection.execute(statement).mappings()
         for payout, settled_at in [payouts.get(row["market_row"], (None, None))]
@@ -264,7 +275,7 @@ _OF_FORECAST = {
 
 def _decided(*columns: Any) -> Select[Any]:
     """Return the statement of what belongs to decisions, with their number and what names them."""
-    of_run = (runs.c.recipe, runs.c.slot_at)
+    of_run = (runs.c.recipe, runs.c.slot_at, case((is_late(), 1), else_=0).label("late"))
     statement = with_decisions(decisions.c.id, *decision_columns(), *of_run, decisions.c.decided_at, *columns)
     return statement.order_by(runs.c.slot_at, runs.c.id, bots.c.id, subjects.c.subject_id)
 

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from predibot.domain.decision import STATUSES
 from predibot.ledger.read.event_facts import NO_CATEGORY, AskedMarkets, PlayedEvent, asked_markets, played_events
@@ -38,6 +38,8 @@ def track_record(
     bot_names: Sequence[str] = (),
 ) -> TrackRecord:
     """Return all decisions on events of a venue's runs that are not void, with what was known at the instant.
+
+    Those made after the deadline of their run are left out.
 
     Args:
         connection: A reading transaction.
@@ -137,7 +139,7 @@ def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | 
     And their bets, as `packs.Decided` has them; both by slot, and then in the order of names.
     """
     statement = (
-        select(runs.c.id, runs.c.slot_at, run_is_live(connection))
+        select(runs.c.id, runs.c.slot_at, run_is_live(connection), func.coalesce(runs.c.deadline_at, LAST_MICROSECOND))
         .where(
             runs.c.venue_name == venue,
             runs.c.voided_at.is_(None),
@@ -145,7 +147,7 @@ def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | 
         )
         .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )
-    made_in = numbers_of(connection, statement, 3)
+    made_in = numbers_of(connection, statement, 4)
     found = list(decided_in(connection, made_in[:, 0].astype(np.int64).tolist()))
     sizes = [len(each.decisions) for each in found]
     first = np.cumsum(sizes) - sizes
@@ -154,8 +156,9 @@ def _decided(connection: Connection, venue: str, as_of: datetime, recipe: str | 
     head = np.column_stack([head[:, :4], run[:, 1], head[:, 4:], run[:, 2], run[:, 0]])
     bet = np.concatenate([np.zeros((0, 8)), *(each.bets for each in found)])
     bet[:, 0] += np.repeat(first, [len(each.bets) for each in found])
-    # What is about no event has no place in scores of bets and forecasts.
-    known = (head[:, 3] <= to_microseconds(as_of)) & (head[:, 5] > 0.0)
+    # What is about no event has no place in scores of bets and forecasts, nor what was decided after its deadline.
+    counts = (head[:, 5] > 0.0) & (head[:, 3] <= run[:, 3])
+    known = (head[:, 3] <= to_microseconds(as_of)) & counts
     return (head, bet) if known.all() else _only(known, head, bet)
 
 

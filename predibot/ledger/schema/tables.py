@@ -20,6 +20,7 @@ from sqlmodel import Field, SQLModel
 
 from predibot.domain.account import JOURNAL_KINDS, MODES
 from predibot.domain.decision import ORDER_SIDES, ORDER_STATUSES, ORDER_UNITS, REASON_KINDS
+from predibot.domain.schedule import SLOT_STATUSES
 from predibot.ledger.schema.column_types import Instant, Prose, Words
 from predibot.ledger.schema.packed_points import POINT
 
@@ -92,6 +93,8 @@ class RunRow(Row, table=True):
     created_at: datetime = _instant()
     voided_at: datetime | None = _instant(nullable=True)
     void_reason: str | None = Field(default=None, sa_type=Prose)
+    deadline_at: datetime | None = _instant(nullable=True)
+    """A decision made later is in no score; None where no schedule made the run."""
 
 
 class EventRow(Row, table=True):
@@ -547,3 +550,52 @@ class MemoRow(Row, table=True):
     key: str = _text()
     # What is no text is passed over here, as what is not sealed.
     content: str = Field(sa_type=Text)
+
+
+class ScheduleRow(Row, table=True):
+    """A recipe that is run by its schedule."""
+
+    __tablename__ = "schedules"
+    recipe: str = Field(primary_key=True, sa_type=Words)
+    argument: str = _text()
+    """Where it is read anew: its file or name."""
+    since: datetime = _instant()
+    """Its slots are those after this."""
+    paused_at: datetime | None = _instant(nullable=True)
+    tracked_at: datetime | None = _instant(nullable=True)
+    evaluated_at: datetime | None = _instant(nullable=True)
+    problem: str = Field(default="", sa_type=Prose)
+    """What is wrong with the recipe as it reads now, while the last good one is run."""
+
+
+class SlotRow(Row, table=True):
+    """What became of a slot of a schedule; one that nobody was there for has a row too."""
+
+    __tablename__ = "slots"
+    __table_args__ = (
+        UniqueConstraint("recipe", "slot_at"),
+        _one_of("status", *SLOT_STATUSES),
+        CheckConstraint("(status = 'missed') = (started_at IS NULL)", name="missed_never_started"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    recipe: str = _text()
+    slot_at: datetime = _instant()
+    status: str = _text()
+    tries: int = 0
+    started_at: datetime | None = _instant(nullable=True)
+    """Of the first try: how late it was."""
+    ended_at: datetime | None = _instant(nullable=True)
+    next_try_at: datetime | None = _instant(nullable=True)
+    """When what failed is tried again; None for never."""
+    run_key: str | None = Field(default=None, sa_type=Words)
+    reason: str = Field(default="", sa_type=Prose)
+
+
+class ServiceRow(Row, table=True):
+    """Who runs the schedules of this ledger: one process at a time."""
+
+    __tablename__ = "services"
+    name: str = Field(primary_key=True, sa_type=Words)
+    owner: str = _text()
+    started_at: datetime = _instant()
+    lease_until: datetime = _instant()

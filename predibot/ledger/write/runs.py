@@ -1,12 +1,12 @@
 """Runs in the ledger: frozen once, resumed ever after, taken out of all scores when void."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, text, update
 
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
@@ -55,6 +55,8 @@ class RunPlan:
     events: tuple[Event, ...]
     passed_over: tuple[Mapping[str, str], ...]
     notes: tuple[str, ...]
+    deadline_at: datetime | None = None
+    """Decisions made later are in no score; None for no deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class StoredRun:
     notes: tuple[str, ...]
     voided_at: datetime | None
     void_reason: str | None
+    deadline_at: datetime | None = None
+    """Decisions made later are in no score; None for no deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,8 @@ class RunSummary:
     events: int
     decisions: Mapping[str, int]
     """How many decisions by status."""
+    late: int = 0
+    """How many of them were made after the deadline."""
 
 
 def find_run(connection: Connection, key: str) -> StoredRun | None:
@@ -212,15 +218,31 @@ def list_runs(connection: Connection) -> tuple[RunSummary, ...]:
     counted = connection.execute(select(run_events.c.run_id, func.count()).group_by(run_events.c.run_id))
     playing = {run_id: count for run_id, count in counted}
     counts: dict[int, dict[str, int]] = {}
+    late = late_in_runs(connection)
     query = select(decisions.c.run_id, decisions.c.status, func.count()).group_by(
         decisions.c.run_id, decisions.c.status
     )
     for run_id, status, count in connection.execute(query):
         counts.setdefault(run_id, {})[status] = count
     return tuple(
-        RunSummary(run, tuple(names.get(run.id, ())), playing.get(run.id, 0), counts.get(run.id, {}))
+        RunSummary(
+            run, tuple(names.get(run.id, ())), playing.get(run.id, 0), counts.get(run.id, {}), late.get(run.id, 0)
+        )
         for run in stored_runs(connection)
     )
+
+
+def is_late() -> ColumnElement[bool]:
+    """Return whether a decision was made after the deadline of its run, to be selected beside it."""
+    return and_(runs.c.deadline_at.is_not(None), decisions.c.decided_at > runs.c.deadline_at)
+
+
+def late_in_runs(connection: Connection, run_ids: Collection[int] | None = None) -> Mapping[int, int]:
+    """Return how many decisions of runs were made after their deadline; a run without any is left out."""
+    statement = with_decisions(runs.c.id, func.count()).where(is_late()).group_by(runs.c.id)
+    if run_ids is not None:
+        statement = statement.where(runs.c.id.in_(run_ids))
+    return {run_id: count for run_id, count in connection.execute(statement)}
 
 
 def imported_decisions(connection: Connection, venue: str, as_of: datetime) -> int:
@@ -243,15 +265,35 @@ def decisions_on_no_event(
     connection: Connection, venue: str, as_of: datetime, *, recipe: str | None, bot_names: Sequence[str]
 ) -> Mapping[str, int]:
     """Return how many decisions of runs that count are on no event, by game; of a recipe and bots, or of all."""
+    on_none = subjects.c.event_row.is_(None)
+    return _counted_by_game(connection, venue, as_of, recipe, bot_names, on_none)
+
+
+def late_decisions(
+    connection: Connection, venue: str, as_of: datetime, *, recipe: str | None, bot_names: Sequence[str]
+) -> int:
+    """Return how many decisions on events were made after the deadline of their run, of a recipe and bots or of all."""
+    on_event = subjects.c.event_row.is_not(None)
+    return sum(_counted_by_game(connection, venue, as_of, recipe, bot_names, on_event, is_late()).values())
+
+
+def _counted_by_game(
+    connection: Connection,
+    venue: str,
+    as_of: datetime,
+    recipe: str | None,
+    bot_names: Sequence[str],
+    *which: ColumnElement[bool],
+) -> Mapping[str, int]:
     statement = (
         with_decisions(runs.c.game, func.count())
         .where(
             runs.c.venue_name == venue,
             runs.c.voided_at.is_(None),
-            subjects.c.event_row.is_(None),
             decisions.c.decided_at <= as_of,
             *([] if recipe is None else [runs.c.recipe == recipe]),
             *([bots.c.name.in_(bot_names)] if bot_names else []),
+            *which,
         )
         .group_by(runs.c.game)
         .order_by(runs.c.game)

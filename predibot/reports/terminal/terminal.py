@@ -145,6 +145,8 @@ def _remarks_on(row: RunRow) -> Iterator[str]:
     for status in ("refused", "failed", "abstained"):
         if count := row.statuses.get(status, 0):
             yield f"{figures.count(count)} {status}"
+    if row.late:
+        yield f"{figures.count(row.late)} too late to count"
     if row.void_reason is not None:
         yield f"void: {plain(row.void_reason, _REMARK_CELLS)}"
 

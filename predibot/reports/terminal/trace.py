@@ -32,7 +32,8 @@ _SAID = ("result", "complaint", "message", "error", "query", "url", "code", "tit
 def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
     """Print whose decision it is, then every step; texts are shortened unless `full`."""
     decision = trace.decision
-    _print(console, f"{plain(decision.name)}: {decision.status} {plain(decision.message)}".rstrip(), style="bold")
+    status = f"{decision.status}, too late to count" if decision.late else decision.status
+    _print(console, f"{plain(decision.name)}: {status} {plain(decision.message)}".rstrip(), style="bold")
     _print(console, f"trace {decision.trace_sha256}, {len(trace.trace.steps)} steps", style="dim")
     for number, step in enumerate(trace.trace.steps, 1):
         _print(console, f"\n{number}. {_head(step)}", style="bold")

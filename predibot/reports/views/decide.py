@@ -214,6 +214,8 @@ class RunRow:
     """How many decisions have each status; one that is absent has none."""
     void_reason: str | None = None
     """Why the run was taken out of all scores; None where it counts."""
+    late: int = 0
+    """How many of the decisions were made after the deadline, and are in no score."""
 
     def document(self) -> Document:
         """Return the JSON document."""
@@ -221,6 +223,7 @@ class RunRow:
         document.update({"bots": self.bots, "events": self.events})
         document.update({status: self.statuses.get(status, 0) for status in STATUSES})
         document["void_reason"] = self.void_reason
+        document["late"] = self.late
         return document
 
 

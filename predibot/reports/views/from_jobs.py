@@ -59,6 +59,7 @@ def run_row(summary: RunSummary) -> RunRow:
         events=summary.events,
         statuses=summary.decisions,
         void_reason=summary.run.void_reason,
+        late=summary.late,
     )
 
 

@@ -310,7 +310,8 @@ def _be(names: Sequence[str]) -> str:
 def missing(evaluation: Evaluation) -> tuple[str, ...]:
     """Return what is missing from an evaluation, the gravest first, in a few words each, over all bots."""
     cards = [card for each in evaluation.rankings.values() for card in each.cards]
-    return tuple(text for text in (say(cards) for say in _MISSING) if text)
+    late = f"{evaluation.late:,} decided too late" if evaluation.late else ""
+    return tuple(text for text in (late, *(say(cards) for say in _MISSING)) if text)
 
 
 def _counted(what: str, of: Callable[[Scorecard], int]) -> _Says:

@@ -104,6 +104,8 @@ class Evaluation:
 
     A bot that has others too has a card in both.
     """
+    late: int = 0
+    """How many decisions are in no card because they were made after the deadline of their run."""
 
     @property
     def leaderboard(self) -> tuple[Scorecard, ...]:

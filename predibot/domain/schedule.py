@@ -1,0 +1,225 @@
+"""Schedules: at which instants a recipe is played, and which of them are due; pure, so that any clock can be tried."""
+
+import calendar
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import takewhile
+from typing import Literal, get_args
+from zoneinfo import ZoneInfo
+
+from predibot.domain.draw import seeded
+
+SlotStatus = Literal["running", "done", "partly", "failed", "missed"]
+SLOT_STATUSES: tuple[SlotStatus, ...] = get_args(SlotStatus)
+"""`partly` where some of the decisions failed, `failed` where none is recorded, `missed` where nobody was there."""
+CATCH_UP = timedelta(hours=6)
+TRACK_EVERY = timedelta(hours=4)
+_MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
+_LONGEST_WAIT = 41 * 366 * _DAY
+"""Between two 29ths of February on the same day of the week, over a century without one."""
+_PART = re.compile(
+    r"(?:(?P<all>\*)|(?P<first>[0-9]{1,2}|[a-z]{3})(?:-(?P<last>[0-9]{1,2}|[a-z]{3}))?)(?:/(?P<step>[0-9]{1,2}))?"
+)
+_MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
+_WEEKDAYS = {name: number for number, name in enumerate(("sun", "mon", "tue", "wed", "thu", "fri", "sat"))}
+_FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
+    ("minute", 0, 59, {}),
+    ("hour", 0, 23, {}),
+    ("day of the month", 1, 31, {}),
+    ("month", 1, 12, _MONTHS),
+    ("day of the week", 0, 7, _WEEKDAYS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """Five fields of cron: minute, hour, day of the month, month, day of the week.
+
+    As in Vixie's cron, days 0 and 7 are Sunday, and where both kinds of days
+    are restricted, either will do.
+
+    Examples:
+        >>> Cron.of("5 12 * * mon,wed,fri").on(date(2026, 11, 23))
+        (datetime.datetime(2026, 11, 23, 12, 5),)
+    """
+
+    text: str
+    minutes: tuple[int, ...]
+    hours: tuple[int, ...]
+    days: frozenset[int]
+    months: frozenset[int]
+    weekdays: frozenset[int]
+    """Sunday is 0."""
+    is_either_day: bool
+
+    @classmethod
+    def of(cls, text: str) -> "Cron":
+        """Return the fields of a text.
+
+        Raises:
+            ValueError: If it has other than five fields, one is none, or there is no such day.
+        """
+        words = text.lower().split()
+        if len(words) != len(_FIELDS):
+            raise ValueError(
+                f"{text[:60]!r} has {len(words)} fields; write five: minute, hour, day of the month, month, "
+                "day of the week, such as '5 12 * * mon-fri'"
+            )
+        minutes, hours, days, months, weekdays = (
+            _numbers(word, *field) for word, field in zip(words, _FIELDS, strict=True)
+        )
+        # 29 February is a day of some year, here of 2000.
+        if words[4][0] == "*" and not any(
+            day <= calendar.monthrange(2000, month)[1] for day in days for month in months
+        ):
+            raise ValueError(f"{text[:60]!r} names a day that no year has; write another day or month")
+        return cls(
+            text,
+            tuple(sorted(minutes)),
+            tuple(sorted(hours)),
+            days,
+            months,
+            frozenset(number % 7 for number in weekdays),
+            is_either_day=words[2][0] != "*" and words[4][0] != "*",
+        )
+
+    @classmethod
+    def daily(cls, text: str) -> "Cron":
+        """Return the fields that name a time of every day, such as `12:05`.
+
+        Raises:
+            ValueError: If it is no such time.
+        """
+        found = re.fullmatch(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", text)
+        if found is None:
+            raise ValueError(f"{text[:40]!r} is no time of a day; write one such as '12:05'")
+        return cls.of(f"{int(found[2])} {int(found[1])} * * *")
+
+    def on(self, day: date) -> tuple[datetime, ...]:
+        """Return the minutes of a day on a clock of the wall, without a zone, in order."""
+        by_month, by_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
+        fits = (by_month or by_week) if self.is_either_day else (by_month and by_week)
+        if day.month not in self.months or not fits:
+            return ()
+        return tuple(datetime.combine(day, time(hour, minute)) for hour in self.hours for minute in self.minutes)
+
+
+def _numbers(word: str, name: str, least: int, most: int, names: dict[str, int]) -> frozenset[int]:
+    """Return what a field of cron names: numbers, names, ranges, steps, with commas."""
+    numbers: set[int] = set()
+    for part in word.split(","):
+        found = _PART.fullmatch(part)
+        said = [found[key] for key in ("first", "last") if found[key]] if found else []
+        ends = [int(each) if each.isdigit() else names.get(each, -1) for each in said]
+        if found and found["all"]:
+            ends = [least, most]
+        elif found and found["step"] and len(ends) == 1:
+            ends.append(most)
+        elif said[1:] == ["sun"]:
+            ends[1] = most
+        step = int(found["step"] or 1) if found else 0
+        if not step or not least <= ends[0] <= ends[-1] <= most:
+            wanted = f"{least} to {most}" + (f" or {', '.join(names)}" if names else "")
+            raise ValueError(f"{part[:20]!r} is no {name}; write * or numbers from {wanted}, such as {least}-{most}/2")
+        numbers.update(range(ends[0], ends[-1] + 1, step))
+    return frozenset(numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a recipe is played. A slot is the instant that the schedule names, in UTC.
+
+    Of a local time that a clock shows twice the first is meant; one that it
+    leaves out moves to the next valid minute.
+    """
+
+    crons: tuple[Cron, ...]
+    """An instant that several name is one slot."""
+    zone: ZoneInfo
+    jitter: timedelta = timedelta(0)
+    """A slot begins so much later at most, each by a draw of its own."""
+    catch_up: timedelta = CATCH_UP
+    """So long after a slot it is still played where it was missed."""
+    deadline: timedelta = CATCH_UP
+    """A decision made so long after its slot is not scored."""
+    track_every: timedelta | None = TRACK_EVERY
+    """Between slots; None for with them only."""
+
+    def __post_init__(self) -> None:
+        """Refuse what would play no slot in time.
+
+        Raises:
+            ValueError: If a slot may begin after it is too old to be played.
+        """
+        if self.jitter >= self.catch_up:
+            raise ValueError("it must be shorter than catch_up, or a slot would be too old before it begins")
+
+    def slots(self, after: datetime, until: datetime) -> Iterator[datetime]:
+        """Yield the slots after an instant up to another, that one included, in order."""
+        # A zone is at most a day off UTC, and a gap of a clock at most a day long.
+        day, last, found = after.astimezone(UTC).date() - 2 * _DAY, until.astimezone(UTC).date() + 2 * _DAY, after
+        while day <= last:
+            # In the night of a gap several minutes become one, maybe one of the next day.
+            for slot in sorted({self._instant(local) for cron in self.crons for local in cron.on(day)}):
+                if found < slot <= until:
+                    found = slot
+                    yield slot
+            day += _DAY
+
+    def next_slot(self, after: datetime) -> datetime:
+        """Return the first slot after an instant."""
+        return next(self.slots(after, after + _LONGEST_WAIT))
+
+    def begins_at(self, slot: datetime, seed: str) -> datetime:
+        """Return when a slot begins to be played: the slot and its draw of the jitter."""
+        return slot + self.jitter * seeded(seed, "jitter", slot.isoformat()).random()
+
+    def _instant(self, local: datetime) -> datetime:
+        """Return the UTC instant at which the clock of the zone first shows a minute, or passes it."""
+        instant = local.replace(tzinfo=self.zone).astimezone(UTC)
+        if instant.astimezone(self.zone).replace(tzinfo=None) == local:
+            return instant
+        # The clock leaves it out: find when it was set forward, between what the two offsets make of it.
+        early, late = local.replace(tzinfo=self.zone, fold=1).astimezone(UTC), instant
+        offset = early.astimezone(self.zone).utcoffset()
+        while late - early > _MINUTE:
+            middle = early + (late - early) // _MINUTE // 2 * _MINUTE
+            is_before = middle.astimezone(self.zone).utcoffset() == offset
+            early, late = (middle, late) if is_before else (early, middle)
+        return late
+
+
+@dataclass(frozen=True, slots=True)
+class DueSlots:
+    """What is to be done about the slots of a schedule at an instant."""
+
+    play: tuple[datetime, ...]
+    """Those to be played now, the oldest first: a later one waits for it."""
+    missed: tuple[datetime, ...]
+    """Those too old to be played."""
+    next_at: datetime
+    """When to look again."""
+
+
+def due_slots(
+    schedule: Schedule, since: datetime, ended: Collection[datetime], now: datetime, *, seed: str = ""
+) -> DueSlots:
+    """Return which slots are due, from the schedule, the rows and the clock alone.
+
+    Args:
+        schedule: When the recipe is played.
+        since: No slot is asked for that lies not after it: when the schedule was first seen.
+        ended: The slots with a row that says how they ended, in any order; those
+            after `now` are kept from being played again where the clock was set back.
+        now: What the clock says.
+        seed: Of the draws of the jitter.
+    """
+    open_slots = [slot for slot in schedule.slots(since, now) if slot not in ended]
+    missed = tuple(slot for slot in open_slots if now - slot > schedule.catch_up)
+    waiting = open_slots[len(missed) :]
+    # A later slot waits for an earlier one, whatever its own draw.
+    play = tuple(takewhile(lambda slot: schedule.begins_at(slot, seed) <= now, waiting))
+    following = [*waiting, schedule.next_slot(now)][len(play)]
+    return DueSlots(play, missed, schedule.begins_at(following, seed))

@@ -1,0 +1,1 @@
+"""Running recipes by their schedules, with nobody watching."""

@@ -1,0 +1,197 @@
+"""Slots of schedules in the ledger: each has a row that says what became of it, and one process runs them at a time."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, delete, func, literal, select, update
+
+from predibot.domain.schedule import SlotStatus
+from predibot.ledger.schema.column_types import Instant
+from predibot.ledger.schema.tables import ScheduleRow, ServiceRow, SlotRow
+from predibot.ledger.schema.upsert import insert_new, table_of
+
+_schedules, _slots, _services = table_of(ScheduleRow), table_of(SlotRow), table_of(ServiceRow)
+_SERVICE = "schedule"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSchedule:
+    """A recipe that is run by its schedule, as the ledger keeps it."""
+
+    recipe: str
+    argument: str
+    """Where it is read anew: its file or name."""
+    since: datetime
+    """Its slots are those after this."""
+    paused_at: datetime | None
+    tracked_at: datetime | None
+    evaluated_at: datetime | None
+    problem: str
+    """What is wrong with the recipe as it reads now, while the last good one is run."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSlot:
+    """What became of a slot."""
+
+    recipe: str
+    slot_at: datetime
+    status: SlotStatus
+    tries: int
+    started_at: datetime | None
+    """Of the first try; None where it was missed."""
+    ended_at: datetime | None
+    next_try_at: datetime | None
+    """When what failed is tried again; None for never."""
+    run_key: str | None
+    reason: str
+
+    @property
+    def late(self) -> timedelta | None:
+        """Return how long after its instant it began; None where it was missed."""
+        return None if self.started_at is None else self.started_at - self.slot_at
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What the playing of a slot came to."""
+
+    status: SlotStatus
+    reason: str = ""
+    """Why it is not done, or what somebody should know of it all the same."""
+    run_key: str | None = None
+    was_tried: bool = True
+    """Whether it came to its end; False where it was stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredService:
+    """Who runs the schedules of a ledger."""
+
+    owner: str
+    started_at: datetime
+    lease_until: datetime
+
+
+def add_schedule(
+    connection: Connection, recipe: str, argument: str, *, problem: str = "", now: datetime
+) -> StoredSchedule:
+    """Return the schedule of a recipe, which is new as of now where it has no row, or one of a clock that was ahead."""
+    said = {"argument": argument, "problem": problem}
+    insert_new(connection, ScheduleRow, [{"recipe": recipe, "since": now, **said}])
+    change_schedule(connection, recipe, **said)
+    stored = next(each for each in stored_schedules(connection) if each.recipe == recipe)
+    if stored.since <= now:
+        return stored
+    change_schedule(connection, recipe, since=now)
+    return replace(stored, since=now)
+
+
+def change_schedule(connection: Connection, recipe: str, **values: datetime | str | None) -> bool:
+    """Store what changed about a schedule, and return whether there is one of that name."""
+    statement = update(_schedules).where(_schedules.c.recipe == recipe).values(**values).returning(_schedules.c.recipe)
+    return connection.execute(statement).first() is not None
+
+
+def stored_schedules(connection: Connection) -> tuple[StoredSchedule, ...]:
+    """Return all schedules by name."""
+    rows = connection.execute(select(_schedules).order_by(_schedules.c.recipe)).mappings()
+    return tuple(StoredSchedule(**row) for row in rows)
+
+
+def stored_slots(connection: Connection, recipe: str, since: datetime | None = None) -> tuple[StoredSlot, ...]:
+    """Return the slots of a recipe with a row, the oldest first; only those after an instant, where one is given."""
+    names = [_slots.c[name] for name in StoredSlot.__dataclass_fields__]
+    statement = select(*names).where(_slots.c.recipe == recipe).order_by(_slots.c.slot_at)
+    if since is not None:
+        statement = statement.where(_slots.c.slot_at > since)
+    return tuple(StoredSlot(*row) for row in connection.execute(statement))
+
+
+def miss_slots(connection: Connection, recipe: str, slots: Iterable[datetime], reason: str, *, now: datetime) -> None:
+    """Store that nobody was there for some slots, where nothing else is known of them."""
+    row = {"recipe": recipe, "status": "missed", "tries": 0, "ended_at": now, "reason": reason}
+    insert_new(connection, SlotRow, [{**row, "slot_at": slot} for slot in slots])
+
+
+def begin_slot(connection: Connection, recipe: str, slot_at: datetime, *, now: datetime) -> StoredSlot:
+    """Store that a slot is being played, once more where it was before."""
+    row = {"recipe": recipe, "slot_at": slot_at, "status": "running", "tries": 0, "started_at": now, "reason": ""}
+    insert_new(connection, SlotRow, [row])
+    of_slot = (_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
+    connection.execute(
+        update(_slots)
+        .where(*of_slot)
+        .values(
+            status="running",
+            tries=_slots.c.tries + 1,
+            started_at=func.coalesce(_slots.c.started_at, literal(now, Instant())),
+            ended_at=None,
+            next_try_at=None,
+        )
+    )
+    return stored_slots(connection, recipe, slot_at - timedelta(microseconds=1))[0]
+
+
+def end_slot(
+    connection: Connection,
+    recipe: str,
+    slot_at: datetime,
+    played: Played,
+    *,
+    next_try_at: datetime | None,
+    now: datetime,
+) -> None:
+    """Store how the playing of a slot ended."""
+    connection.execute(
+        update(_slots)
+        .where(_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
+        .values(
+            status=played.status, reason=played.reason, run_key=played.run_key, next_try_at=next_try_at, ended_at=now
+        )
+    )
+
+
+def stored_service(connection: Connection) -> StoredService | None:
+    """Return who runs the schedules, or did when it was last seen; None where nobody did."""
+    columns = (_services.c.owner, _services.c.started_at, _services.c.lease_until)
+    row = connection.execute(select(*columns).where(_services.c.name == _SERVICE)).first()
+    return None if row is None else StoredService(*row)
+
+
+def take_service(
+    connection: Connection, owner: str, *, lease: timedelta, is_gone: Callable[[str], bool], now: datetime
+) -> StoredService | None:
+    """Become the one that runs the schedules, and return who was before and is gone; None where nobody was.
+
+    Raises:
+        LookupError: If another one is at it; the text is its name.
+    """
+    new = {"name": _SERVICE, "owner": owner, "started_at": now, "lease_until": now + lease}
+    if insert_new(connection, ServiceRow, [new]):
+        return None
+    before = stored_service(connection)
+    if before is not None and not is_gone(before.owner) and before.lease_until > now:
+        raise LookupError(before.owner)
+    taken = connection.execute(
+        update(_services)
+        .where(_services.c.name == _SERVICE, _services.c.owner == (before.owner if before else owner))
+        .values(**new)
+        .returning(_services.c.name)
+    ).first()
+    if taken is None:
+        raise LookupError("another process that was faster")
+    return before
+
+
+def renew_service(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> bool:
+    """Give a sign of life, and return whether the schedules are still this one's to run."""
+    of_owner = (_services.c.name == _SERVICE, _services.c.owner == owner)
+    statement = update(_services).where(*of_owner).values(lease_until=now + lease).returning(_services.c.name)
+    return connection.execute(statement).first() is not None
+
+
+def leave_service(connection: Connection, owner: str) -> None:
+    """Let another one run the schedules."""
+    connection.execute(delete(_services).where(_services.c.name == _SERVICE, _services.c.owner == owner))

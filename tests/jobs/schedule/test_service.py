@@ -1,0 +1,185 @@
+"""The service over a simulated clock: every slot is played once or has a row that says why not."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from predibot.domain.clock import parse_instant
+from predibot.errors import UsageError
+from predibot.jobs.requested_recipe import AskedRecipe
+from predibot.jobs.schedule.service import RETRY_PAUSE, OneService, ScheduleService
+from predibot.ledger.store import Store
+from predibot.ledger.write.slots import Played, StoredSlot, change_schedule, stored_schedules, stored_slots
+
+NOON = parse_instant("2026-11-22T12:00Z")
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+RECIPE = """
+name = "daily"
+venue = "sandbox"
+[schedule]
+cron = "5 12 * * *"
+[[bots]]
+strategy = "market_price"
+"""
+
+
+@dataclass
+class World:
+    """A clock, and a venue that is well or not."""
+
+    recipe: Path
+    store: Store
+    now: datetime = NOON
+    faults: random.Random | None = None
+    takes: timedelta = MINUTE
+    played: list[datetime] = field(default_factory=list)
+    tracked: list[datetime] = field(default_factory=list)
+
+    def service(self) -> ScheduleService:
+        """Return a service as a new process would start it."""
+        arguments = [str(self.recipe)]
+        return ScheduleService(
+            arguments,
+            store=self.store,
+            clock=lambda: self.now,
+            play=self.play,
+            track=lambda _: self.tracked.append(self.now),
+        )
+
+    def play(self, asked: AskedRecipe, slot: datetime, deadline: datetime) -> Played:
+        """Play a slot, which takes a while."""
+        assert deadline == slot + 6 * HOUR
+        self.now += self.takes
+        if self.faults is not None and self.faults.random() < 1 / 3:
+            if self.faults.random() < 0.2:
+                raise KeyboardInterrupt
+            return Played("failed", "the venue is away")
+        self.played.append(slot)
+        return Played("done", run_key=f"{asked.recipe.name}@{slot}")
+
+    def rows(self) -> tuple[StoredSlot, ...]:
+        """Return what the ledger says of all slots."""
+        return self.store.run_read(lambda connection: stored_slots(connection, "daily"))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    recipe = tmp_path / "daily.toml"
+    recipe.write_text(RECIPE, encoding="utf-8")
+    with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
+        yield World(recipe, store)
+
+
+def test_a_slot_is_played_when_it_is_due_and_only_then(world: World) -> None:
+    service = world.service()
+    assert service.look() == NOON + 5 * MINUTE
+    assert world.rows() == ()
+    world.now = NOON + 5 * MINUTE
+    assert service.look() > world.now
+    world.now += MINUTE
+    service.look()
+    (row,) = world.rows()
+    assert (row.status, row.late, row.run_key is not None) == ("done", timedelta(0), True)
+    assert world.played == [NOON + 5 * MINUTE]
+
+
+def test_a_slot_is_made_up_within_its_window_and_missed_after_it(world: World) -> None:
+    world.service().look()
+    world.now = NOON + 2 * DAY + HOUR
+    world.service().look()
+    assert [row.status for row in world.rows()] == ["missed", "missed", "done"]
+    assert world.rows()[-1].late == 55 * MINUTE
+    assert "6h" in world.rows()[0].reason
+
+
+def test_what_failed_is_tried_again_until_its_window_ends(world: World) -> None:
+    world.faults, world.takes = random.Random(), timedelta(0)
+    world.faults.random = lambda: 0.25  # type: ignore[method-assign]
+    service = world.service()
+    service.look()
+    world.now = NOON + 5 * MINUTE
+    for _ in range(30):
+        world.now = max(world.now, service.look())
+    rows = world.rows()
+    assert rows[0].tries == 6 * HOUR // RETRY_PAUSE + 1
+    assert (rows[0].status, rows[0].reason, rows[0].next_try_at) == ("failed", "the venue is away", None)
+
+
+def test_a_paused_recipe_has_a_row_for_what_it_left_out(world: World) -> None:
+    service = world.service()
+    service.look()
+    world.store.run_write(lambda connection: change_schedule(connection, "daily", paused_at=NOON))
+    world.now = NOON + HOUR
+    service.look()
+    assert [(row.status, row.reason) for row in world.rows()] == [("missed", "paused since 2026-11-22T12:00Z")]
+
+
+def test_a_broken_recipe_is_told_of_and_the_last_good_one_goes_on(world: World) -> None:
+    service = world.service()
+    service.look()
+    world.recipe.write_text(RECIPE.replace("market_price", "market_prices"), encoding="utf-8")
+    world.now = NOON + HOUR
+    service.look()
+    assert world.played == [NOON + 5 * MINUTE]
+    (stored,) = world.store.run_read(stored_schedules)
+    assert "market_price" in stored.problem
+    world.recipe.write_text(RECIPE.replace("5 12", "5 15"), encoding="utf-8")
+    world.now = NOON + 3 * HOUR + 5 * MINUTE
+    service.look()
+    assert world.played == [NOON + 5 * MINUTE, NOON + 3 * HOUR + 5 * MINUTE]
+
+
+def test_prices_are_tracked_between_slots(world: World) -> None:
+    service = world.service()
+    service.look()
+    while world.now < NOON + DAY:
+        world.now = max(service.look(), world.now + MINUTE)
+    hours = [(after - before) / HOUR for before, after in zip(world.tracked, world.tracked[1:], strict=False)]
+    assert 4 <= len(world.tracked) <= 6
+    assert all(4.0 <= each < 4.1 for each in hours)
+
+
+def test_a_clock_that_is_ahead_for_a_while_loses_no_slot(world: World) -> None:
+    world.service().look()
+    world.now = NOON + 30 * DAY
+    world.service().look()
+    world.now = NOON + 5 * MINUTE
+    world.service().look()
+    assert world.played[-1] == NOON + 5 * MINUTE
+    world.now = NOON + DAY + 5 * MINUTE
+    world.service().look()
+    assert world.played[-1] == NOON + DAY + 5 * MINUTE
+
+
+def test_whatever_happens_every_slot_has_one_row(world: World) -> None:
+    world.faults = random.Random(7)
+    service, killed = world.service(), 0
+    service.look()
+    while world.now < NOON + 60 * DAY:
+        try:
+            at = service.look()
+        except KeyboardInterrupt:
+            killed += 1
+            world.now += timedelta(hours=world.faults.choice([0, 1, 8, 100]))
+            service = world.service()
+            continue
+        world.now = max(at, world.now + MINUTE)
+    rows = world.rows()
+    days = [row.slot_at for row in rows]
+    assert days == [NOON + 5 * MINUTE + number * DAY for number in range(len(days))]
+    assert len(days) >= 59
+    assert killed > 2
+    assert len(set(world.played)) == len(world.played)
+    assert {row.slot_at for row in rows if row.status == "done"} == set(world.played)
+    assert all(row.reason for row in rows if row.status != "done")
+
+
+def test_one_service_a_ledger(world: World) -> None:
+    with OneService(world.store, lambda: world.now), pytest.raises(UsageError, match=r"are run by .* already"):
+        OneService(world.store, lambda: world.now).__enter__()
+    with OneService(world.store, lambda: world.now):
+        pass
