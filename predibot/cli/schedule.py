@@ -43,11 +43,17 @@ def run(
     """Play each slot of each recipe once, and write down those that nobody was there for."""
     from predibot.jobs.commands.schedule import schedule_as_asked
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.views.summary import summary_of
 
     output.set_up_logs(verbose=verbose)
     caller = output.caller(verbose=verbose)
     schedule_as_asked(
-        recipes or ["runs/daily.toml"], caller, ledger=ledger or DEFAULT_LEDGER, once=once, grace_seconds=grace
+        recipes or ["runs/daily.toml"],
+        caller,
+        ledger=ledger or DEFAULT_LEDGER,
+        once=once,
+        grace_seconds=grace,
+        shown=summary_of,
     )
 
 

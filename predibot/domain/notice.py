@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import Status
@@ -85,6 +85,14 @@ def _cut(line: str) -> str:
     return line if len(line) <= MAX_LINE_CHARACTERS else f"{line[: MAX_LINE_CHARACTERS - 1]}…"
 
 
+def _why(error_kind: str) -> str:
+    return f"Why: {_REASONS.get(error_kind, 'an error of a kind that is not listed here')}." if error_kind else ""
+
+
+def _kind_of(error_kind: str) -> NoticeKind:
+    return "drift" if error_kind == "VenueChanged" else "failure"
+
+
 def notice_of_slot(
     recipe: str,
     slot_at: datetime,
@@ -108,26 +116,24 @@ def notice_of_slot(
     """
     at, about = format_instant(slot_at), f"slot of {recipe}"
     counts = dict(statuses or {})
-    said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count)
-    decisions = (f"Decisions: {said}.",) if said else ()
+    decisions = (f"Decisions: {_counts(counts)}.",) if counts else ()
     if is_good:
         title = f"predibot: {named(recipe)} is well again, slot {at}"
         return Notice("failure", title, decisions, about=about, is_over=True)
     what = "failed in part" if counts.get("recorded") else "failed"
-    why = "" if not error_kind else f"Why: {_REASONS.get(error_kind, 'an error of a kind that is not listed here')}."
     at_work = f"{undecided} decisions are under way in another process." if undecided else ""
     again = f"It is tried again at {format_instant(next_try_at)}." if next_try_at else "It is not tried again."
-    lines = (why, *decisions, at_work, again, "`predibot schedule status` says more.")
-    kind: NoticeKind = "drift" if error_kind == "VenueChanged" else "failure"
-    return Notice(kind, f"predibot: {named(recipe)} {what}, slot {at}", tuple(filter(None, lines)), about=about)
+    lines = (_why(error_kind), *decisions, at_work, again, "`predibot schedule status` says more.")
+    title = f"predibot: {named(recipe)} {what}, slot {at}"
+    return Notice(_kind_of(error_kind), title, tuple(filter(None, lines)), about=about)
 
 
-def notice_of_missed(recipe: str, slots: Sequence[datetime], *, window: str) -> Notice:
+def notice_of_missed(recipe: str, slots: Sequence[datetime]) -> Notice:
     """Return that slots were missed, each of which is told once by whoever writes their rows."""
     first, more = [format_instant(slot) for slot in slots[:_MOST_NAMED]], len(slots) - _MOST_NAMED
     names = ", ".join(first) + (f" and {more} more, the last {format_instant(slots[-1])}" if more > 0 else "")
     what = "a slot" if len(slots) == 1 else f"{len(slots)} slots"
-    lines = (f"Nothing ran within {window} after: {names}.", "No decision is made for them any more.")
+    lines = (f"Nothing ran in time to make up for: {names}.", "No decision is made for them any more.")
     return Notice("missed", f"predibot: {named(recipe)} missed {what}", lines)
 
 
@@ -140,21 +146,24 @@ def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
     return Notice("failure", f"predibot: {named(recipe)} cannot be read as it is now", lines, about=about)
 
 
-def notice_of_tracking(recipe: str, *, failures: int, error_kind: str = "") -> Notice:
-    """Return that new prices could not be stored, or could again.
+def notice_of_tracking(recipe: str, *, is_whole: bool, error_kind: str = "") -> Notice:
+    """Return that new prices could not all be stored, or could again.
 
     Args:
         recipe: Whose markets are followed.
-        failures: How many histories or resolutions could not be read; 0 for none.
+        is_whole: Whether all was read.
         error_kind: The class of the error that ended it; empty where none did.
     """
     about = f"prices of {recipe}"
-    if not failures and not error_kind:
+    if is_whole:
         return Notice("failure", f"predibot: prices of {named(recipe)} arrive again", about=about, is_over=True)
-    count = (f"{failures} could not be read; the rest is stored.",) if failures else ()
-    why = (f"Why: {_REASONS.get(error_kind, 'an error of a kind that is not listed here')}.",) if error_kind else ()
-    kind: NoticeKind = "drift" if error_kind == "VenueChanged" else "failure"
-    return Notice(kind, f"predibot: prices of {named(recipe)} do not all arrive", (*why, *count), about=about)
+    lines = (_why(error_kind), "What could be read is stored; the rest is asked for again.")
+    return Notice(
+        _kind_of(error_kind),
+        f"predibot: prices of {named(recipe)} do not all arrive",
+        tuple(filter(None, lines)),
+        about=about,
+    )
 
 
 def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
@@ -172,7 +181,7 @@ def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
     return Notice("drift", f"predibot: the venue of {named(recipe)} changes", lines, about=about)
 
 
-def notice_of_budget(recipe: str, account: str, what: str, *, spent: str, limit: str, share: float) -> Notice:
+def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limit: float) -> Notice:
     """Return that a limit is nearly reached.
 
     Args:
@@ -181,14 +190,70 @@ def notice_of_budget(recipe: str, account: str, what: str, *, spent: str, limit:
         what: What is limited, such as `usd`.
         spent: So much of it is spent.
         limit: Of so much.
-        share: The part of it that is spent, 1 for all.
     """
+    share = f"{spent / limit:.0%}" if limit else "all"
     lines = (
-        f"{spent} of {limit} {what} are spent.",
-        "At the limit agents hand in what they have, or abstain, until it is raised or the next one begins.",
+        f"{_amount(spent)} of {_amount(limit)} {what}.",
+        "At the limit agents hand in what they have, or abstain.",
     )
-    title = f"predibot: {named(recipe)} has spent {share:.0%} of its limit on {account}"
-    return Notice("budget", title, lines, about=f"budget {account} of {recipe}: {what}")
+    title = f"predibot: {named(recipe)} has spent {share} of its limit"
+    return Notice("budget", title, (f"It is the limit of {account}.", *lines), about=f"limit of {account}: {what}")
+
+
+def notice_of_abstentions(recipe: str, count: int) -> Notice:
+    """Return that bots abstained because a budget was spent, or did no more."""
+    about = f"budget of {recipe}"
+    if not count:
+        return Notice("budget", f"predibot: {named(recipe)} has a budget again", about=about, is_over=True)
+    lines = (f"{count} {'decision' if count == 1 else 'decisions'} could not be afforded; see [limits] of its recipe.",)
+    return Notice("budget", f"predibot: {named(recipe)} has spent a budget", lines, about=about)
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.2f}".removesuffix(".00")
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What the slots of a recipe came to in a day."""
+
+    recipe: str
+    until: datetime
+    slots: Mapping[str, int]
+    """How many ended how."""
+    statuses: Mapping[Status, int]
+    """How many of their decisions ended how."""
+    cost_usd: float
+    """As far as it is known."""
+    is_cost_known: bool
+    troubles: Sequence[str] = ()
+    """What was told and is not over, by what it is about."""
+
+
+def notice_of_day(day: Day, said: Sequence[str], leaderboard: Sequence[str]) -> Notice:
+    """Return the summary of a day.
+
+    Args:
+        day: What it came to.
+        said: What may be said of the bots, in sentences.
+        leaderboard: Its first lines.
+    """
+    done, all_slots = day.slots.get("done", 0), sum(day.slots.values())
+    cost = f"Cost: {'' if day.is_cost_known else 'at least '}${day.cost_usd:,.2f}."
+    troubles = f"Not over yet: {', '.join(named(each) for each in day.troubles)}." if day.troubles else ""
+    lines = (
+        f"Slots of the last 24 hours: {_counts(day.slots)}.",
+        f"Decisions: {_counts(day.statuses)}.",
+        cost,
+        troubles,
+        *said,
+    )
+    title = f"predibot: {named(day.recipe)} until {format_instant(day.until)}, {done} of {all_slots} slots done"
+    return Notice("summary", title, tuple(filter(None, lines)), tuple(leaderboard))
+
+
+def _counts(counts: Mapping[Any, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()) if count) or "none"
 
 
 def notice_of_test(now: datetime) -> Notice:

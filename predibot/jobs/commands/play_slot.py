@@ -50,7 +50,7 @@ def play_slot(
                 request, store=store, opened=opened, settings=settings, clock=caller.clock, listener=listener
             )
     except PredibotError as error:
-        return Played("failed", "; ".join((str(error), *broken)))
+        return Played("failed", "; ".join((str(error), *broken)), error_kind=error.kind)
     notes = tracked_if_reached(
         store, spec, look_back_at(spec, None, caller.clock), settings, caller, listener, own_runs=True
     )

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -14,18 +14,27 @@ from predibot.errors import UsageError
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.play_slot import play_slot
 from predibot.jobs.commands.track import tracked_if_reached
+from predibot.jobs.notify.open_channels import open_teller
+from predibot.jobs.notify.slot_notices import Shown, SlotNotices
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.jobs.schedule.service import LONGEST_WAIT, OneService, Scheduled, ScheduleService
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
+from predibot.scoring.evaluation.evaluation import Evaluation
 
 GRACE_SECONDS = 60.0
 """For what is under way when the service is to end."""
 
 
 def schedule_as_asked(
-    arguments: Sequence[str], caller: Caller, *, ledger: str, once: bool, grace_seconds: float
+    arguments: Sequence[str],
+    caller: Caller,
+    *,
+    ledger: str,
+    once: bool,
+    grace_seconds: float,
+    shown: Callable[[Evaluation, int], Shown],
 ) -> None:
     """Run recipes by their schedules until a signal ends it, or for one look at the clock.
 
@@ -35,6 +44,7 @@ def schedule_as_asked(
         ledger: Its URL.
         once: Whether to play what is due now, and end.
         grace_seconds: For what is under way when the service is to end; after that it is given up.
+        shown: What a daily summary shows of an evaluation, in so many lines.
 
     Raises:
         KeyboardInterrupt: If something was still under way then.
@@ -47,26 +57,34 @@ def schedule_as_asked(
         OneService(store, caller.clock) as right,
         _ending(grace_seconds) as ending,
     ):
+        to_tell = caller.settings().notify
+        notices = SlotNotices(
+            open_teller(to_tell, caller.clock), store=store, settings=to_tell, clock=caller.clock, shown=shown
+        )
 
         def play(asked: AskedRecipe, slot_at: datetime, deadline_at: datetime) -> Played:
+            notices.begins(asked.recipe, slot_at)
             caller.say(f"{asked.recipe.name}: playing the slot of {format_instant(slot_at)}")
             played = play_slot(
                 asked, slot_at, deadline_at, store=store, ledger=ledger, caller=caller, listener=listener
             )
             caller.say(f"{asked.recipe.name}: {played.status}" + (f": {played.reason}" if played.reason else ""))
+            notices.ended(asked.recipe, slot_at, played)
             return played
 
         def track(asked: AskedRecipe) -> None:
             spec, settings = asked.recipe.venue, caller.settings()
-            for note in tracked_if_reached(
-                store, spec, look_back_at(spec, None, caller.clock), settings, caller, listener, own_runs=True
-            ):
+            at = look_back_at(spec, None, caller.clock)
+            notes = tracked_if_reached(store, spec, at, settings, caller, listener, own_runs=True)
+            for note in notes:
                 caller.say(f"{asked.recipe.name}: {note}")
+            notices.tracked(asked.recipe, is_whole=not notes)
 
         service = ScheduleService(arguments, store=store, clock=caller.clock, play=play, track=track)
         said_at = None
         while not ending.is_set():
             next_at = service.look()
+            notices.look()
             if once:
                 return
             if right.lost:

@@ -63,6 +63,8 @@ class Played:
     run_key: str | None = None
     was_tried: bool = True
     """Whether it came to its end; False where it was stopped."""
+    error_kind: str = ""
+    """The class of the error that ended it; empty where none did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,3 +197,10 @@ def renew_service(connection: Connection, owner: str, *, lease: timedelta, now: 
 def leave_service(connection: Connection, owner: str) -> None:
     """Let another one run the schedules."""
     connection.execute(delete(_services).where(_services.c.name == _SERVICE, _services.c.owner == owner))
+
+
+def slots_ended_since(connection: Connection, at: datetime) -> tuple[StoredSlot, ...]:
+    """Return the slots of all recipes of which a try ended at an instant or later, the oldest slot first."""
+    names = [_slots.c[name] for name in StoredSlot.__dataclass_fields__]
+    statement = select(*names).where(_slots.c.ended_at >= at).order_by(_slots.c.slot_at, _slots.c.id)
+    return tuple(StoredSlot(*row) for row in connection.execute(statement))
