@@ -1,11 +1,14 @@
 """`predibot schedule`: a service that runs recipes by their schedules, and what is asked of it."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.command import Command, Group
+from predibot.cli.command import Command, DecidingCommand, Group
+from predibot.cli.ending import NOTHING, PARTLY
 
 _RUN = "run"
 
@@ -28,7 +31,7 @@ def _schedules() -> None:
     """Run recipes by their schedules."""
 
 
-@GROUP.command(_RUN, cls=Command, help="run recipes by their schedules; this word may be left out")
+@GROUP.command(_RUN, cls=DecidingCommand, help="run recipes by their schedules; this word may be left out")
 def run(
     recipes: Annotated[
         list[str] | None, typer.Argument(metavar="[RECIPE]...", help="files or names of recipes with a [schedule]")
@@ -41,23 +44,54 @@ def run(
     verbose: options.Verbose = False,
 ) -> None:
     """Play each slot of each recipe once, and write down those that nobody was there for."""
-    from predibot.jobs.commands.schedule import schedule_as_asked
+    from functools import partial
+
+    from predibot.jobs.commands.schedule import ServiceTerms, schedule_as_asked
+    from predibot.jobs.notify.slot_notices import slot_notices
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.views.summary import summary_of
 
-    output.set_up_logs(verbose=verbose)
     caller = output.caller(verbose=verbose)
-    schedule_as_asked(
-        recipes or ["runs/daily.toml"],
-        caller,
-        ledger=ledger or DEFAULT_LEDGER,
-        once=once,
-        grace_seconds=grace,
-        shown=summary_of,
-    )
+    ledger = ledger or DEFAULT_LEDGER
+    with slot_notices(caller, ledger, summary_of) as notices:
+        set_up = partial(output.set_up_logs, verbose=verbose)
+        terms = ServiceTerms(once, grace, set_up, on_slot=notices.on_slot, on_look=notices.look)
+        rows = schedule_as_asked(recipes or ["daily"], caller, ledger=ledger, terms=terms)
+    _end_as([row.status for row in rows])
+
+
+def _end_as(statuses: Sequence[str]) -> None:
+    """End with the exit code of what became of slots."""
+    if any(status != "done" for status in statuses):
+        raise typer.Exit(PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING)
 
 
 _Recipe = Annotated[str, typer.Argument(metavar="RECIPE", help="a recipe's file or name")]
+
+
+@GROUP.command("run-now", cls=DecidingCommand, help="play a slot of a recipe now: one that is not done, or one more")
+def run_now(
+    recipe: _Recipe,
+    slot: Annotated[
+        datetime | None,
+        typer.Option("--slot", parser=options.instant, metavar="INSTANT", help="which; left out, the newest not done"),
+    ] = None,
+    ledger: options.Ledger = None,
+    verbose: options.Verbose = False,
+    json: options.Json = False,
+) -> None:
+    """Play a slot without waiting for its time, and keep its row."""
+    from predibot.jobs.commands.schedule import play_as_asked, words_of_slot
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.views.schedule import slot_document
+
+    caller = output.caller(verbose=verbose)
+    row = play_as_asked(recipe, caller, ledger=ledger or DEFAULT_LEDGER, slot_at=slot)
+    if json:
+        output.print_document(slot_document(row))
+    else:
+        output.report_console().print(words_of_slot(row), markup=False, soft_wrap=True)
+    _end_as([row.status])
 
 
 @GROUP.command("pause", cls=Command, help="leave out the slots of a recipe from now on")

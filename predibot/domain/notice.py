@@ -18,6 +18,7 @@ _MAX_NAME_CHARACTERS = 60
 _IN_NAMES = frozenset(" -_.:/+=#(),")
 """Of what is no letter and no digit; the rest calls a channel together, names a person or makes a link somewhere."""
 _MOST_NAMED = 5
+_MORE = "`predibot schedule status` says more."
 _REASONS: Mapping[str, str] = {
     "BudgetSpent": "a budget is spent",
     "LedgerUnusable": "the ledger cannot be opened, read or written",
@@ -85,12 +86,15 @@ def _cut(line: str) -> str:
     return line if len(line) <= MAX_LINE_CHARACTERS else f"{line[: MAX_LINE_CHARACTERS - 1]}…"
 
 
-def _why(error_kind: str) -> str:
-    return f"Why: {_REASONS.get(error_kind, 'an error of a kind that is not listed here')}." if error_kind else ""
+def kind_of_error(reason: str) -> str:
+    """Return the class of the error that a reason begins with; empty where it begins with none that is ours.
 
-
-def _kind_of(error_kind: str) -> NoticeKind:
-    return "drift" if error_kind == "VenueChanged" else "failure"
+    Examples:
+        >>> kind_of_error("VenueChanged: asked for event 7, got 8"), kind_of_error("3 of 4 decisions failed: x")
+        ('VenueChanged', '')
+    """
+    kind = reason.partition(":")[0]
+    return kind if kind in _REASONS else ""
 
 
 def notice_of_slot(
@@ -98,9 +102,8 @@ def notice_of_slot(
     slot_at: datetime,
     *,
     is_good: bool,
-    error_kind: str = "",
+    reason: str = "",
     statuses: Mapping[Status, int] | None = None,
-    undecided: int = 0,
     next_try_at: datetime | None = None,
 ) -> Notice:
     """Return how a slot ended: a failure, or the end of the one before.
@@ -109,23 +112,45 @@ def notice_of_slot(
         recipe: Whose slot it is.
         slot_at: The instant that its schedule names.
         is_good: Whether all of it is done.
-        error_kind: The class of the error that ended it; empty where none did.
-        statuses: How many decisions ended how; None where none was made.
-        undecided: How many decisions another process is at.
+        reason: Why not, in words that may quote others, and of which only the class of an error is told.
+        statuses: How many decisions ended how; none where no run was made.
         next_try_at: When what failed is tried again; None for never.
     """
-    at, about = format_instant(slot_at), f"slot of {recipe}"
-    counts = dict(statuses or {})
-    decisions = (f"Decisions: {_counts(counts)}.",) if counts else ()
+    at, about, counts = format_instant(slot_at), f"slot of {recipe}", dict(statuses or {})
+    decisions = f"Decisions: {_counts(counts)}." if counts else "No decision was made."
     if is_good:
         title = f"predibot: {named(recipe)} is well again, slot {at}"
-        return Notice("failure", title, decisions, about=about, is_over=True)
+        return Notice("failure", title, (decisions,), about=about, is_over=True)
     what = "failed in part" if counts.get("recorded") else "failed"
-    at_work = f"{undecided} decisions are under way in another process." if undecided else ""
+    kind = kind_of_error(reason)
+    why = (f"Why: {_REASONS[kind]}.",) if kind else ()
     again = f"It is tried again at {format_instant(next_try_at)}." if next_try_at else "It is not tried again."
-    lines = (_why(error_kind), *decisions, at_work, again, "`predibot schedule status` says more.")
-    title = f"predibot: {named(recipe)} {what}, slot {at}"
-    return Notice(_kind_of(error_kind), title, tuple(filter(None, lines)), about=about)
+    return Notice(
+        "drift" if kind == "VenueChanged" else "failure",
+        f"predibot: {named(recipe)} {what}, slot {at}",
+        (*why, decisions, again, _MORE),
+        about=about,
+    )
+
+
+def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
+    """Return that something was in the way of a slot that was played all the same, or is no more.
+
+    Args:
+        recipe: Whose slot it is.
+        slot_at: The instant that its schedule names.
+        reason: What was in the way, in words that may quote others; empty for nothing.
+    """
+    about, at = f"side of {recipe}", format_instant(slot_at)
+    if not reason:
+        title = f"predibot: nothing is in the way of {named(recipe)} any more, slot {at}"
+        return Notice("failure", title, about=about, is_over=True)
+    return Notice(
+        "drift" if "VenueChanged:" in reason else "failure",
+        f"predibot: {named(recipe)} is done with remarks, slot {at}",
+        ("Prices, the evaluation or a check of the doctor were in the way.", _MORE),
+        about=about,
+    )
 
 
 def notice_of_missed(recipe: str, slots: Sequence[datetime]) -> Notice:
@@ -142,28 +167,8 @@ def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
     about = f"file of {recipe}"
     if is_good:
         return Notice("failure", f"predibot: {named(recipe)} can be read again", about=about, is_over=True)
-    lines = ("It goes on as it was read last.", "`predibot schedule status` says what is wrong with it.")
+    lines = ("It goes on as it was read last.", _MORE)
     return Notice("failure", f"predibot: {named(recipe)} cannot be read as it is now", lines, about=about)
-
-
-def notice_of_tracking(recipe: str, *, is_whole: bool, error_kind: str = "") -> Notice:
-    """Return that new prices could not all be stored, or could again.
-
-    Args:
-        recipe: Whose markets are followed.
-        is_whole: Whether all was read.
-        error_kind: The class of the error that ended it; empty where none did.
-    """
-    about = f"prices of {recipe}"
-    if is_whole:
-        return Notice("failure", f"predibot: prices of {named(recipe)} arrive again", about=about, is_over=True)
-    lines = (_why(error_kind), "What could be read is stored; the rest is asked for again.")
-    return Notice(
-        _kind_of(error_kind),
-        f"predibot: prices of {named(recipe)} do not all arrive",
-        tuple(filter(None, lines)),
-        about=about,
-    )
 
 
 def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:

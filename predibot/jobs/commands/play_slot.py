@@ -1,61 +1,82 @@
-"""One slot of a schedule: decide, track, and evaluate; what came of it, in words that fit a row."""
+"""One slot of a schedule: decide, track, and evaluate once a day; what came of it, in words that fit a row."""
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
-from predibot.contracts import ProgressListener
-from predibot.errors import PredibotError
+from predibot.errors import PredibotError, words_of
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.track import tracked_if_reached
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.doctor import check_all
+from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.open_venue import look_back_at, open_venue
-from predibot.jobs.requested_recipe import AskedRecipe
+from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import StoredRun
-from predibot.ledger.write.slots import Played
+from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
 
 
-def play_slot(
-    asked: AskedRecipe,
-    slot_at: datetime,
-    deadline_at: datetime,
-    *,
-    store: Store,
-    ledger: str,
-    caller: Caller,
-    listener: ProgressListener,
-) -> Played:
-    """Make every decision of a slot that is missing, and store new prices.
+def play_slot(recipe: Scheduled, slot_at: datetime, *, store: Store, ledger: str, caller: Caller) -> Played:
+    """Make every decision of a slot that is missing, store new prices, and evaluate where nobody did that day.
+
+    Accounts are settled and valued where their bots decide. What a check of the doctor finds broken is in the reason,
+    and the slot is tried all the same: a bot may not need it.
 
     Args:
-        asked: The recipe.
+        recipe: The recipe.
         slot_at: The instant that its schedule names.
-        deadline_at: Decisions made later are in no score.
         store: The ledger, open.
         ledger: Its URL.
-        caller: Whose settings and clock it is.
-        listener: Told of each decision.
+        caller: Whose settings and clock it is, and who hears of each decision.
 
     Returns:
         What it came to; an error that predibot has words for is a failed slot.
     """
-    spec, settings = asked.recipe.venue, caller.settings()
+    asked, settings = recipe.asked, caller.settings()
     broken = [f"{check.name}: {check.seen}" for check in check_all(settings, ledger) if check.verdict == "failed"]
-    request = RunRequest(asked.recipe, asked.digest, asked.overrides, slot_at=slot_at, deadline_at=deadline_at)
+    request = RunRequest(
+        asked.recipe, asked.digest, asked.overrides, slot_at=slot_at, deadline_at=slot_at + recipe.schedule.deadline
+    )
     try:
-        with open_venue(spec, settings, as_of=None, purpose="decide", clock=caller.clock) as opened:
+        with (
+            open_venue(asked.recipe.venue, settings, as_of=None, purpose="decide", clock=caller.clock) as opened,
+            caller.progress() as listener,
+        ):
             report = decide(
                 request, store=store, opened=opened, settings=settings, clock=caller.clock, listener=listener
             )
     except PredibotError as error:
-        return Played("failed", "; ".join((str(error), *broken)), error_kind=error.kind)
-    notes = tracked_if_reached(
-        store, spec, look_back_at(spec, None, caller.clock), settings, caller, listener, own_runs=True
-    )
+        return Played("failed", "; ".join((words_of(error), *broken)))
     played = _played(report)
-    return replace(played, reason="; ".join(filter(None, (played.reason, *broken, *notes))))
+    notes = [*broken, *track_recipe(recipe, store=store, caller=caller), *_evaluated(recipe, store, caller)]
+    return replace(played, reason="; ".join(filter(None, (played.reason, *notes))))
+
+
+def track_recipe(recipe: Scheduled, *, store: Store, caller: Caller) -> tuple[str, ...]:
+    """Store new prices and resolutions of what a recipe's venue knows, and return what could not be read."""
+    spec, settings = recipe.asked.recipe.venue, caller.settings()
+    as_of = look_back_at(spec, None, caller.clock)
+    try:
+        with caller.progress() as listener:
+            return tracked_if_reached(store, spec, as_of, settings, caller, listener, own_runs=True)
+    except PredibotError as error:
+        return (f"tracking failed: {words_of(error)}",)
+
+
+def _evaluated(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ...]:
+    """Evaluate once a day, so that what reports read is ready; return what was in the way."""
+    stored = next((each for each in store.run_read(stored_schedules) if each.recipe == recipe.name), None)
+    now = caller.clock()
+    if stored is not None and stored.evaluated_at is not None and stored.evaluated_at.date() == now.date():
+        return ()
+    try:
+        evaluate_stored(store, venue=recipe.asked.recipe.venue, clock=caller.clock)
+    except PredibotError as error:
+        return (f"evaluating failed: {words_of(error)}",)
+    store.run_write(partial(change_schedule, recipe=recipe.name, evaluated_at=now))
+    return ()
 
 
 def _played(report: DecideReport) -> Played:

@@ -1,128 +1,224 @@
 """Running recipes by their schedules in one call, and what is asked of such a service."""
 
+import logging
+import os
 import signal
-import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from types import FrameType
+from multiprocessing import connection as pipes
 from typing import Any
 
+from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant
-from predibot.errors import UsageError
+from predibot.errors import LedgerError, UsageError
 from predibot.jobs.commands.caller import Caller
-from predibot.jobs.commands.play_slot import play_slot
-from predibot.jobs.commands.track import tracked_if_reached
-from predibot.jobs.notify.open_channels import open_teller
-from predibot.jobs.notify.slot_notices import Shown, SlotNotices
-from predibot.jobs.open_venue import look_back_at
-from predibot.jobs.requested_recipe import AskedRecipe
-from predibot.jobs.schedule.service import LONGEST_WAIT, OneService, Scheduled, ScheduleService
+from predibot.jobs.commands.play_slot import play_slot, track_recipe
+from predibot.jobs.schedule.child import Child
+from predibot.jobs.schedule.right import Right
+from predibot.jobs.schedule.scheduled import Scheduled, kept_slot
+from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
-from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.ledger.write.slots import StoredSlot, add_schedule, change_schedule, stored_schedules
 
-GRACE_SECONDS = 60.0
-"""For what is under way when the service is to end."""
+_log = logging.getLogger(__name__)
+
+_GIVE_BACK_SECONDS = 10.0
+"""For a process that is asked to end: twice as long as giving back its claims may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceTerms:
+    """How a service runs."""
+
+    once: bool = False
+    """Whether it plays what is due now, and ends."""
+    grace_seconds: float = 60.0
+    """For what is under way when it is to end; after that it is given back."""
+    set_up: Callable[[], None] = lambda: None
+    """Done first in each process that plays a slot, such as saying where logs go; from a module."""
+    on_slot: OnSlot = lambda _: None
+    """Told of each slot that ended or was missed, after its row is stored."""
+    on_look: Callable[[], None] = lambda: None
+    """Called after each look at the clock, and at the end."""
 
 
 def schedule_as_asked(
-    arguments: Sequence[str],
-    caller: Caller,
-    *,
-    ledger: str,
-    once: bool,
-    grace_seconds: float,
-    shown: Callable[[Evaluation, int], Shown],
-) -> None:
+    arguments: Sequence[str], caller: Caller, *, ledger: str, terms: ServiceTerms
+) -> tuple[StoredSlot, ...]:
     """Run recipes by their schedules until a signal ends it, or for one look at the clock.
 
     Args:
         arguments: Files or names of recipes.
         caller: Who asks.
         ledger: Its URL.
-        once: Whether to play what is due now, and end.
-        grace_seconds: For what is under way when the service is to end; after that it is given up.
-        shown: What a daily summary shows of an evaluation, in so many lines.
+        terms: How.
+
+    Returns:
+        The slots that ended or were missed, where what was due was played once; else none, as a service has no end.
 
     Raises:
-        KeyboardInterrupt: If something was still under way then.
         UsageError: If another process runs the schedules of this ledger, or a recipe has none.
         PredibotError: If a recipe or the ledger cannot be read.
     """
-    with (
-        Store.open(ledger) as store,
-        caller.following(store) as listener,
-        OneService(store, caller.clock) as right,
-        _ending(grace_seconds) as ending,
-    ):
-        to_tell = caller.settings().notify
-        notices = SlotNotices(
-            open_teller(to_tell, caller.clock), store=store, settings=to_tell, clock=caller.clock, shown=shown
-        )
+    ended: list[StoredSlot] = []
+    quiet = replace(caller, progress=_unfollowed)
 
-        def play(asked: AskedRecipe, slot_at: datetime, deadline_at: datetime) -> Played:
-            notices.begins(asked.recipe, slot_at)
-            caller.say(f"{asked.recipe.name}: playing the slot of {format_instant(slot_at)}")
-            played = play_slot(
-                asked, slot_at, deadline_at, store=store, ledger=ledger, caller=caller, listener=listener
-            )
-            caller.say(f"{asked.recipe.name}: {played.status}" + (f": {played.reason}" if played.reason else ""))
-            notices.ended(asked.recipe, slot_at, played)
-            return played
+    def start(recipe: Scheduled, slot_at: datetime | None) -> Child:
+        if slot_at is None:
+            return Child(terms.set_up, _track_in_process, recipe, quiet, ledger)
+        caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
+        return Child(terms.set_up, play_in_process, recipe, slot_at, quiet, ledger)
 
-        def track(asked: AskedRecipe) -> None:
-            spec, settings = asked.recipe.venue, caller.settings()
-            at = look_back_at(spec, None, caller.clock)
-            notes = tracked_if_reached(store, spec, at, settings, caller, listener, own_runs=True)
-            for note in notes:
-                caller.say(f"{asked.recipe.name}: {note}")
-            notices.tracked(asked.recipe, is_whole=not notes)
+    def tell(row: StoredSlot) -> None:
+        caller.say(words_of_slot(row))
+        terms.on_slot(row)
+        if terms.once:
+            ended.append(row)
 
-        service = ScheduleService(arguments, store=store, clock=caller.clock, play=play, track=track)
-        said_at = None
-        while not ending.is_set():
-            next_at = service.look()
-            notices.look()
-            if once:
-                return
-            if right.lost:
-                raise UsageError(
-                    "another process took over the schedules of this ledger, as this one gave no sign of life"
-                )
-            if next_at != said_at:
-                caller.say(f"next: {format_instant(next_at)}")
-                said_at = next_at
-            ending.wait(min(max((next_at - caller.clock()).total_seconds(), 0.0), LONGEST_WAIT.total_seconds()))
+    with Store.open(ledger) as store, Right(store, caller.clock) as right, _Ending() as ending:
+        caller.say(f"ledger: {store.address}")
+        service = ScheduleService(arguments, store=store, clock=caller.clock, start=start, on_slot=tell)
+        try:
+            said_at = None
+            while not ending.asked:
+                next_at = _looked(service, caller, is_patient=not terms.once)
+                terms.on_look()
+                if terms.once and not service.works:
+                    break
+                if right.lost:
+                    raise UsageError(
+                        "another process took over the schedules of this ledger, as this one gave no sign of life"
+                    )
+                if next_at != said_at and not service.works:
+                    caller.say(f"next: {format_instant(next_at)}")
+                    said_at = next_at
+                seconds = min((next_at - caller.clock()).total_seconds(), LONGEST_WAIT.total_seconds())
+                ending.wait(service, max(seconds, 0.0))
+        finally:
+            ending.finish(service, terms.grace_seconds)
+            terms.on_look()
+    return tuple(ended)
+
+
+def _looked(service: ScheduleService, caller: Caller, *, is_patient: bool) -> datetime:
+    """Have a service look, and return when it is to look again; a ledger that is away may come back."""
+    try:
+        return service.look()
+    except LedgerError as error:
+        if not is_patient:
+            raise
+        _log.warning("%s. It is looked at again in %d seconds", error, LONGEST_WAIT.total_seconds())
+        return caller.clock() + LONGEST_WAIT
+
+
+class _Ending:
+    """The signals that end the service: a first one after what is under way or a grace, a second one at once."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        """How often."""
+        # A signal wakes who waits, and sets no lock that it may hold.
+        self._read, self._written = os.pipe()
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "_Ending":
+        os.set_blocking(self._written, False)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._before[number] = signal.signal(number, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        for end in (self._read, self._written):
+            os.close(end)
+
+    def _ask(self, *_: object) -> None:
+        self.asked += 1
+        os.write(self._written, b".")
+
+    def wait(self, service: ScheduleService, seconds: float) -> None:
+        """Wait for a signal, for the end of something that goes on, or so long."""
+        children = [work.sentinel for work in service.works if isinstance(work, Child)]
+        if self._read in pipes.wait([self._read, *children], timeout=seconds):
+            os.read(self._read, 64)
+
+    def finish(self, service: ScheduleService, grace_seconds: float) -> None:
+        """Wait for what is under way; have it given back after a grace or by one more signal, and store what ended."""
+        asked, ends_at = self.asked, time.monotonic() + grace_seconds
+        while service.works and self.asked == asked and (left := ends_at - time.monotonic()) > 0.0:
+            self.wait(service, left)
+            service.collect()
+        ends_at = time.monotonic() + _GIVE_BACK_SECONDS
+        for work in service.works:
+            if isinstance(work, Child):
+                work.stop()
+        while service.works and (left := ends_at - time.monotonic()) > 0.0:
+            self.wait(service, left)
+            service.collect()
+        for work in service.works:
+            if isinstance(work, Child):
+                work.kill()
+
+
+def play_as_asked(argument: str, caller: Caller, *, ledger: str, slot_at: datetime | None = None) -> StoredSlot:
+    """Play a slot of a recipe now, and return what came of it.
+
+    Args:
+        argument: The recipe's file or name.
+        caller: Who asks.
+        ledger: Its URL.
+        slot_at: Which slot; left out, as `Scheduled.slot_to_play`.
+
+    Raises:
+        UsageError: If the recipe has no schedule, or another process plays the slot.
+        PredibotError: If the recipe or the ledger cannot be read.
+    """
+    recipe = Scheduled.read(argument)
+    with Store.open(ledger) as store:
+        caller.say(f"ledger: {store.address}")
+        slot_at = slot_at or recipe.slot_to_play(store, caller.clock())
+        store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
+        caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
+        return _played_and_kept(recipe, slot_at, caller, store, ledger)
+
+
+def play_in_process(recipe: Scheduled, slot_at: datetime, caller: Caller, ledger: str) -> None:
+    """Play a slot in a process of its own; its row says what came of it."""
+    with Store.open(ledger, create=False, was_reached=True) as store:
+        _played_and_kept(recipe, slot_at, caller, store, ledger)
+
+
+def _played_and_kept(recipe: Scheduled, slot_at: datetime, caller: Caller, store: Store, ledger: str) -> StoredSlot:
+    play = partial(play_slot, store=store, ledger=ledger, caller=caller)
+    return kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
+
+
+def _track_in_process(recipe: Scheduled, caller: Caller, ledger: str) -> None:
+    with Store.open(ledger, create=False, was_reached=True) as store:
+        for note in track_recipe(recipe, store=store, caller=caller):
+            caller.say(f"{recipe.name}: {note}")
 
 
 @contextmanager
-def _ending(grace_seconds: float) -> Iterator[threading.Event]:
-    """Yield what a first signal to end sets; what is under way is interrupted after a grace, or by a second signal."""
-    ending = threading.Event()
-    raising: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    first: list[int] = []
+def _unfollowed() -> Iterator[ProgressListener]:
+    """Yield a listener that shows nothing: what plays side by side would write over each other."""
 
-    def end(number: int, frame: FrameType | None) -> None:
-        if not first and number != signal.SIGALRM:
-            first.append(number)
-            ending.set()
-            signal.setitimer(signal.ITIMER_REAL, grace_seconds)
-            return
-        handler = raising.get(first[0])
-        if callable(handler):
-            handler(first[0], frame)
+    def listen(_: Progress) -> None:
+        """Show nothing."""
 
-    for number in (*raising, signal.SIGALRM):
-        signal.signal(number, end)
-    try:
-        yield ending
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        for number, handler in raising.items():
-            signal.signal(number, handler)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    yield listen
+
+
+def words_of_slot(row: StoredSlot) -> str:
+    """Return what became of a slot, in a line."""
+    said = f"{row.recipe}: the slot of {format_instant(row.slot_at)} is {row.status}"
+    again = f"; tried again at {format_instant(row.next_try_at)}" if row.next_try_at else ""
+    return said + (f": {row.reason}" if row.reason else "") + again
 
 
 def pause_as_asked(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:

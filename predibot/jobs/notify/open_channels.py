@@ -50,9 +50,8 @@ def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
     return Channels(tuple(usable), ping, tuple(problems))
 
 
-def open_teller(settings: NotifySettings, clock: Clock) -> Teller:
-    """Return who tells over the channels of the settings."""
-    channels = open_channels(settings, clock)
+def open_teller(channels: Channels, settings: NotifySettings, clock: Clock) -> Teller:
+    """Return who tells over channels, and lets no secret of the environment out."""
     hidden = SecretValues(secrets_present()).hidden
     return Teller(channels.usable, clock=clock, hidden=hidden, ping=channels.ping, wanted=settings.on)
 

@@ -20,22 +20,21 @@ from predibot.domain.notice import (
     notice_of_drift,
     notice_of_missed,
     notice_of_recipe,
+    notice_of_remarks,
     notice_of_slot,
-    notice_of_tracking,
 )
 from predibot.errors import words_of
-from predibot.jobs.deciding.open_run import run_key
+from predibot.jobs.commands.caller import Caller
 from predibot.jobs.deciding.select_events import doubts_in
 from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.notify.open_channels import open_channels, open_teller
 from predibot.jobs.notify.teller import Teller
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import stored_decisions
 from predibot.ledger.write.runs import StoredRun, runs_of_slot
 from predibot.ledger.write.slots import (
-    Played,
     StoredSchedule,
     StoredSlot,
-    slots_ended_since,
     stored_schedules,
     stored_slots,
 )
@@ -73,51 +72,35 @@ class SlotNotices:
         """
         self._teller, self._store, self._settings = teller, store, settings
         self._clock, self._shown = clock, shown
-        self._error_kinds: dict[tuple[str, datetime], str] = {}
-        self._looked_at, self._seen = clock(), frozenset[StoredSlot]()
+        self._ended: list[StoredSlot] = []
         self._evaluated_at: dict[str, datetime | None] = {}
         with self._harmless():
-            self._begin()
+            for schedule in store.run_read(stored_schedules):
+                self._evaluated_at[schedule.recipe] = schedule.evaluated_at
+                rows = store.run_read(partial(stored_slots, recipe=schedule.recipe))
+                known = [notice_of_recipe(schedule.recipe, is_good=not schedule.problem)]
+                known += [
+                    notice
+                    for row in [row for row in rows if _came_to_an_end(row)][-1:]
+                    for notice in self._notices_of(row)
+                ]
+                teller.knows(notice.about for notice in known if not notice.is_over)
 
-    def _begin(self) -> None:
-        self._seen = frozenset(self._ended())
-        for schedule in self._store.run_read(stored_schedules):
-            self._evaluated_at[schedule.recipe] = schedule.evaluated_at
-            rows = self._store.run_read(partial(stored_slots, recipe=schedule.recipe))
-            ended = [row for row in rows if _came_to_an_end(row)]
-            known = [
-                *(self._notices_of(ended[-1]) if ended else ()),
-                notice_of_recipe(schedule.recipe, is_good=not schedule.problem),
-            ]
-            self._teller.knows(notice.about for notice in known if notice.about and not notice.is_over)
-
-    def begins(self, recipe: Recipe, slot_at: datetime) -> None:
-        """Take note of which limits are nearly spent before a slot: who was there then has told it."""
-        with self._harmless():
-            self._teller.knows(notice.about for notice in self._budgets(recipe, slot_at))
-
-    def ended(self, recipe: Recipe, slot_at: datetime, played: Played) -> None:
-        """Ping the watchdog, and tell which limits are nearly spent; the slot itself is told once it has its row."""
-        with self._harmless():
-            self._error_kinds[recipe.name, slot_at] = played.error_kind
-            self._teller.slot_ended(is_good=played.status == "done")
-            self._teller.tell(*self._budgets(recipe, slot_at))
-
-    def tracked(self, recipe: Recipe, *, is_whole: bool, error_kind: str = "") -> None:
-        """Tell that prices do not arrive, or do again."""
-        with self._harmless():
-            self._teller.tell(notice_of_tracking(recipe.name, is_whole=is_whole, error_kind=error_kind))
+    def on_slot(self, row: StoredSlot) -> None:
+        """Ping the watchdog after a slot that was played; all that there is to tell is told at the next look."""
+        self._ended.append(row)
+        if _came_to_an_end(row):
+            with self._harmless():
+                self._teller.slot_ended(is_good=row.status == "done")
 
     def look(self) -> None:
-        """Tell what the rows say that they did not say at the last look, and what could not be told before."""
+        """Tell what became of slots since the last look, and what could not be told before."""
         with self._harmless():
-            now, rows = self._clock(), self._ended()
+            ended, self._ended = self._ended, []
             schedules = {each.recipe: each for each in self._store.run_read(stored_schedules)}
-            new = [row for row in rows if row not in self._seen]
-            self._seen, self._looked_at = frozenset(rows), now
             missed: dict[str, list[datetime]] = {}
-            for row in new:
-                if row.status == "missed" and not _is_paused(schedules[row.recipe], row):
+            for row in ended:
+                if row.status == "missed" and not _is_paused(schedules.get(row.recipe), row):
                     missed.setdefault(row.recipe, []).append(row.slot_at)
                 elif _came_to_an_end(row):
                     self._teller.tell(*self._notices_of(row))
@@ -129,31 +112,32 @@ class SlotNotices:
                     self._teller.tell(self._summary(schedule.recipe))
             self._teller.tell_waiting()
 
-    def _ended(self) -> tuple[StoredSlot, ...]:
-        return self._store.run_read(partial(slots_ended_since, at=self._looked_at))
-
     def _notices_of(self, row: StoredSlot) -> Iterator[Notice]:
-        run = self._run_of(row)
+        run, is_good = self._run_of(row), row.status == "done"
         decisions = () if run is None else self._store.run_read(partial(stored_decisions, run_id=run.id))
         yield notice_of_slot(
             row.recipe,
             row.slot_at,
-            is_good=row.status == "done",
-            error_kind=self._error_kinds.pop((row.recipe, row.slot_at), ""),
+            is_good=is_good,
+            reason=row.reason,
             statuses=Counter(each.status for each in decisions),
             next_try_at=row.next_try_at,
         )
+        if is_good:
+            yield notice_of_remarks(row.recipe, row.slot_at, row.reason)
         if run is not None:
             yield notice_of_drift(row.recipe, doubts_in(run.notes))
             yield notice_of_abstentions(row.recipe, sum(each.reason_kind == "budget" for each in decisions))
+            yield from self._budgets(run)
 
     def _run_of(self, row: StoredSlot) -> StoredRun | None:
         runs = self._store.run_read(partial(runs_of_slot, recipe=row.recipe, slot_at=row.slot_at))
         return next((run for run in runs if run.key == row.run_key), None)
 
-    def _budgets(self, recipe: Recipe, slot_at: datetime) -> Iterator[Notice]:
-        """Yield each limit of which no more than a small part is left."""
-        for level, key, words in _accounts(recipe, slot_at, self._clock()):
+    def _budgets(self, run: StoredRun) -> Iterator[Notice]:
+        """Yield each limit of a run of which no more than a small part is left."""
+        recipe = Recipe.from_json(run.recipe_json)
+        for level, key, words in _accounts(run.key, recipe, self._clock()):
             limits = recipe.limits.get(level, Limits())
             if limits == Limits():
                 continue
@@ -203,14 +187,49 @@ def _came_to_an_end(row: StoredSlot) -> bool:
     return row.status in ("done", "partly", "failed") and not is_stopped
 
 
-def _is_paused(schedule: StoredSchedule, row: StoredSlot) -> bool:
-    return schedule.paused_at is not None and row.slot_at > schedule.paused_at
+def _is_paused(schedule: StoredSchedule | None, row: StoredSlot) -> bool:
+    return schedule is not None and schedule.paused_at is not None and row.slot_at > schedule.paused_at
 
 
-def _accounts(recipe: Recipe, slot_at: datetime, now: datetime) -> Iterator[tuple[LimitLevel, str, str]]:
-    """Yield what is held to a limit in a slot: its level, its account, and what it is called."""
-    run = run_key(recipe.name, slot_at)
+def _accounts(run: str, recipe: Recipe, now: datetime) -> Iterator[tuple[LimitLevel, str, str]]:
+    """Yield what is held to a limit in a run: its level, its account, and what it is called."""
     yield "day", f"day/{now:%Y-%m-%d}", f"the day {now:%Y-%m-%d}"
     yield "run", f"run/{run}", f"the run {named(run)}"
     for bot in recipe.bots:
         yield "bot", f"bot/{run}/{bot.name}", f"bot {named(bot.name)} in the run {named(run)}"
+
+
+@contextmanager
+def slot_notices(
+    caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Shown]
+) -> Iterator["SlotNotices | NoNotices"]:
+    """Yield what is told of the slots of a service; where nobody is to be told, that is nothing.
+
+    Args:
+        caller: Who asks.
+        ledger: Its URL.
+        shown: What a summary shows of an evaluation, in so many lines.
+
+    Raises:
+        PredibotError: If the settings are wrong, or the ledger cannot be opened.
+    """
+    settings = caller.settings().notify
+    channels = open_channels(settings, caller.clock)
+    for name, problem in channels.problems:
+        caller.say(f"[notify] {name}: {problem}")
+    if not channels.usable and channels.ping is None:
+        yield NoNotices()
+        return
+    with Store.open(ledger) as store:
+        teller = open_teller(channels, settings, caller.clock)
+        yield SlotNotices(teller, store=store, settings=settings, clock=caller.clock, shown=shown)
+
+
+class NoNotices:
+    """Tells nobody."""
+
+    def on_slot(self, row: StoredSlot) -> None:
+        """Do nothing."""
+
+    def look(self) -> None:
+        """Do nothing."""

@@ -1,22 +1,21 @@
-"""The service behind `predibot schedule`: sees what is due, has it played, and writes down what became of it."""
+"""The service behind `predibot schedule`: sees what is due, has it done side by side, and keeps a row of every slot."""
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import takewhile
-from typing import Self
+from typing import Protocol
 
 from sqlalchemy import Connection
 
 from predibot.domain.clock import format_instant, format_length
-from predibot.domain.schedule import Schedule, due_slots
-from predibot.errors import LedgerError, PredibotError, UsageError
-from predibot.jobs.requested_recipe import AskedRecipe, asked_recipe
+from predibot.domain.schedule import due_slots
+from predibot.errors import PredibotError, UsageError
+from predibot.jobs.schedule.scheduled import Scheduled, close_slot
 from predibot.ledger.store import Store
-from predibot.ledger.write.process_identity import is_gone, new_owner
+from predibot.ledger.write.process_identity import is_gone
 from predibot.ledger.write.slots import (
     Played,
     StoredSchedule,
@@ -25,118 +24,60 @@ from predibot.ledger.write.slots import (
     begin_slot,
     change_schedule,
     end_slot,
-    leave_service,
     miss_slots,
-    renew_service,
+    right_to_slot,
+    stored_service,
+    stored_slot,
     stored_slots,
-    take_service,
 )
 
 _log = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=60)
-RETRY_PAUSE = timedelta(minutes=30)
-"""Before a slot of which something failed is tried again, as long as it may still be played."""
 LONGEST_WAIT = timedelta(seconds=30)
 """Without a look at the clock, which may be set, or stand still while the machine sleeps."""
 
-PlaySlot = Callable[[AskedRecipe, datetime, datetime], Played]
-"""Plays a slot of a recipe until its deadline."""
-Track = Callable[[AskedRecipe], object]
-"""Stores new prices of what a recipe played."""
+
+class Work(Protocol):
+    """What was started and goes on beside the service."""
+
+    def ended(self) -> str | None:
+        """Return how it ended, nothing where it ended well; None while it goes on."""
+        ...
+
+
+Start = Callable[[Scheduled, datetime | None], Work]
+"""Starts to play a slot of a recipe, or, without one, to store new prices of what the recipe played."""
+OnSlot = Callable[[StoredSlot], None]
+"""Told of each slot that ended or was missed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduled:
-    """A recipe and when it is run."""
+class _Begun:
+    """What a recipe is at."""
 
-    asked: AskedRecipe
-    schedule: Schedule
-
-    @property
-    def name(self) -> str:
-        """Return the name of its runs."""
-        return self.asked.recipe.name
-
-    @classmethod
-    def read(cls, argument: str) -> "Scheduled":
-        """Return a recipe as it reads now.
-
-        Args:
-            argument: Its file or name.
-
-        Raises:
-            RecipeError: If it is no recipe.
-            UsageError: If it has no schedule.
-        """
-        asked = asked_recipe(argument, overrides={})
-        if asked.recipe.schedule is None:
-            raise UsageError(f'{asked.label} has no schedule. Add [schedule] and below it cron = "5 12 * * *"')
-        return cls(asked, asked.recipe.schedule)
-
-
-class OneService:
-    """The right to run the schedules of a ledger, for as long as the block lasts."""
-
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
-        """Prepare to take it.
-
-        Args:
-            store: The ledger.
-            clock: The instant it is.
-        """
-        self._store, self._clock = store, clock
-        self._owner = new_owner()
-        self._ended = threading.Event()
-        self.lost = False
-        """Whether another process took it, because this one gave no sign of life."""
-
-    def __enter__(self) -> Self:
-        """Take it, and give signs of life.
-
-        Raises:
-            UsageError: If another process runs the schedules of this ledger.
-        """
-        try:
-            before = self._store.run_write(
-                lambda connection: take_service(
-                    connection, self._owner, lease=LEASE, is_gone=is_gone, now=self._clock()
-                )
-            )
-        except LookupError as error:
-            raise UsageError(
-                f"the schedules of {self._store.address} are run by {error} already. Stop that one first, or name "
-                "another --ledger"
-            ) from None
-        if before is not None:
-            _log.warning(
-                "took over from %s, which ran since %s and is gone", before.owner, format_instant(before.started_at)
-            )
-        threading.Thread(target=self._beat, name="predibot-schedule", daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave it to others."""
-        self._ended.set()
-        self._store.run_write(lambda connection: leave_service(connection, self._owner))
-
-    def _beat(self) -> None:
-        while not self._ended.wait(LEASE.total_seconds() / 3):
-            try:
-                held = self._store.run_write(
-                    lambda connection: renew_service(connection, self._owner, lease=LEASE, now=self._clock())
-                )
-            except LedgerError as error:
-                _log.warning("could not give a sign of life: %s", error)
-            else:
-                self.lost = self.lost or not held
+    recipe: Scheduled
+    """As it read then."""
+    slot_at: datetime | None
+    """None for tracking."""
+    work: Work
 
 
 class ScheduleService:
-    """Runs recipes by their schedules."""
+    """Runs recipes by their schedules, each beside the others: a slow one makes no other one late.
+
+    It only waits and looks at the clock: what is due follows from schedules, rows and the clock alone. A scheduler
+    that sleeps until the next job, such as APScheduler, sleeps through a clock that is set forward or a machine that
+    was asleep.
+    """
 
     def __init__(
-        self, arguments: Sequence[str], *, store: Store, clock: Callable[[], datetime], play: PlaySlot, track: Track
+        self,
+        arguments: Sequence[str],
+        *,
+        store: Store,
+        clock: Callable[[], datetime],
+        start: Start,
+        on_slot: OnSlot = lambda _: None,
     ) -> None:
         """Read the recipes.
 
@@ -144,16 +85,20 @@ class ScheduleService:
             arguments: Files or names of recipes, each with a [schedule].
             store: The ledger.
             clock: The instant it is.
-            play: Plays a slot.
-            track: Stores new prices of what a recipe played, between slots.
+            start: Has something done.
+            on_slot: Told of each slot that ended or was missed.
 
         Raises:
             RecipeError: If one is no recipe.
             UsageError: If one has no schedule, or two have one name.
         """
-        self._store, self._clock, self._play, self._track = store, clock, play, track
+        self._store, self._clock, self._start, self._on_slot = store, clock, start, on_slot
+        self._begun: dict[str, _Begun] = {}
+        """By the name of the recipe, of which one thing is done at a time."""
         self._recipes: dict[str, Scheduled] = {}
         """As each was read last when it could be."""
+        self._said: dict[str, str] = {}
+        """What was said to be wrong with each last."""
         for argument in arguments:
             recipe = Scheduled.read(argument)
             if other := next((known for known, each in self._recipes.items() if each.name == recipe.name), None):
@@ -162,55 +107,95 @@ class ScheduleService:
                 )
             self._recipes[argument] = recipe
 
+    @property
+    def works(self) -> tuple[Work, ...]:
+        """Return what goes on."""
+        return tuple(each.work for each in self._begun.values())
+
     def look(self) -> datetime:
-        """Play what is due, the oldest first, write down what was missed, and return when to look again."""
-        next_at, playable = datetime.max.replace(tzinfo=UTC), []
-        for argument in self._recipes:
-            recipe, stored = self._read(argument)
-            now = self._clock()
-            rows = self._store.run_read(partial(stored_slots, recipe=recipe.name, since=stored.since))
-            due = due_slots(
-                recipe.schedule,
-                stored.since,
-                {row.slot_at for row in rows if _is_settled(row, now)},
-                now,
-                seed=f"{recipe.asked.recipe.seed}|{recipe.name}",
-            )
-            self._miss(recipe, due.missed, rows, now)
-            self._forget(recipe, stored, rows, now)
-            if stored.paused_at is None:
-                playable += [(slot, recipe) for slot in due.play]
-                next_at = min(next_at, self._tracked(recipe, stored, now))
-            else:
-                reason = f"paused since {format_instant(stored.paused_at)}"
-                self._store.run_write(partial(miss_slots, recipe=recipe.name, slots=due.play, reason=reason, now=now))
-            tries = [row.next_try_at for row in rows if row.next_try_at is not None and row.next_try_at > now]
-            next_at = min([next_at, due.next_at, *tries])
-        for slot, recipe in sorted(playable, key=lambda each: each[0]):
-            next_at = min(next_at, self._played(recipe, slot))
-        return next_at
+        """Start what is due, write down what was missed and what ended, and return when to look again."""
+        self.collect()
+        next_at = min((self._look_at(each) for each in self._recipes), default=datetime.max.replace(tzinfo=UTC))
+        return self._clock() if self.collect() else next_at
+
+    def collect(self) -> bool:
+        """Write down what ended, and return whether anything did."""
+        ended = {name: how for name, each in self._begun.items() if (how := each.work.ended()) is not None}
+        for name, how in ended.items():
+            begun = self._begun.pop(name)
+            if begun.slot_at is not None:
+                self._close(begun.recipe, begun.slot_at, how)
+            elif how:
+                _log.warning("%s: tracking %s", name, how)
+        return bool(ended)
+
+    def _look_at(self, argument: str) -> datetime:
+        recipe, stored = self._read(argument)
+        name, now = recipe.name, self._clock()
+        rows = self._store.run_read(partial(stored_slots, recipe=name, since=stored.since))
+        under_way = {row.slot_at for row in rows if row.status == "running" and self._is_under_way(name, row.slot_at)}
+        due = due_slots(
+            recipe.schedule,
+            stored.since,
+            {row.slot_at for row in rows if _is_settled(row, now)} | under_way,
+            now,
+            seed=f"{recipe.asked.recipe.seed}|{name}",
+        )
+        self._miss(recipe, due.missed, rows, now)
+        self._forget(recipe, stored, rows, now)
+        tries = [row.next_try_at for row in rows if row.next_try_at is not None and row.next_try_at > now]
+        next_at = min([due.next_at, *tries])
+        if stored.paused_at is not None:
+            reason = f"paused since {format_instant(stored.paused_at)}"
+            self._store.run_write(partial(miss_slots, recipe=name, slots=due.play, reason=reason, now=now))
+            return next_at
+        if name in self._begun:
+            # Its end is waited for, and wakes.
+            return next_at
+        if under_way:
+            return min(next_at, now + LONGEST_WAIT)
+        if due.play:
+            # A later one waits for it.
+            self._begun[name] = _Begun(recipe, due.play[0], self._start(recipe, due.play[0]))
+            return next_at
+        return min(next_at, self._tracked(recipe, stored, now))
 
     def _read(self, argument: str) -> tuple[Scheduled, StoredSchedule]:
         """Return a recipe as it reads now, or as it read when it was none that is broken, and its row."""
-        problem = ""
+        problem, before = "", self._recipes[argument]
         try:
-            self._recipes[argument] = Scheduled.read(argument)
+            recipe = Scheduled.read(argument)
+            if recipe.name != before.name:
+                raise UsageError(
+                    f"{argument} is named {recipe.name!r} now, and was {before.name!r}. Start the service anew"
+                )
+            self._recipes[argument] = recipe
         except PredibotError as error:
             problem = f"{error}. The recipe as it was read last goes on"
-            _log.warning("%s", problem)
         recipe = self._recipes[argument]
+        store = partial(add_schedule, recipe=recipe.name, argument=argument, problem=problem, now=self._clock())
+        stored = self._store.run_write(store)
+        if problem and problem != self._said.get(argument):
+            _log.warning("%s", problem)
+        self._said[argument] = problem
+        return recipe, stored
 
-        def store(connection: Connection) -> StoredSchedule:
-            return add_schedule(connection, recipe.name, argument, problem=problem, now=self._clock())
-
-        return recipe, self._store.run_write(store)
+    def _is_under_way(self, name: str, slot_at: datetime) -> bool:
+        """Return whether a slot is being played, by this service or somebody else."""
+        begun = self._begun.get(name)
+        if begun is not None and begun.slot_at == slot_at:
+            return True
+        held = self._store.run_read(partial(stored_service, name=right_to_slot(name, slot_at)))
+        return held is not None and held.is_alive(is_gone, self._clock())
 
     def _miss(self, recipe: Scheduled, slots: Sequence[datetime], rows: Sequence[StoredSlot], now: datetime) -> None:
         """Write down that some slots are too old to be played, or to be tried again."""
+        if not slots:
+            return
         window = format_length(recipe.schedule.catch_up)
         begun = {row.slot_at: row for row in rows}
 
-        def store(connection: Connection) -> None:
+        def store(connection: Connection) -> list[StoredSlot | None]:
             name = recipe.name
             reason = f"nothing ran it for {window} after it"
             miss_slots(connection, name, [slot for slot in slots if slot not in begun], reason, now=now)
@@ -218,29 +203,22 @@ class ScheduleService:
                 status = "failed" if row.status == "running" else row.status
                 reason = row.reason or "the service ended while it was played, and nothing went on with it"
                 end_slot(connection, name, row.slot_at, Played(status, reason, row.run_key), next_try_at=None, now=now)
+            return [stored_slot(connection, name, slot) for slot in slots]
 
-        if slots:
-            self._store.run_write(store)
-            _log.warning("%s missed %s", recipe.name, ", ".join(format_instant(slot) for slot in slots[:5]))
+        for row in self._store.run_write(store):
+            if row is not None:
+                self._on_slot(row)
 
-    def _played(self, recipe: Scheduled, slot: datetime) -> datetime:
-        """Play a slot, and return when to look at it again."""
-        name, schedule, began_at = recipe.name, recipe.schedule, self._clock()
-        self._store.run_write(partial(begin_slot, recipe=name, slot_at=slot, now=began_at))
-        played = Played("failed", "stopped while it was played", was_tried=False)
-        try:
-            played = self._play(recipe.asked, slot, slot + schedule.deadline)
-        finally:
+    def _close(self, recipe: Scheduled, slot_at: datetime, how: str) -> None:
+        """Tell of a slot that was played; of one whose process ended before it could say so, write it down first."""
+        row = self._store.run_read(partial(stored_slot, recipe=recipe.name, slot_at=slot_at))
+        if row is None or (row.status == "running" and not self._is_under_way(recipe.name, slot_at)):
             now = self._clock()
-            # What was stopped goes on with the next start.
-            again_at = now + (RETRY_PAUSE if played.was_tried else timedelta(0))
-            next_try_at = again_at if played.status != "done" and again_at - slot <= schedule.catch_up else None
-            self._store.run_write(
-                partial(end_slot, recipe=name, slot_at=slot, played=played, next_try_at=next_try_at, now=now)
-            )
-        self._store.run_write(partial(change_schedule, recipe=name, tracked_at=now))
-        ends = [next_try_at, now + schedule.track_every if schedule.track_every else None]
-        return min(at for at in (*ends, schedule.next_slot(now)) if at is not None)
+            if row is None:
+                self._store.run_write(partial(begin_slot, recipe=recipe.name, slot_at=slot_at, now=now))
+            played = Played("failed", f"the process that played it {how or 'ended without a word'}")
+            row = close_slot(recipe, slot_at, played, store=self._store, now=now)
+        self._on_slot(row)
 
     def _forget(self, recipe: Scheduled, stored: StoredSchedule, rows: Sequence[StoredSlot], now: datetime) -> None:
         """Look no more at slots of which nothing is to be done any more, so that a look at a year costs no more."""
@@ -257,8 +235,8 @@ class ScheduleService:
             return now + timedelta(days=1)
         if stored.tracked_at <= now < stored.tracked_at + every:
             return stored.tracked_at + every
-        self._track(recipe.asked)
         self._store.run_write(partial(change_schedule, recipe=recipe.name, tracked_at=now))
+        self._begun[recipe.name] = _Begun(recipe, None, self._start(recipe, None))
         return now + every
 
 

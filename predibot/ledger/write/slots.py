@@ -4,15 +4,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, delete, func, literal, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, literal, select, update
 
+from predibot.domain.clock import format_instant
 from predibot.domain.schedule import SlotStatus
+from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.column_types import Instant
 from predibot.ledger.schema.tables import ScheduleRow, ServiceRow, SlotRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 
 _schedules, _slots, _services = table_of(ScheduleRow), table_of(SlotRow), table_of(ServiceRow)
-_SERVICE = "schedule"
+SERVICE = "schedule"
+"""The right to run the schedules of a ledger."""
+
+
+def right_to_slot(recipe: str, slot_at: datetime) -> str:
+    """Return the name of the right to play a slot."""
+    return f"slot {recipe}@{format_instant(slot_at)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +70,20 @@ class Played:
     """Why it is not done, or what somebody should know of it all the same."""
     run_key: str | None = None
     was_tried: bool = True
-    """Whether it came to its end; False where it was stopped."""
-    error_kind: str = ""
-    """The class of the error that ended it; empty where none did."""
+    """Whether it came to its end; False where it was stopped, and goes on with the next start."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredService:
-    """Who runs the schedules of a ledger."""
+    """Who has the right to do what one process does at a time: to run the schedules, or to play a slot."""
 
     owner: str
     started_at: datetime
     lease_until: datetime
+
+    def is_alive(self, is_gone: Callable[[str], bool], now: datetime) -> bool:
+        """Return whether it is at work, as far as one can know."""
+        return not is_gone(self.owner) and self.lease_until > now
 
 
 def add_schedule(
@@ -104,10 +114,17 @@ def stored_schedules(connection: Connection) -> tuple[StoredSchedule, ...]:
 
 def stored_slots(connection: Connection, recipe: str, since: datetime | None = None) -> tuple[StoredSlot, ...]:
     """Return the slots of a recipe with a row, the oldest first; only those after an instant, where one is given."""
+    return _slots_where(connection, recipe, *([] if since is None else [_slots.c.slot_at > since]))
+
+
+def stored_slot(connection: Connection, recipe: str, slot_at: datetime) -> StoredSlot | None:
+    """Return what is known of a slot; None where it has no row."""
+    return next(iter(_slots_where(connection, recipe, _slots.c.slot_at == slot_at)), None)
+
+
+def _slots_where(connection: Connection, recipe: str, *which: ColumnElement[bool]) -> tuple[StoredSlot, ...]:
     names = [_slots.c[name] for name in StoredSlot.__dataclass_fields__]
-    statement = select(*names).where(_slots.c.recipe == recipe).order_by(_slots.c.slot_at)
-    if since is not None:
-        statement = statement.where(_slots.c.slot_at > since)
+    statement = select(*names).where(_slots.c.recipe == recipe, *which).order_by(_slots.c.slot_at)
     return tuple(StoredSlot(*row) for row in connection.execute(statement))
 
 
@@ -133,7 +150,7 @@ def begin_slot(connection: Connection, recipe: str, slot_at: datetime, *, now: d
             next_try_at=None,
         )
     )
-    return stored_slots(connection, recipe, slot_at - timedelta(microseconds=1))[0]
+    return _known(connection, recipe, slot_at)
 
 
 def end_slot(
@@ -144,41 +161,56 @@ def end_slot(
     *,
     next_try_at: datetime | None,
     now: datetime,
-) -> None:
+) -> StoredSlot:
     """Store how the playing of a slot ended."""
     connection.execute(
         update(_slots)
         .where(_slots.c.recipe == recipe, _slots.c.slot_at == slot_at)
         .values(
-            status=played.status, reason=played.reason, run_key=played.run_key, next_try_at=next_try_at, ended_at=now
+            status=played.status,
+            reason=played.reason,
+            # A later try that ends before it has a run says nothing against the one that is there.
+            run_key=played.run_key or _slots.c.run_key,
+            next_try_at=next_try_at,
+            ended_at=now,
         )
     )
+    return _known(connection, recipe, slot_at)
 
 
-def stored_service(connection: Connection) -> StoredService | None:
-    """Return who runs the schedules, or did when it was last seen; None where nobody did."""
+def _known(connection: Connection, recipe: str, slot_at: datetime) -> StoredSlot:
+    row = stored_slot(connection, recipe, slot_at)
+    if row is None:
+        raise LedgerUnusable(
+            f"the row of slot {format_instant(slot_at)} of {recipe} is gone. Look who else writes here"
+        )
+    return row
+
+
+def stored_service(connection: Connection, name: str = SERVICE) -> StoredService | None:
+    """Return who has a right, or had when it was last seen; None where nobody has."""
     columns = (_services.c.owner, _services.c.started_at, _services.c.lease_until)
-    row = connection.execute(select(*columns).where(_services.c.name == _SERVICE)).first()
+    row = connection.execute(select(*columns).where(_services.c.name == name)).first()
     return None if row is None else StoredService(*row)
 
 
 def take_service(
-    connection: Connection, owner: str, *, lease: timedelta, is_gone: Callable[[str], bool], now: datetime
+    connection: Connection, name: str, owner: str, *, lease: timedelta, is_gone: Callable[[str], bool], now: datetime
 ) -> StoredService | None:
-    """Become the one that runs the schedules, and return who was before and is gone; None where nobody was.
+    """Become the one that has a right, and return who had it before and is gone; None where nobody had.
 
     Raises:
-        LookupError: If another one is at it; the text is its name.
+        LookupError: If another one has it; the text is its name.
     """
-    new = {"name": _SERVICE, "owner": owner, "started_at": now, "lease_until": now + lease}
+    new = {"name": name, "owner": owner, "started_at": now, "lease_until": now + lease}
     if insert_new(connection, ServiceRow, [new]):
         return None
-    before = stored_service(connection)
-    if before is not None and not is_gone(before.owner) and before.lease_until > now:
+    before = stored_service(connection, name)
+    if before is not None and before.is_alive(is_gone, now):
         raise LookupError(before.owner)
     taken = connection.execute(
         update(_services)
-        .where(_services.c.name == _SERVICE, _services.c.owner == (before.owner if before else owner))
+        .where(_services.c.name == name, _services.c.owner == (before.owner if before else owner))
         .values(**new)
         .returning(_services.c.name)
     ).first()
@@ -187,20 +219,13 @@ def take_service(
     return before
 
 
-def renew_service(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> bool:
-    """Give a sign of life, and return whether the schedules are still this one's to run."""
-    of_owner = (_services.c.name == _SERVICE, _services.c.owner == owner)
+def renew_service(connection: Connection, name: str, owner: str, *, lease: timedelta, now: datetime) -> bool:
+    """Give a sign of life, and return whether the right is still this one's."""
+    of_owner = (_services.c.name == name, _services.c.owner == owner)
     statement = update(_services).where(*of_owner).values(lease_until=now + lease).returning(_services.c.name)
     return connection.execute(statement).first() is not None
 
 
-def leave_service(connection: Connection, owner: str) -> None:
-    """Let another one run the schedules."""
-    connection.execute(delete(_services).where(_services.c.name == _SERVICE, _services.c.owner == owner))
-
-
-def slots_ended_since(connection: Connection, at: datetime) -> tuple[StoredSlot, ...]:
-    """Return the slots of all recipes of which a try ended at an instant or later, the oldest slot first."""
-    names = [_slots.c[name] for name in StoredSlot.__dataclass_fields__]
-    statement = select(*names).where(_slots.c.ended_at >= at).order_by(_slots.c.slot_at, _slots.c.id)
-    return tuple(StoredSlot(*row) for row in connection.execute(statement))
+def leave_service(connection: Connection, name: str, owner: str) -> None:
+    """Let another one have a right."""
+    connection.execute(delete(_services).where(_services.c.name == name, _services.c.owner == owner))

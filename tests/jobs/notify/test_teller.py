@@ -22,7 +22,9 @@ NOON = parse_instant("2026-11-22T12:00Z")
 SLOT = parse_instant("2026-11-22T11:00Z")
 MINUTE = timedelta(minutes=1)
 KEY = "sk-SECRET-0123456789abcdef"
-FAILED, WELL = (notice_of_slot("daily", SLOT, is_good=good, error_kind="ModelUnavailable") for good in (False, True))
+FAILED, WELL = (
+    notice_of_slot("daily", SLOT, is_good=good, reason="ModelUnavailable: no answer") for good in (False, True)
+)
 
 
 class Clock:
@@ -213,9 +215,8 @@ def test_the_settings_reach_every_channel_and_no_key_does(
         monkeypatch.setenv("PREDIBOT_PING", watchdog.url)
         (folder / "predibot.toml").write_text(SETTINGS.format(port=box.port, command=folder / "tell"))
         settings = load_settings()
-        # A kind of error is one of ours or none; what its message quotes is not asked for.
-        notice = notice_of_slot(f"daily {KEY}", SLOT, is_good=False, error_kind=f"openai.Error({KEY})")
-        telling = open_teller(settings.notify, Clock())
+        notice = notice_of_slot(f"daily {KEY}", SLOT, is_good=False, reason=f"openai.Error: {KEY}")
+        telling = open_teller(open_channels(settings.notify, Clock()), settings.notify, Clock())
         telling.tell(notice)
         telling.slot_ended(is_good=True)
     (mail,) = box.mails

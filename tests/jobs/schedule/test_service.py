@@ -1,17 +1,19 @@
 """The service over a simulated clock: every slot is played once or has a row that says why not."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from predibot.domain.clock import parse_instant
 from predibot.errors import UsageError
-from predibot.jobs.requested_recipe import AskedRecipe
-from predibot.jobs.schedule.service import RETRY_PAUSE, OneService, ScheduleService
+from predibot.jobs.schedule.right import Right
+from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
+from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import Played, StoredSlot, change_schedule, stored_schedules, stored_slots
 
@@ -28,6 +30,19 @@ strategy = "market_price"
 
 
 @dataclass
+class Playing:
+    """What goes on until an instant of the world's clock."""
+
+    world: "World"
+    until: datetime
+    end: Callable[[], str]
+
+    def ended(self) -> str | None:
+        """Return how it ended."""
+        return self.end() if self.world.now >= self.until else None
+
+
+@dataclass
 class World:
     """A clock, and a venue that is well or not."""
 
@@ -38,32 +53,36 @@ class World:
     takes: timedelta = MINUTE
     played: list[datetime] = field(default_factory=list)
     tracked: list[datetime] = field(default_factory=list)
+    told: list[StoredSlot] = field(default_factory=list)
 
-    def service(self) -> ScheduleService:
+    def service(self, *others: Path) -> ScheduleService:
         """Return a service as a new process would start it."""
-        arguments = [str(self.recipe)]
+        arguments = [str(self.recipe), *map(str, others)]
         return ScheduleService(
-            arguments,
-            store=self.store,
-            clock=lambda: self.now,
-            play=self.play,
-            track=lambda _: self.tracked.append(self.now),
+            arguments, store=self.store, clock=lambda: self.now, start=self.start, on_slot=self.told.append
         )
 
-    def play(self, asked: AskedRecipe, slot: datetime, deadline: datetime) -> Played:
+    def start(self, recipe: Scheduled, slot: datetime | None) -> Playing:
+        """Start what takes a while; the clock of the world goes on where nothing else is to be done."""
+        if slot is None:
+            self.tracked.append(self.now)
+            return Playing(self, self.now, lambda: "")
+        kept_slot(recipe, slot, self.play, store=self.store, clock=lambda: self.now)
+        return Playing(self, self.now, lambda: "")
+
+    def play(self, recipe: Scheduled, slot: datetime) -> Played:
         """Play a slot, which takes a while."""
-        assert deadline == slot + 6 * HOUR
         self.now += self.takes
         if self.faults is not None and self.faults.random() < 1 / 3:
             if self.faults.random() < 0.2:
                 raise KeyboardInterrupt
             return Played("failed", "the venue is away")
         self.played.append(slot)
-        return Played("done", run_key=f"{asked.recipe.name}@{slot}")
+        return Played("done", run_key=f"{recipe.name}@{slot}")
 
-    def rows(self) -> tuple[StoredSlot, ...]:
+    def rows(self, recipe: str = "daily") -> tuple[StoredSlot, ...]:
         """Return what the ledger says of all slots."""
-        return self.store.run_read(lambda connection: stored_slots(connection, "daily"))
+        return self.store.run_read(partial(stored_slots, recipe=recipe))
 
 
 @pytest.fixture
@@ -79,7 +98,7 @@ def test_a_slot_is_played_when_it_is_due_and_only_then(world: World) -> None:
     assert service.look() == NOON + 5 * MINUTE
     assert world.rows() == ()
     world.now = NOON + 5 * MINUTE
-    assert service.look() > world.now
+    assert service.look() == world.now
     world.now += MINUTE
     service.look()
     (row,) = world.rows()
@@ -179,7 +198,7 @@ def test_whatever_happens_every_slot_has_one_row(world: World) -> None:
 
 
 def test_one_service_a_ledger(world: World) -> None:
-    with OneService(world.store, lambda: world.now), pytest.raises(UsageError, match=r"are run by .* already"):
-        OneService(world.store, lambda: world.now).__enter__()
-    with OneService(world.store, lambda: world.now):
+    with Right(world.store, lambda: world.now), pytest.raises(UsageError, match=r"is run by .* already"):
+        Right(world.store, lambda: world.now).__enter__()
+    with Right(world.store, lambda: world.now):
         pass

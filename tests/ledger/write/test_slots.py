@@ -7,6 +7,7 @@ import pytest
 from predibot.domain.clock import parse_instant
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import (
+    SERVICE,
     Played,
     add_schedule,
     begin_slot,
@@ -65,7 +66,7 @@ def test_one_process_runs_the_schedules_and_a_dead_one_is_replaced(store: Store)
     def take(owner: str, gone: str = "", after: timedelta = timedelta(0)) -> str | None:
         with store.write() as connection:
             is_gone = gone.__eq__
-            before = take_service(connection, owner, lease=LEASE, is_gone=is_gone, now=NOON + after)
+            before = take_service(connection, SERVICE, owner, lease=LEASE, is_gone=is_gone, now=NOON + after)
         return before.owner if before else None
 
     assert take("a") is None
@@ -73,13 +74,13 @@ def test_one_process_runs_the_schedules_and_a_dead_one_is_replaced(store: Store)
         take("b")
     assert take("b", gone="a") == "a"
     with store.write() as connection:
-        assert not renew_service(connection, "a", lease=LEASE, now=NOON)
-        assert renew_service(connection, "b", lease=LEASE, now=NOON + MINUTE)
+        assert not renew_service(connection, SERVICE, "a", lease=LEASE, now=NOON)
+        assert renew_service(connection, SERVICE, "b", lease=LEASE, now=NOON + MINUTE)
     with pytest.raises(LookupError, match="b"):
         take("c", after=MINUTE)
     assert take("c", after=3 * MINUTE) == "b"
     with store.write() as connection:
-        leave_service(connection, "b")
+        leave_service(connection, SERVICE, "b")
         assert stored_service(connection) is not None
-        leave_service(connection, "c")
+        leave_service(connection, SERVICE, "c")
         assert stored_service(connection) is None

@@ -1,0 +1,73 @@
+"""Rights: what one process of a ledger does at a time, such as to run its schedules, while it gives signs of life."""
+
+import logging
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Self
+
+from predibot.domain.clock import format_instant
+from predibot.errors import LedgerError, UsageError
+from predibot.ledger.store import Store
+from predibot.ledger.write.process_identity import is_gone, new_owner
+from predibot.ledger.write.slots import SERVICE, leave_service, renew_service, take_service
+
+_log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=60)
+
+
+class Right:
+    """The right to do something, for as long as the block lasts."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime], name: str = SERVICE) -> None:
+        """Prepare to take it.
+
+        Args:
+            store: The ledger.
+            clock: The instant it is.
+            name: What nobody else does meanwhile; left out, to run the schedules of the ledger.
+        """
+        self._store, self._clock, self._name = store, clock, name
+        self._owner = new_owner()
+        self._ended = threading.Event()
+        self.lost = False
+        """Whether another process took it, because this one gave no sign of life."""
+
+    def __enter__(self) -> Self:
+        """Take it, and give signs of life.
+
+        Raises:
+            UsageError: If another process has it.
+        """
+        take = partial(
+            take_service, name=self._name, owner=self._owner, lease=LEASE, is_gone=is_gone, now=self._clock()
+        )
+        try:
+            before = self._store.run_write(take)
+        except LookupError as error:
+            raise UsageError(
+                f"the {self._name} of {self._store.address} is run by {error} already. Stop that process first, wait "
+                "for its end, or name another --ledger"
+            ) from None
+        if before is not None:
+            since = format_instant(before.started_at)
+            _log.warning("took over the %s from %s, which had it since %s and is gone", self._name, before.owner, since)
+        threading.Thread(target=self._beat, name="predibot-right", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave it to others."""
+        self._ended.set()
+        self._store.run_write(partial(leave_service, name=self._name, owner=self._owner))
+
+    def _beat(self) -> None:
+        while not self._ended.wait(LEASE.total_seconds() / 3):
+            renew = partial(renew_service, name=self._name, owner=self._owner, lease=LEASE, now=self._clock())
+            try:
+                held = self._store.run_write(renew)
+            except LedgerError as error:
+                _log.warning("could not give a sign of life: %s", error)
+            else:
+                self.lost = self.lost or not held

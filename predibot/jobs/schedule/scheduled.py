@@ -1,0 +1,115 @@
+"""A recipe with its schedule, and the playing of one of its slots, of which a row says what came of it."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from predibot.domain.clock import floor_to
+from predibot.domain.schedule import Schedule
+from predibot.errors import UsageError
+from predibot.jobs.requested_recipe import AskedRecipe, asked_recipe
+from predibot.jobs.schedule.right import Right
+from predibot.ledger.store import Store
+from predibot.ledger.write.slots import (
+    Played,
+    StoredSlot,
+    begin_slot,
+    change_schedule,
+    end_slot,
+    right_to_slot,
+    stored_slot,
+    stored_slots,
+)
+
+_log = logging.getLogger(__name__)
+
+RETRY_PAUSE = timedelta(minutes=30)
+"""Before a slot of which something failed is tried again, as long as it may still be played."""
+_MINUTE = timedelta(minutes=1)
+
+PlaySlot = Callable[["Scheduled", datetime], Played]
+"""Plays a slot of a recipe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A recipe and when it is run."""
+
+    asked: AskedRecipe
+    schedule: Schedule
+    argument: str
+    """Where it is read anew: its file or name."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of its runs."""
+        return self.asked.recipe.name
+
+    @classmethod
+    def read(cls, argument: str) -> "Scheduled":
+        """Return a recipe as it reads now.
+
+        Args:
+            argument: Its file or name.
+
+        Raises:
+            RecipeError: If it is no recipe.
+            UsageError: If it has no schedule.
+        """
+        asked = asked_recipe(argument, overrides={})
+        if asked.recipe.schedule is None:
+            raise UsageError(f'{asked.label} has no schedule. Add [schedule] and below it cron = "5 12 * * *"')
+        return cls(asked, asked.recipe.schedule, argument)
+
+    def slot_to_play(self, store: Store, now: datetime) -> datetime:
+        """Return the slot that is played where somebody asks for one now.
+
+        It is the newest one of the schedule that may still be made up and is not done; where there is none, one more
+        at this minute.
+        """
+        since = now - self.schedule.catch_up
+        rows = store.run_read(partial(stored_slots, recipe=self.name, since=since))
+        done = {row.slot_at for row in rows if row.status == "done"}
+        open_slots = [slot for slot in self.schedule.slots(since, now) if slot not in done]
+        return open_slots[-1] if open_slots else floor_to(now, _MINUTE)
+
+
+def kept_slot(
+    recipe: Scheduled, slot_at: datetime, play: PlaySlot, *, store: Store, clock: Callable[[], datetime]
+) -> StoredSlot:
+    """Play a slot unless it is done, and return its row, which says what came of it.
+
+    Raises:
+        UsageError: If another process plays it.
+        KeyboardInterrupt: If it was stopped; the row says so, and the next one that looks goes on with it.
+    """
+    name = recipe.name
+    with Right(store, clock, right_to_slot(name, slot_at)):
+        row = store.run_read(partial(stored_slot, recipe=name, slot_at=slot_at))
+        if row is not None and row.status == "done":
+            return row
+        store.run_write(partial(begin_slot, recipe=name, slot_at=slot_at, now=clock()))
+        played = Played("failed", "a mistake of predibot's own ended it; what it printed says which")
+        try:
+            played = play(recipe, slot_at)
+        except KeyboardInterrupt:
+            played = Played("failed", "stopped while it was played", was_tried=False)
+            raise
+        finally:
+            ended = close_slot(recipe, slot_at, played, store=store, now=clock())
+        return ended
+
+
+def close_slot(recipe: Scheduled, slot_at: datetime, played: Played, *, store: Store, now: datetime) -> StoredSlot:
+    """Store what came of a slot, and whether and when it is tried again; return its row."""
+    again_at = now + (RETRY_PAUSE if played.was_tried else timedelta(0))
+    is_young = again_at - slot_at <= recipe.schedule.catch_up
+    next_try_at = again_at if played.status != "done" and is_young else None
+    ended = store.run_write(
+        partial(end_slot, recipe=recipe.name, slot_at=slot_at, played=played, next_try_at=next_try_at, now=now)
+    )
+    # A slot tracks too.
+    store.run_write(partial(change_schedule, recipe=recipe.name, tracked_at=now))
+    return ended
