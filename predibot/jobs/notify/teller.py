@@ -43,12 +43,38 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Failure:
+class NotTold:
     """Why something was not told."""
 
     text: str
     is_final: bool
     """Whether it is not to be tried once more: that would not help, or it may have been told all the same."""
+
+    def __str__(self) -> str:
+        """Return the reason."""
+        return self.text
+
+
+def why_not_told(send: Callable[[], None], policy: RetryPolicy = _POLICY) -> NotTold | None:
+    """Send something, with a few tries, and return why that did not succeed; None where it did."""
+    failures: list[TryAgain] = []
+
+    def once() -> None:
+        try:
+            send()
+        except TryAgain as failure:
+            failures.append(failure)
+            raise
+
+    try:
+        policy.call(once, deadline=monotonic() + DEADLINE_SECONDS, given_up=Undelivered)
+    except Undelivered as failure:
+        # What may have been told is not told once more.
+        is_final = not failures or isinstance(failures[-1], AnswerLost)
+        return NotTold(str(failures[-1] if failures else failure), is_final)
+    except Exception as error:  # noqa: BLE001 - what tells of a failure must not fail a run, whoever wrote it
+        return NotTold(words_of(error), is_final=True)
+    return None
 
 
 class Teller:
@@ -114,9 +140,9 @@ class Teller:
         """Ping the watchdog; a ping that is late would say nothing true, so it never waits."""
         if self._ping is None:
             return
-        failure = self._failure(partial(self._ping.ping, is_good=is_good))
+        failure = why_not_told(partial(self._ping.ping, is_good=is_good), self._policy)
         if failure is not None and not self._ping_is_down:
-            _log.warning("%s: not pinged: %s", self._ping.name, failure.text)
+            _log.warning("%s: not pinged: %s", self._ping.name, self._hidden(str(failure)))
         elif failure is None and self._ping_is_down:
             _log.warning("%s: pinged again", self._ping.name)
         self._ping_is_down = failure is not None
@@ -140,13 +166,13 @@ class Teller:
         """Tell what waits, the oldest first, until the channel fails."""
         while line.waiting:
             notice, since = line.waiting[0]
-            failure = self._failure(partial(line.channel.send, notice))
+            failure = why_not_told(partial(line.channel.send, notice), self._policy)
             if failure is None:
                 line.waiting.pop(0)
                 self._is_up(line)
                 continue
             if not line.is_down:
-                _log.warning("%s: not told %r: %s", line.channel.name, notice.title, failure.text)
+                _log.warning("%s: not told %r: %s", line.channel.name, notice.title, self._hidden(str(failure)))
             line.is_down = True
             if failure.is_final or now - since >= GIVEN_UP_AFTER:
                 line.waiting.pop(0)
@@ -159,24 +185,3 @@ class Teller:
             lost = f"; {line.lost} before could not be told" if line.lost else ""
             _log.warning("%s: notices arrive again%s", line.channel.name, lost)
         line.is_down, line.lost, line.pause, line.again_at = False, 0, FIRST_PAUSE, None
-
-    def _failure(self, send: Callable[[], None]) -> _Failure | None:
-        """Return why something was not told; None where it was."""
-        failures: list[TryAgain] = []
-
-        def once() -> None:
-            try:
-                send()
-            except TryAgain as failure:
-                failures.append(failure)
-                raise
-
-        try:
-            self._policy.call(once, deadline=monotonic() + DEADLINE_SECONDS, given_up=Undelivered)
-        except Undelivered as failure:
-            # What may have been told is not told once more.
-            is_final = not failures or isinstance(failures[-1], AnswerLost)
-            return _Failure(self._hidden(str(failures[-1] if failures else failure)), is_final)
-        except Exception as error:  # noqa: BLE001 - what tells of a failure must not fail a run, whoever wrote it
-            return _Failure(self._hidden(words_of(error)), is_final=True)
-        return None

@@ -36,7 +36,7 @@ class Heard:
     @property
     def texts(self) -> list[str]:
         """Return what a chat shows."""
-        return [body["text"] for _, _, body in self.asked]
+        return [body["text"] for _, _, body in self.asked if body]
 
 
 @contextmanager

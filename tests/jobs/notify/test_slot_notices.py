@@ -201,4 +201,14 @@ def test_each_day_is_summed_up_once_with_the_first_lines_of_the_leaderboard(serv
         "*predibot: daily until 2026-11-22T12:05Z, 1 of 1 slots done*",
         "*predibot: daily until 2026-11-23T13:05Z, 1 of 1 slots done*",
     ]
-    assert service.chat.texts[0].splitlines()[1:] == []
+    assert service.chat.texts[0].splitlines()[1:] == [
+        "```Slots of the last 24 hours: 1 done.",
+        "Decisions: 4 recorded.",
+        "Cost: $0.00.",
+        "Nobody beats the price; no number of events helps market_price and always_half while their edge is not "
+        "above 0.",
+        "On fewer than 30 events nothing is claimed.",
+        "# bot          edge events verdict",
+        "– market_price  0.0      2 too few yet",
+        "– always_half  -148      2 too few yet```",
+    ]
