@@ -1,16 +1,29 @@
 """`predibot schedule`: a service that runs recipes by their schedules, and what is asked of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, DecidingCommand, Group
-from predibot.cli.ending import NOTHING, PARTLY
+from predibot.cli.ending import NOTHING, PARTLY, secrets_here
+
+if TYPE_CHECKING:
+    from predibot.jobs.commands.caller import Caller
+    from predibot.jobs.schedule.monitor import Reply
+    from predibot.jobs.status import LedgerStatus
 
 _RUN = "run"
+
+
+_Recipe = Annotated[str, typer.Argument(metavar="RECIPE", help="a recipe's file or name")]
+_Recipes = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[RECIPE]...", help="files or names of recipes with a [schedule]; left out: daily"),
+]
 
 
 class _ScheduleGroup(Group):
@@ -33,40 +46,72 @@ def _schedules() -> None:
 
 @GROUP.command(_RUN, cls=DecidingCommand, help="run recipes by their schedules; this word may be left out")
 def run(
-    recipes: Annotated[
-        list[str] | None, typer.Argument(metavar="[RECIPE]...", help="files or names of recipes with a [schedule]")
-    ] = None,
+    recipes: _Recipes = None,
     once: Annotated[bool, typer.Option("--once", help="play what is due now and end, as for cron")] = False,
     grace: Annotated[
         float, typer.Option("--grace", metavar="SECONDS", min=0.0, help="for what is under way at the end")
     ] = 60.0,
+    monitor: Annotated[
+        int | None,
+        typer.Option("--monitor", metavar="PORT", min=0, max=65535, help="answer /health and /metrics on loopback"),
+    ] = None,
     ledger: options.Ledger = None,
     verbose: options.Verbose = False,
 ) -> None:
     """Play each slot of each recipe once, and write down those that nobody was there for."""
+    from contextlib import ExitStack
     from functools import partial
 
     from predibot.jobs.commands.schedule import ServiceTerms, schedule_as_asked
     from predibot.jobs.notify.slot_notices import slot_notices
+    from predibot.jobs.schedule.monitor import monitored
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.views.summary import summary_of
 
     caller = output.caller(verbose=verbose)
-    ledger = ledger or DEFAULT_LEDGER
-    with slot_notices(caller, ledger, summary_of) as notices:
+    address = ledger or DEFAULT_LEDGER
+    with ExitStack() as closing:
+        if monitor is not None:
+            port = closing.enter_context(monitored(monitor, _answers(address, caller)))
+            caller.say(f"monitoring: http://127.0.0.1:{port}/health and /metrics")
+        notices = closing.enter_context(slot_notices(caller, address, summary_of))
         set_up = partial(output.set_up_logs, verbose=verbose)
         terms = ServiceTerms(once, grace, set_up, on_slot=notices.on_slot, on_look=notices.look)
-        rows = schedule_as_asked(recipes or ["daily"], caller, ledger=ledger, terms=terms)
+        rows = schedule_as_asked(recipes or ["daily"], caller, ledger=address, terms=terms)
     _end_as([row.status for row in rows])
+
+
+def _answers(ledger: str, caller: "Caller") -> "Mapping[str, Callable[[], Reply]]":
+    """Return what is answered to monitoring, by path."""
+    import json
+
+    from predibot.errors import LedgerError
+    from predibot.jobs.schedule.monitor import Reply
+    from predibot.jobs.status import status_of
+    from predibot.ledger.store import Store
+    from predibot.reports.views.schedule import METRICS_TYPE, status_document, status_metrics
+
+    def answer(make: "Callable[[LedgerStatus], Reply]") -> Reply:
+        try:
+            with Store.open_to_read(ledger) as store:
+                return make(status_of(store, caller.clock))
+        except LedgerError as error:
+            return Reply(503, "text/plain; charset=utf-8", secrets_here().hidden(f"{error}\n"))
+
+    def health(status: "LedgerStatus") -> Reply:
+        document = secrets_here().hidden_in(status_document(status))
+        return Reply(503 if status.problems else 200, "application/json", json.dumps(document) + "\n")
+
+    def metrics(status: "LedgerStatus") -> Reply:
+        return Reply(200, METRICS_TYPE, status_metrics(status))
+
+    return {"/health": lambda: answer(health), "/metrics": lambda: answer(metrics)}
 
 
 def _end_as(statuses: Sequence[str]) -> None:
     """End with the exit code of what became of slots."""
     if any(status != "done" for status in statuses):
         raise typer.Exit(PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING)
-
-
-_Recipe = Annotated[str, typer.Argument(metavar="RECIPE", help="a recipe's file or name")]
 
 
 @GROUP.command("run-now", cls=DecidingCommand, help="play a slot of a recipe now: one that is not done, or one more")
@@ -92,6 +137,57 @@ def run_now(
     else:
         output.report_console().print(words_of_slot(row), markup=False, soft_wrap=True)
     _end_as([row.status])
+
+
+@GROUP.command("status", cls=Command, help="show the last and the next slot of each recipe, what was missed, the cost")
+def status(ledger: options.Ledger = None, json: options.Json = False) -> None:
+    """Print a row a recipe; `predibot status` says besides what somebody has to look at."""
+    from predibot.jobs.status import status_of
+    from predibot.ledger.store import Store
+    from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.terminal.status import print_schedules
+    from predibot.reports.views.schedule import schedule_document
+
+    caller = output.caller(verbose=False)
+    with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
+        caller.say(f"ledger: {store.address}")
+        found = status_of(store, caller.clock)
+    if json:
+        output.print_document({"schedules": [schedule_document(each) for each in found.schedules]})
+    else:
+        print_schedules(output.report_console(), found)
+
+
+@GROUP.command("install", cls=Command, help="print what starts the schedules on a machine, or write it")
+def install(
+    recipes: _Recipes = None,
+    systemd: Annotated[bool, typer.Option("--systemd", help="a unit of systemd, for a user")] = False,
+    cron: Annotated[bool, typer.Option("--cron", help="a line of cron")] = False,
+    github: Annotated[bool, typer.Option("--github", help="a workflow of GitHub")] = False,
+    container: Annotated[bool, typer.Option("--container", help="a Dockerfile with a compose file")] = False,
+    into: Annotated[
+        Path | None, typer.Option("--output", metavar="FOLDER", file_okay=False, help="write the files into it")
+    ] = None,
+    grace: Annotated[int, typer.Option("--grace", metavar="SECONDS", min=0, help="for what is under way")] = 60,
+    ledger: options.Ledger = None,
+) -> None:
+    """Print the texts, or write them where there are no other ones; nothing is started."""
+    import sys
+
+    from predibot.jobs.commands.schedule import install_as_asked
+    from predibot.jobs.schedule.install import Installed, InstallKind
+
+    chosen: dict[InstallKind, bool] = {"systemd": systemd, "cron": cron, "github": github, "container": container}
+    kinds = [kind for kind, is_asked in chosen.items() if is_asked]
+    if len(kinds) != 1:
+        raise typer.BadParameter("say what is to be installed: --systemd, --cron, --github or --container")
+    what = Installed(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, ledger, grace)
+    files = install_as_asked(kinds[0], what, into)
+    for name, text in files.items():
+        if into is not None:
+            output.say(f"wrote {into / name}")
+        else:
+            typer.echo(f"# --- {name}\n{text}" if len(files) > 1 else text, nl=False)
 
 
 @GROUP.command("pause", cls=Command, help="leave out the slots of a recipe from now on")

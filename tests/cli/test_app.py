@@ -44,6 +44,7 @@ COMMANDS = (
     "doctor",
     "runs",
     "schedule",
+    "status",
 )
 HEAVY = (
     "litellm",

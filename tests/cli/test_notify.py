@@ -134,7 +134,7 @@ def test_the_service_tells_of_its_slots_and_a_chat_in_trouble_fails_nothing(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     (tmp_path / "daily.toml").write_text(
-        'venue = "sandbox:events=20"\n[schedule]\ncron = "0 * * * *"\ncatch_up = "3h"\n[selection]\nevents = 2\n'
+        'venue = "sandbox:events=20"\n[schedule]\ncron = "0 * * * *"\ncatch_up = "1h"\n[selection]\nevents = 2\n'
         '[[bots]]\nstrategy = "market_price"\n'
     )
     assert _schedule(tmp_path).returncode == 0

@@ -4,12 +4,13 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from multiprocessing import connection as pipes
+from pathlib import Path
 from typing import Any
 
 from predibot.contracts import Progress, ProgressListener
@@ -18,6 +19,7 @@ from predibot.errors import LedgerError, UsageError
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.play_slot import play_slot, track_recipe
 from predibot.jobs.schedule.child import Child
+from predibot.jobs.schedule.install import Installed, InstallKind, files_of
 from predibot.jobs.schedule.right import Right
 from predibot.jobs.schedule.scheduled import Scheduled, kept_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
@@ -79,8 +81,15 @@ def schedule_as_asked(
         if terms.once:
             ended.append(row)
 
-    with Store.open(ledger) as store, Right(store, caller.clock) as right, _Ending() as ending:
+    with ExitStack() as closing:
+        store = closing.enter_context(Store.open(ledger))
         caller.say(f"ledger: {store.address}")
+        right = Right(store, caller.clock)
+        if terms.once and (other := right.taken_by()) is not None:
+            caller.say(f"the schedules are run by {other} already; nothing is left to do here")
+            return ()
+        closing.enter_context(right)
+        ending = closing.enter_context(_Ending())
         service = ScheduleService(arguments, store=store, clock=caller.clock, start=start, on_slot=tell)
         try:
             said_at = None
@@ -93,7 +102,7 @@ def schedule_as_asked(
                     raise UsageError(
                         "another process took over the schedules of this ledger, as this one gave no sign of life"
                     )
-                if next_at != said_at and not service.works:
+                if next_at != said_at and next_at > caller.clock() and not service.works:
                     caller.say(f"next: {format_instant(next_at)}")
                     said_at = next_at
                 seconds = min((next_at - caller.clock()).total_seconds(), LONGEST_WAIT.total_seconds())
@@ -239,3 +248,27 @@ def pause_as_asked(argument: str, caller: Caller, *, ledger: str, paused: bool) 
             names = ", ".join(each.recipe for each in known) or "none"
             raise UsageError(f"no schedule of recipe {name!r} is known here. Known: {names}")
     return name
+
+
+def install_as_asked(kind: InstallKind, what: Installed, into: Path | None) -> Mapping[str, str]:
+    """Return what starts the schedules on a machine, by the names of its files; write them where a folder is named.
+
+    Raises:
+        UsageError: If a recipe has no schedule, or a file of another content is there.
+        PredibotError: If a recipe cannot be read.
+    """
+    for argument in what.recipes:
+        Scheduled.read(argument)
+    files = files_of(kind, what)
+    if into is not None:
+        others = [name for name, text in files.items() if (into / name).exists() and _text(into / name) != text]
+        if others:
+            raise UsageError(f"{into / others[0]} is there, and another one. Move it away, or name another --output")
+        for name, text in files.items():
+            (into / name).parent.mkdir(parents=True, exist_ok=True)
+            (into / name).write_text(text, encoding="utf-8")
+    return files
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")

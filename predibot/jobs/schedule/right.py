@@ -41,21 +41,28 @@ class Right:
         Raises:
             UsageError: If another process has it.
         """
+        other = self.taken_by()
+        if other is not None:
+            raise UsageError(
+                f"the {self._name} of {self._store.address} is run by {other} already. Stop that process first, wait "
+                "for its end, or name another --ledger"
+            )
+        threading.Thread(target=self._beat, name="predibot-right", daemon=True).start()
+        return self
+
+    def taken_by(self) -> str | None:
+        """Take it, and return None; where another process has it, return that one's name."""
         take = partial(
             take_service, name=self._name, owner=self._owner, lease=LEASE, is_gone=is_gone, now=self._clock()
         )
         try:
             before = self._store.run_write(take)
         except LookupError as error:
-            raise UsageError(
-                f"the {self._name} of {self._store.address} is run by {error} already. Stop that process first, wait "
-                "for its end, or name another --ledger"
-            ) from None
+            return str(error)
         if before is not None:
             since = format_instant(before.started_at)
             _log.warning("took over the %s from %s, which had it since %s and is gone", self._name, before.owner, since)
-        threading.Thread(target=self._beat, name="predibot-right", daemon=True).start()
-        return self
+        return None
 
     def __exit__(self, *_: object) -> None:
         """Leave it to others."""

@@ -47,6 +47,11 @@ class Scheduled:
         """Return the name of its runs."""
         return self.asked.recipe.name
 
+    @property
+    def seed(self) -> str:
+        """Return the seed of the draws of its jitter."""
+        return f"{self.asked.recipe.seed}|{self.name}"
+
     @classmethod
     def read(cls, argument: str) -> "Scheduled":
         """Return a recipe as it reads now.
@@ -66,14 +71,14 @@ class Scheduled:
     def slot_to_play(self, store: Store, now: datetime) -> datetime:
         """Return the slot that is played where somebody asks for one now.
 
-        It is the newest one of the schedule that may still be made up and is not done; where there is none, one more
-        at this minute.
+        It is the newest one of the schedule, as long as it may be made up and is not done; else one more at this
+        minute.
         """
         since = now - self.schedule.catch_up
         rows = store.run_read(partial(stored_slots, recipe=self.name, since=since))
         done = {row.slot_at for row in rows if row.status == "done"}
-        open_slots = [slot for slot in self.schedule.slots(since, now) if slot not in done]
-        return open_slots[-1] if open_slots else floor_to(now, _MINUTE)
+        newest = max(self.schedule.slots(since, now), default=None)
+        return floor_to(now, _MINUTE) if newest is None or newest in done else newest
 
 
 def kept_slot(

@@ -139,7 +139,7 @@ class ScheduleService:
             stored.since,
             {row.slot_at for row in rows if _is_settled(row, now)} | under_way,
             now,
-            seed=f"{recipe.asked.recipe.seed}|{name}",
+            seed=recipe.seed,
         )
         self._miss(recipe, due.missed, rows, now)
         self._forget(recipe, stored, rows, now)

@@ -206,6 +206,8 @@ def take_service(
     if insert_new(connection, ServiceRow, [new]):
         return None
     before = stored_service(connection, name)
+    if before is not None and before.owner == owner:
+        return None
     if before is not None and before.is_alive(is_gone, now):
         raise LookupError(before.owner)
     taken = connection.execute(

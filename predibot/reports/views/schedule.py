@@ -1,8 +1,17 @@
-"""Views of schedules: what became of slots, and what is to come."""
+"""Views of schedules and of the status of a ledger: as documents, and as the metrics that Prometheus reads."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from datetime import datetime
 
 from predibot.domain.clock import format_instant
+from predibot.domain.schedule import SLOT_STATUSES
+from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
+from predibot.ledger.read.standing import Cost
 from predibot.ledger.write.slots import StoredSlot
-from predibot.reports.views.decide import Document
+from predibot.reports.views.decide import Document, number
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def slot_document(row: StoredSlot) -> Document:
@@ -12,10 +21,151 @@ def slot_document(row: StoredSlot) -> Document:
         "slot": format_instant(row.slot_at),
         "status": row.status,
         "tries": row.tries,
-        "started_at": format_instant(row.started_at) if row.started_at else None,
+        "started_at": _at(row.started_at),
         "late_seconds": row.late.total_seconds() if row.late is not None else None,
-        "ended_at": format_instant(row.ended_at) if row.ended_at else None,
-        "next_try_at": format_instant(row.next_try_at) if row.next_try_at else None,
+        "ended_at": _at(row.ended_at),
+        "next_try_at": _at(row.next_try_at),
         "run": row.run_key,
         "reason": row.reason,
     }
+
+
+def schedule_document(each: ScheduleStatus) -> Document:
+    """Return the JSON document of how the schedule of a recipe stands."""
+    counts, latest = each.slots.counts, each.slots.latest
+    return {
+        "recipe": each.recipe,
+        "file": each.stored.argument,
+        "last": slot_document(each.slots.last) if each.slots.last is not None else None,
+        "last_cost": None if each.last_cost is None else _cost(each.last_cost),
+        "expected": _at(each.expected_at),
+        "next": _at(each.next_at),
+        "paused_at": _at(each.stored.paused_at),
+        "tracked_at": _at(each.stored.tracked_at),
+        "evaluated_at": _at(each.stored.evaluated_at),
+        "counted_days": COUNTED.days,
+        "slots": {status: counts.get(status, 0) for status in SLOT_STATUSES},
+        "latest_seconds": latest.total_seconds() if latest is not None else None,
+        "cost": _cost(each.cost),
+        "day_limit_usd": None if each.day_limits is None else each.day_limits.usd,
+        "problem": each.problem,
+    }
+
+
+def status_document(status: LedgerStatus) -> Document:
+    """Return the JSON document of the status of a ledger."""
+    service = status.service
+    return {
+        "at": format_instant(status.at),
+        "ledger": status.ledger,
+        "problems": list(status.problems),
+        "service": None
+        if service is None
+        else {
+            "owner": service.owner,
+            "started_at": format_instant(service.started_at),
+            "lease_until": format_instant(service.lease_until),
+            "alive": status.is_service_alive,
+        },
+        "schedules": [schedule_document(each) for each in status.schedules],
+        "retries": {"open": status.retries.open, "next_try_at": _at(status.retries.next_try_at)},
+        "left_behind": [
+            {"owner": owner, **asdict(held), "lease_until": format_instant(held.lease_until)}
+            for owner, held in sorted(status.left_behind.items())
+        ],
+        "markets": {
+            **asdict(status.markets),
+            "tracked_until": _at(status.markets.tracked_until),
+            "stale_after_hours": STALE.total_seconds() / 3600,
+        },
+        "spent_today": {name: number(value) for name, value in asdict(status.spent).items()},
+    }
+
+
+def status_metrics(status: LedgerStatus) -> str:
+    """Return the status of a ledger as Prometheus reads it: its text format, version 0.0.4."""
+    lines = []
+    for name, (help_text, samples) in _metrics(status).items():
+        shown = [(labels, value) for labels, value in samples if value is not None]
+        if shown:
+            lines += [f"# HELP predibot_{name} {help_text}", f"# TYPE predibot_{name} gauge"]
+            lines += [f"predibot_{name}{_labels(labels)} {float(value)!r}" for labels, value in shown]
+    return "\n".join(lines) + "\n"
+
+
+_Samples = list[tuple[Mapping[str, str], float | None]]
+
+
+def _metrics(status: LedgerStatus) -> Mapping[str, tuple[str, _Samples]]:
+    each_recipe = [({"recipe": each.recipe}, each) for each in status.schedules]
+    lasts = [(labels, each.slots.last) for labels, each in each_recipe if each.slots.last is not None]
+    markets, none = status.markets, dict[str, str]()
+    days = COUNTED.days
+    return {
+        "problems": ("What somebody has to look at.", [(none, len(status.problems))]),
+        "service_alive": (
+            "Whether a process runs the schedules.",
+            [(none, int(status.is_service_alive))],
+        ),
+        "last_slot_timestamp_seconds": (
+            "The newest slot with a row.",
+            [(labels, row.slot_at.timestamp()) for labels, row in lasts],
+        ),
+        "last_slot_done": ("Whether it is done.", [(labels, int(row.status == "done")) for labels, row in lasts]),
+        "last_slot_late_seconds": (
+            "How long after its instant it began.",
+            [(labels, row.late.total_seconds() if row.late is not None else None) for labels, row in lasts],
+        ),
+        "next_slot_timestamp_seconds": ("The slot to come.", [(to, _seconds(of.next_at)) for to, of in each_recipe]),
+        "slots": (
+            f"Slots of the last {days} days by what became of them.",
+            [
+                ({**labels, "status": status}, each.slots.counts.get(status, 0))
+                for labels, each in each_recipe
+                for status in SLOT_STATUSES
+            ],
+        ),
+        "cost_known_usd": (
+            f"What is known of the cost of the last {days} days.",
+            [(labels, each.cost.known_usd) for labels, each in each_recipe],
+        ),
+        "day_limit_usd": (
+            "What a UTC day may cost.",
+            [(labels, each.day_limits.usd if each.day_limits else None) for labels, each in each_recipe],
+        ),
+        "day_spent_usd": ("What was spent and is set aside on this UTC day.", [(none, status.spent.usd)]),
+        "open_retries": ("Failed decisions that are tried again.", [(none, status.retries.open)]),
+        "left_behind_claims": (
+            "Claims of owners that are gone.",
+            [(none, sum(held.claims for held in status.left_behind.values()))],
+        ),
+        "markets": ("Open markets of live venues.", [(none, markets.markets)]),
+        "markets_stale": ("Those whose prices are old.", [(none, markets.stale)]),
+        "markets_unreadable": ("Those without any price.", [(none, markets.unreadable)]),
+        "tracked_until_timestamp_seconds": ("The newest price.", [(none, _seconds(markets.tracked_until))]),
+    }
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    def shown() -> Iterator[str]:
+        for name, value in labels.items():
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            yield f'{name}="{escaped}"'
+
+    return f"{{{','.join(shown())}}}" if labels else ""
+
+
+def _cost(cost: Cost) -> Document:
+    return {
+        "cost_usd": None if cost.unknown else number(cost.known_usd),
+        "cost_known_usd": number(cost.known_usd),
+        "unknown": cost.unknown,
+    }
+
+
+def _at(instant: datetime | None) -> str | None:
+    return None if instant is None else format_instant(instant)
+
+
+def _seconds(instant: datetime | None) -> float | None:
+    return None if instant is None else instant.timestamp()

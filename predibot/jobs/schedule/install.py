@@ -1,0 +1,221 @@
+"""What starts the schedules on a machine: a unit of systemd, a line of cron, a workflow, or a container; as texts."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from predibot.errors import UsageError
+
+InstallKind = Literal["systemd", "cron", "github", "container"]
+
+_PASSWORD = re.compile(r"://[^/\s@]*:[^/\s@]+@|[?&]password=", re.IGNORECASE)
+_STOP_SECONDS = 30
+"""Longer than giving back what is under way takes after the grace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What is to run, and where."""
+
+    recipes: tuple[str, ...]
+    """Files or names."""
+    folder: str
+    """In which recipes and ledger are found."""
+    python: str
+    """The interpreter that has predibot."""
+    ledger: str | None = None
+    """Its URL; None for the one of the folder."""
+    grace_seconds: int = 60
+
+    def __post_init__(self) -> None:
+        """Refuse what would write a password, or end a line, where it does not belong.
+
+        Raises:
+            UsageError: If the ledger's URL has a password, or something is of several lines.
+        """
+        if self.ledger is not None and _PASSWORD.search(self.ledger):
+            raise UsageError(
+                "the URL of the ledger holds a password, and so would what is written. Leave it out of the URL, and "
+                "give it to the service as PGPASSWORD"
+            )
+        for said in (*self.recipes, self.folder, self.python, self.ledger or ""):
+            if any(ord(each) < 32 for each in said):
+                raise UsageError(f"{said[:60]!r} holds a control character. Rename it")
+
+    def words(self, *more: str) -> tuple[str, ...]:
+        """Return the command without the program's name."""
+        ledger = () if self.ledger is None else ("--ledger", self.ledger)
+        return ("schedule", *self.recipes, *ledger, *more)
+
+
+def files_of(kind: InstallKind, what: Installed) -> Mapping[str, str]:
+    """Return the texts to be installed, by the names of their files."""
+    return {"systemd": _systemd, "cron": _cron, "github": _github, "container": _container}[kind](what)
+
+
+def _systemd(what: Installed) -> Mapping[str, str]:
+    def quoted(word: str) -> str:
+        escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+        return f'"{escaped}"' if re.search(r"[^\w./:@=+,-]", word) else escaped
+
+    command = (what.python, "-m", "predibot", *what.words("--grace", str(what.grace_seconds)))
+    # A path is no quoted word here, and takes blanks as they are.
+    folder = what.folder.replace("%", "%%")
+    unit = f"""\
+# Put this into ~/.config/systemd/user/, then:
+#   systemctl --user daemon-reload
+#   systemctl --user enable --now predibot
+#   loginctl enable-linger          (so that it runs while nobody is logged in)
+# Keys go into ~/.config/predibot.env, a line NAME=value each, readable by you alone (chmod 600).
+[Unit]
+Description=predibot runs its recipes by their schedules
+After=network-online.target
+
+[Service]
+WorkingDirectory={folder}
+EnvironmentFile=-%h/.config/predibot.env
+ExecStart={" ".join(map(quoted, command))}
+Restart=always
+RestartSec=30
+# It ends its own processes within the grace, and gives back what they were at.
+KillMode=mixed
+TimeoutStopSec={what.grace_seconds + _STOP_SECONDS}
+NoNewPrivileges=yes
+
+[Install]
+WantedBy=default.target
+"""
+    return {"predibot.service": unit}
+
+
+def _cron(what: Installed) -> Mapping[str, str]:
+    command = shlex.join((what.python, "-m", "predibot", *what.words("--once")))
+    # Cron makes a line end of a per cent sign, also within quotes.
+    line = f"cd {shlex.quote(what.folder)} && mkdir -p runs/out && {command} >> runs/out/schedule.log 2>&1"
+    text = f"""\
+# Add this with `crontab -e`. It looks every five minutes what is due, and ends; while one look plays a slot,
+# the next ones leave it alone. Keys go above it, a line NAME=value each.
+*/5 * * * * {line.replace("%", chr(92) + "%")}
+"""
+    return {"predibot.cron": text}
+
+
+def _github(what: Installed) -> Mapping[str, str]:
+    words = shlex.join(what.words("--once"))
+    if what.ledger is not None:
+        raise UsageError("the workflow keeps its ledger in a branch of its own. Leave out --ledger")
+    return {".github/workflows/predibot.yml": _WORKFLOW.replace("@COMMAND@", f"predibot {words}")}
+
+
+_WORKFLOW = """\
+# GitHub starts this late, at times by hours, and now and then not at all. So it looks every hour what is due: a slot
+# that was missed is made up within `catch_up` of its recipe, and an older one has a row that says so.
+#
+# The ledger lives between runs in the branch predibot-ledger, which has one commit and no other files. Whoever can
+# read the repository can read it. It is pushed after every run, also one that failed.
+name: predibot
+on:
+  schedule:
+    - cron: "17 * * * *"
+  workflow_dispatch:
+# One at a time, and none is ended by the next: a second one would begin from a ledger that is not pushed yet.
+concurrency:
+  group: predibot-ledger
+  cancel-in-progress: false
+permissions:
+  contents: write
+jobs:
+  schedule:
+    runs-on: ubuntu-latest
+    timeout-minutes: 180
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+          cache: pip
+      - name: install
+        run: |
+          python -m pip install --require-hashes -r requirements.txt
+          python -m pip install --no-deps --no-build-isolation .
+      - name: fetch the ledger
+        run: |
+          mkdir -p runs/out
+          cd runs/out
+          git init -q -b predibot-ledger
+          git config user.name predibot
+          git config user.email predibot@users.noreply.github.com
+          git remote add origin "https://x-access-token:${{ github.token }}@github.com/${{ github.repository }}"
+          code=0
+          git ls-remote --exit-code --heads origin predibot-ledger || code=$?
+          # 2 is for no such branch: the first run begins a ledger. Anything else must not.
+          if [ "$code" = 0 ]; then
+            git fetch -q --depth 1 origin predibot-ledger
+            git reset -q --hard FETCH_HEAD
+          elif [ "$code" != 2 ]; then
+            exit "$code"
+          fi
+      - name: play what is due
+        # A key a line, from the secrets of the repository:
+        # env:
+        #   OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}
+        run: @COMMAND@
+      - name: store the ledger
+        if: always()
+        run: |
+          cd runs/out
+          git add --all
+          git commit -q --allow-empty --message "ledger of $(date -u +%FT%TZ)"
+          # The newest state only: with its history the branch would grow by a ledger a run.
+          commit=$(git commit-tree "HEAD^{tree}" -m "ledger of $(date -u +%FT%TZ)")
+          git push -q --force origin "$commit:refs/heads/predibot-ledger"
+      - name: say whether all is well
+        if: always()
+        run: predibot status
+"""
+
+
+def _container(what: Installed) -> Mapping[str, str]:
+    def listed(words: tuple[str, ...]) -> str:
+        return "[" + ", ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in words) + "]"
+
+    command = listed(what.words("--grace", str(what.grace_seconds), "--monitor", "8080"))
+    dockerfile = f"""\
+# Build it in a checkout of predibot, whose recipes in runs/ come with it.
+FROM python:3.12-slim
+WORKDIR /predibot
+COPY requirements.txt ./
+RUN python -m pip install --no-cache-dir --require-hashes -r requirements.txt
+COPY . .
+RUN python -m pip install --no-cache-dir --no-deps --no-build-isolation . \\
+    && useradd --create-home predibot \\
+    && mkdir -p runs/out \\
+    && chown predibot runs/out
+USER predibot
+# The ledger is in here, and must outlive the container.
+VOLUME /predibot/runs/out
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=5m --timeout=30s CMD ["predibot", "status"]
+ENTRYPOINT ["predibot"]
+CMD {command}
+"""
+    compose = f"""\
+services:
+  predibot:
+    build: .
+    restart: unless-stopped
+    init: true
+    stop_grace_period: {what.grace_seconds + _STOP_SECONDS}s
+    volumes:
+      - ledger:/predibot/runs/out
+    # Keys, a line NAME=value each; the file is no part of the image.
+    env_file:
+      - path: .env
+        required: false
+volumes:
+  ledger:
+"""
+    ignored = ".git\n.venv\n.env\nruns/out\n**/__pycache__\n"
+    return {"Dockerfile": dockerfile, "compose.yaml": compose, ".dockerignore": ignored}

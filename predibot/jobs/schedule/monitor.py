@@ -1,0 +1,63 @@
+"""Answers for monitoring: a small HTTP server on loopback, beside the service."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+
+from predibot.errors import UsageError
+
+_LOOPBACK = "127.0.0.1"
+_SECONDS = 10.0
+"""For a request to be sent."""
+
+
+class Reply(NamedTuple):
+    """What is answered."""
+
+    status: int
+    content_type: str
+    text: str
+
+
+@contextmanager
+def monitored(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iterator[int]:
+    """Answer requests of this machine while the block lasts, and yield the port.
+
+    Args:
+        port: On which; 0 for any that is free.
+        answers: By path; called for each request, from a thread of its own.
+
+    Raises:
+        UsageError: If the port is taken.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        timeout = _SECONDS
+
+        def do_GET(self) -> None:
+            """Answer."""
+            answer = answers.get(self.path.partition("?")[0])
+            status, content_type, text = answer() if answer else Reply(404, "text/plain", f"{' '.join(answers)}\n")
+            body = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing: who asks does so every few seconds."""
+
+    try:
+        server = ThreadingHTTPServer((_LOOPBACK, port), Handler)
+    except OSError as error:
+        raise UsageError(f"port {port} of {_LOOPBACK} cannot be used: {error.strerror}. Name another one") from None
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, name="predibot-monitor", daemon=True).start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,155 @@
+"""The status of a ledger: what its schedules came to, what is open, and what somebody has to look at."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from predibot.domain.budget import Limits, Spending
+from predibot.domain.clock import format_instant, format_length
+from predibot.errors import PredibotError
+from predibot.jobs.schedule.scheduled import Scheduled
+from predibot.ledger.read.standing import (
+    Cost,
+    Held,
+    OpenMarkets,
+    Retries,
+    SlotCounts,
+    cost_of,
+    held_by_owner,
+    open_markets,
+    open_retries,
+    slot_counts,
+    spent_on,
+)
+from predibot.ledger.store import Store
+from predibot.ledger.write.process_identity import is_gone
+from predibot.ledger.write.slots import StoredSchedule, StoredService, stored_schedules, stored_service
+
+STALE = timedelta(days=1)
+"""A price of a market that is still open is old after so long."""
+COUNTED = timedelta(days=30)
+"""Over so many days slots are counted and costs added up."""
+_UNTIL_OVERDUE = timedelta(minutes=15)
+"""After the instant at which a slot should have begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleStatus:
+    """How the schedule of a recipe stands."""
+
+    stored: StoredSchedule
+    slots: SlotCounts
+    """Of the last days."""
+    cost: Cost
+    """Of the last days."""
+    last_cost: Cost | None
+    """Of the run of the last slot; None where it has none."""
+    expected_at: datetime | None = None
+    """The newest slot that should have begun, and of which nobody has said what became of it."""
+    next_at: datetime | None = None
+    """None where the recipe cannot be read here."""
+    day_limits: Limits | None = None
+    """What its runs may spend on a day; None without a limit, or where the recipe cannot be read here."""
+    problem: str = ""
+    """Why the recipe cannot be read here, or what its service says is wrong with it."""
+
+    @property
+    def recipe(self) -> str:
+        """Return the name of its runs."""
+        return self.stored.recipe
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerStatus:
+    """How everything stands that runs by itself."""
+
+    at: datetime
+    ledger: str
+    service: StoredService | None
+    """Who runs the schedules; None where nobody does at the moment."""
+    is_service_alive: bool
+    schedules: tuple[ScheduleStatus, ...]
+    retries: Retries
+    left_behind: Mapping[str, Held]
+    """What owners hold that are gone; the next run takes it over."""
+    markets: OpenMarkets
+    spent: Spending
+    """On this UTC day."""
+    problems: tuple[str, ...]
+    """What somebody has to look at, a sentence each; the exit code is 1 where there is one."""
+
+
+def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
+    """Return how a ledger stands; nothing is asked of anybody else, and nothing is changed.
+
+    Raises:
+        LedgerError: If the ledger cannot be read.
+    """
+    now = clock()
+    with store.read() as connection:
+        service = stored_service(connection)
+        alive = service is not None and service.is_alive(is_gone, now)
+        schedules = tuple(_schedule(connection, each, now) for each in stored_schedules(connection))
+        held = held_by_owner(connection)
+        retries, markets = open_retries(connection), open_markets(connection, now=now, stale=STALE)
+        spent = spent_on(connection, now)
+    gone = {owner: each for owner, each in held.items() if is_gone(owner) or each.lease_until < now}
+    problems = []
+    if service is not None and not alive:
+        problems.append(
+            f"the service {service.owner}, which ran since {format_instant(service.started_at)}, is gone. Start "
+            "`predibot schedule` again"
+        )
+    problems += [said for each in schedules for said in _problems(each, spent, now)]
+    if markets.stale or markets.unreadable:
+        problems.append(
+            f"of {markets.markets:,} open markets {markets.stale:,} have no price of the last "
+            f"{format_length(STALE)} and {markets.unreadable:,} none at all. Run `predibot track` and read what it says"
+        )
+    return LedgerStatus(now, store.address, service, alive, schedules, retries, gone, markets, spent, tuple(problems))
+
+
+def _schedule(connection: Connection, stored: StoredSchedule, now: datetime) -> ScheduleStatus:
+    since = now - COUNTED
+    slots = slot_counts(connection, stored.recipe, since=since, now=now)
+    cost, last = cost_of(connection, stored.recipe, since=since), None
+    if slots.last is not None and slots.last.run_key is not None:
+        last = cost_of(connection, stored.recipe, since=since, run_key=slots.last.run_key)
+    try:
+        read = Scheduled.read(stored.argument)
+    except PredibotError as error:
+        return ScheduleStatus(stored, slots, cost, last, problem=stored.problem or str(error))
+    schedule, recipe = read.schedule, read.asked.recipe
+    known_until = max(stored.since, slots.last.slot_at) if slots.last is not None else stored.since
+    begun = [at for at in schedule.slots(max(known_until, since), now) if schedule.begins_at(at, read.seed) <= now]
+    return ScheduleStatus(
+        stored,
+        slots,
+        cost,
+        last,
+        expected_at=begun[-1] if begun else None,
+        next_at=schedule.next_slot(now),
+        day_limits=recipe.limits.get("day"),
+        problem=stored.problem,
+    )
+
+
+def _problems(each: ScheduleStatus, spent: Spending, now: datetime) -> Iterator[str]:
+    if each.problem:
+        yield f"recipe {each.recipe}: {each.problem}"
+    limit = None if each.day_limits is None else each.day_limits.usd
+    if limit is not None and spent.usd >= limit:
+        yield f"recipe {each.recipe}: the ${limit:,.2f} that a day may cost are spent. Raise [limits], or wait"
+    if each.stored.paused_at is not None:
+        return
+    if each.expected_at is not None and now - each.expected_at > _UNTIL_OVERDUE:
+        late = format_length(timedelta(minutes=(now - each.expected_at) // timedelta(minutes=1)))
+        yield (
+            f"recipe {each.recipe}: the slot of {format_instant(each.expected_at)} has not begun, {late} after it. "
+            "Look whether `predibot schedule` runs"
+        )
+    last = each.slots.last
+    if last is not None and last.status in ("failed", "partly", "missed"):
+        yield f"recipe {each.recipe}: the slot of {format_instant(last.slot_at)} is {last.status}: {last.reason}"

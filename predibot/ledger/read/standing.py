@@ -1,0 +1,170 @@
+"""How a ledger stands, for who watches it: counted by the database, so that a year of runs costs no more than a day."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import BigInteger, ColumnElement, Connection, and_, case, func, select, type_coerce
+
+from predibot.agents.budget.account import Exact
+from predibot.domain.budget import Spending
+from predibot.domain.schedule import SlotStatus
+from predibot.ledger.read.model_knowledge import live_venues
+from predibot.ledger.schema.tables import SlotRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.claims import MAX_RETRIES, tasks
+from predibot.ledger.write.decisions import decisions
+from predibot.ledger.write.events import instruments, markets, run_events
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import runs
+from predibot.ledger.write.slots import StoredSlot, stored_slot
+from predibot.ledger.write.spending import reservations, spending
+
+_slots = table_of(SlotRow)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotCounts:
+    """What became of the slots of a recipe since an instant."""
+
+    last: StoredSlot | None
+    """The newest one, whenever it was."""
+    counts: Mapping[SlotStatus, int]
+    latest: timedelta | None
+    """How late the latest of them began; None where none did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What decisions cost."""
+
+    known_usd: float
+    unknown: int
+    """How many decisions have a part of which nobody knows what it cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """Decisions that failed and are tried again."""
+
+    open: int
+    next_try_at: datetime | None
+    """When the first of them may be; None where there is none, or at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What an owner holds: claims of decisions, and dollars set aside of limits."""
+
+    claims: int
+    set_aside_usd: float
+    lease_until: datetime
+    """The last of its leases."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMarkets:
+    """Markets of live venues that runs play and that are not settled."""
+
+    markets: int
+    tracked_until: datetime | None
+    """The newest price of a history; None where there is none."""
+    unreadable: int
+    """Played for longer than prices may be old, and never was a price of theirs read."""
+    stale: int
+    """Whose newest price is older than that."""
+
+
+def slot_counts(connection: Connection, recipe: str, *, since: datetime, now: datetime) -> SlotCounts:
+    """Return what became of the slots of a recipe."""
+    of_recipe = (_slots.c.recipe == recipe, _slots.c.slot_at <= now)
+    last_at = connection.execute(select(func.max(_slots.c.slot_at)).where(*of_recipe)).scalar_one()
+    late = type_coerce(_slots.c.started_at, BigInteger) - type_coerce(_slots.c.slot_at, BigInteger)
+    statement = (
+        select(_slots.c.status, func.count(), func.max(late))
+        .where(*of_recipe, _slots.c.slot_at > since)
+        .group_by(_slots.c.status)
+    )
+    found = connection.execute(statement).all()
+    latest = [microseconds for *_, microseconds in found if microseconds is not None]
+    return SlotCounts(
+        None if last_at is None else stored_slot(connection, recipe, last_at),
+        {status: count for status, count, _ in found},
+        timedelta(microseconds=int(max(latest))) if latest else None,
+    )
+
+
+def cost_of(connection: Connection, recipe: str, *, since: datetime, run_key: str | None = None) -> Cost:
+    """Return what the decisions of a recipe's runs cost since an instant, or those of one run; void ones too."""
+    unknown = func.sum(case((decisions.c.cost_usd.is_(None), 1), else_=0))
+    which = runs.c.slot_at > since if run_key is None else runs.c.key == run_key
+    statement = (
+        select(func.coalesce(func.sum(decisions.c.cost_known_usd), 0.0), func.coalesce(unknown, 0))
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .where(runs.c.recipe == recipe, which)
+    )
+    return Cost(*connection.execute(statement).one())
+
+
+def open_retries(connection: Connection) -> Retries:
+    """Return how many failed decisions of runs that count are tried again where their run goes on."""
+    statement = (
+        select(func.count(), func.min(tasks.c.next_try_at))
+        .join(runs, runs.c.id == tasks.c.run_id)
+        .where(tasks.c.status == "failed", tasks.c.failures <= MAX_RETRIES, runs.c.voided_at.is_(None))
+    )
+    return Retries(*connection.execute(statement).one())
+
+
+def held_by_owner(connection: Connection) -> Mapping[str, Held]:
+    """Return what each owner of claims and of amounts set aside holds."""
+    claimed = select(tasks.c.owner, func.count(), func.max(tasks.c.lease_until)).where(tasks.c.status == "claimed")
+    held = {owner: Held(count, 0.0, until) for owner, count, until in connection.execute(claimed.group_by("owner"))}
+    columns = (reservations.c.owner, func.max(reservations.c.usd), func.max(reservations.c.lease_until))
+    for owner, usd, until in connection.execute(select(*columns).group_by(reservations.c.owner)):
+        before = held.get(owner, Held(0, 0.0, until))
+        # The same amount is set aside at several levels.
+        held[owner] = Held(before.claims, Exact(usd=int(usd)).spending().usd, max(before.lease_until, until))
+    return held
+
+
+def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> OpenMarkets:
+    """Return how old the prices of markets are that runs on live venues play, void ones aside."""
+    played = (
+        select(run_events.c.event_row)
+        .join(runs, runs.c.id == run_events.c.run_id)
+        .where(runs.c.venue.in_(live_venues(connection)), runs.c.voided_at.is_(None))
+    )
+    long_ago, until = played.where(runs.c.as_of < now - stale), instruments.c.tracked_until
+
+    def counted(*which: ColumnElement[bool]) -> ColumnElement[int]:
+        return func.coalesce(func.sum(case((and_(*which), 1), else_=0)), 0)
+
+    is_old = markets.c.event_row.in_(long_ago)
+    statement = (
+        select(
+            func.count(),
+            func.max(until),
+            counted(is_old, until.is_(None)),
+            counted(is_old, until < now - stale),
+        )
+        .select_from(instruments)
+        .join(markets, markets.c.id == instruments.c.market_row)
+        .where(
+            instruments.c.side == "YES",
+            markets.c.event_row.in_(played),
+            ~select(resolutions.c.market_row).where(resolutions.c.market_row == markets.c.id).exists(),
+        )
+    )
+    return OpenMarkets(*connection.execute(statement).one())
+
+
+def spent_on(connection: Connection, day: datetime) -> Spending:
+    """Return what was settled and is set aside on a UTC day."""
+    account = f"day/{day:%Y-%m-%d}"
+    total = Exact()
+    for table in (spending, reservations):
+        columns = [table.c[name] for name in Exact.__dataclass_fields__]
+        for row in connection.execute(select(*columns).where(table.c.account == account)):
+            total = total.plus(Exact(*row))
+    return total.spending()

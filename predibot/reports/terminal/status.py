@@ -1,0 +1,86 @@
+"""The status of a ledger on a terminal: its schedules as a table, and what somebody has to look at."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+
+from predibot.domain.clock import format_instant
+from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
+from predibot.reports import figures
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.text import plain
+
+_COLUMNS = (
+    Column("recipe", "key"),
+    Column("last", "key"),
+    Column("status", "key"),
+    Column("late"),
+    Column("next", "key"),
+    Column("missed"),
+    Column("cost"),
+)
+
+
+def print_schedules(console: Console, status: LedgerStatus) -> None:
+    """Print a row a recipe, and what is wrong with it."""
+    if not status.schedules:
+        print_line(console, "no schedules; `predibot schedule RECIPE` runs one")
+        return
+    rows = tuple(_row(each) for each in status.schedules)
+    below = (f"missed and cost: of the last {COUNTED.days} days.",)
+    print_grid(console, Grid(f"Schedules: {len(rows)}", _COLUMNS, rows, below, ("late", "cost"), ("status", "next")))
+
+
+def print_status(console: Console, status: LedgerStatus) -> None:
+    """Print all that is known of how a ledger stands, what somebody has to look at last."""
+    print_schedules(console, status)
+    for line in _lines(status):
+        print_line(console, plain(line))
+    if not status.problems:
+        print_line(console, "Nothing to look at.", style="bold")
+    for problem in status.problems:
+        print_line(console, plain(f"Look at this: {problem}"), style="bold")
+
+
+def _row(each: ScheduleStatus) -> tuple[str, ...]:
+    last = each.slots.last
+    late = None if last is None else last.late
+    return (
+        plain(each.recipe),
+        figures.MISSING if last is None else format_instant(last.slot_at),
+        "paused" if each.stored.paused_at is not None else (figures.MISSING if last is None else last.status),
+        figures.MISSING if late is None else figures.duration(max(late.total_seconds(), 0.0)),
+        figures.MISSING if each.next_at is None else format_instant(each.next_at),
+        figures.count(each.slots.counts.get("missed", 0)),
+        figures.short_cost_usd(each.cost.known_usd) + ("+?" if each.cost.unknown else ""),
+    )
+
+
+def _lines(status: LedgerStatus) -> Iterator[str]:
+    service = status.service
+    if service is not None and status.is_service_alive:
+        yield f"Service: {service.owner}, since {format_instant(service.started_at)}."
+    elif service is None:
+        yield "Service: none runs at the moment."
+    markets = status.markets
+    if markets.markets:
+        until = figures.MISSING if markets.tracked_until is None else format_instant(markets.tracked_until)
+        hours = STALE.total_seconds() / 3600
+        yield (
+            f"Open markets: {markets.markets:,}, tracked until {until}; {markets.stale:,} without a price of the last "
+            f"{hours:.0f} h, {markets.unreadable:,} without any."
+        )
+    if status.retries.open:
+        at = status.retries.next_try_at
+        yield f"Failed decisions to be tried again: {status.retries.open:,}" + (
+            f", from {format_instant(at)}." if at else "."
+        )
+    for owner, held in sorted(status.left_behind.items()):
+        yield (
+            f"Left behind by {owner}, which is gone: {held.claims:,} claims and {figures.cost_usd(held.set_aside_usd)} "
+            "set aside; the next run takes them over."
+        )
+    limits = [each for each in status.schedules if each.day_limits is not None and each.day_limits.usd is not None]
+    of = ", ".join(f"{figures.cost_usd(each.day_limits.usd)} for {each.recipe}" for each in limits if each.day_limits)
+    yield f"Spent today: {figures.cost_usd(status.spent.usd)}" + (f" of {of}." if of else ".")
