@@ -18,7 +18,7 @@ _MAX_NAME_CHARACTERS = 60
 _IN_NAMES = frozenset(" -_.:/+=#(),")
 """Of what is no letter and no digit; the rest calls a channel together, names a person or makes a link somewhere."""
 _MOST_NAMED = 5
-_MORE = "`predibot schedule status` says more."
+_MORE = "`predibot status` says more."
 _REASONS: Mapping[str, str] = {
     "BudgetSpent": "a budget is spent",
     "LedgerUnusable": "the ledger cannot be opened, read or written",
@@ -210,7 +210,9 @@ def notice_of_abstentions(recipe: str, count: int) -> Notice:
     about = f"budget of {recipe}"
     if not count:
         return Notice("budget", f"predibot: {named(recipe)} has a budget again", about=about, is_over=True)
-    lines = (f"{count} {'decision' if count == 1 else 'decisions'} could not be afforded; see [limits] of its recipe.",)
+    lines = (
+        f"{count} {'decision' if count == 1 else 'decisions'} could not be afforded; see the limits of its recipe.",
+    )
     return Notice("budget", f"predibot: {named(recipe)} has spent a budget", lines, about=about)
 
 
