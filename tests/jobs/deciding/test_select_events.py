@@ -357,7 +357,7 @@ def test_a_field_that_a_tenth_do_not_state_is_noted(file: Store, lacking: int, n
     assert len(found) == notes
     if found:
         # What an operator is told of it quotes nothing that was seen.
-        assert doubts_in(said) == (f"{lacking} of the 20 events that the venue lists could not be read",)
+        assert doubts_in(said)[0] == f"{lacking} of the 20 events that the venue lists could not be read"
         assert found[0].startswith(f"{lacking} of the 20 events that the venue lists could not be read: {lacking} bec")
         assert found[0].endswith("; look at it from 10% on, above 20% no run is made")
 
