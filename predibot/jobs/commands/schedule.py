@@ -96,13 +96,14 @@ def schedule_as_asked(
             while not ending.asked:
                 next_at = _looked(service, caller, is_patient=not terms.once)
                 terms.on_look()
-                if terms.once and not service.works:
+                is_idle = not service.works and next_at > caller.clock()
+                if terms.once and is_idle:
                     break
                 if right.lost:
                     raise UsageError(
                         "another process took over the schedules of this ledger, as this one gave no sign of life"
                     )
-                if next_at != said_at and next_at > caller.clock() and not service.works:
+                if is_idle and next_at != said_at:
                     caller.say(f"next: {format_instant(next_at)}")
                     said_at = next_at
                 seconds = min((next_at - caller.clock()).total_seconds(), LONGEST_WAIT.total_seconds())

@@ -1,0 +1,179 @@
+"""The service as a user runs it: processes that are ended, killed and taken over, and what their rows say."""
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from predibot.ledger.store import Store
+from predibot.ledger.write.slots import StoredSlot, add_schedule, change_schedule, stored_service, stored_slots
+from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, wait_until
+
+RECIPE = """
+venue = "sandbox:events=20"
+[schedule]
+cron = "* * * * *"
+catch_up = "2m"
+[selection]
+events = 5
+[[bots]]
+strategy = "{strategy}"
+"""
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    # What hosts say matters to nothing here.
+    nowhere = {"PREDIBOT_GAMMA_URL": "http://127.0.0.1:9", "PREDIBOT_CLOB_URL": "http://127.0.0.1:9"}
+    program = Program(tmp_path, nowhere)
+    program.strategy("slow", SLOW)
+    (tmp_path / "runs").mkdir()
+    write(program, "quick")
+    yield program
+    program.close()
+
+
+def write(program: Program, name: str, strategy: str = "market_price", **bot: object) -> None:
+    """Write a recipe that is played every minute."""
+    lines = [f"{key} = {value}" for key, value in bot.items()]
+    recipe = RECIPE.format(strategy=strategy) + "\n".join(lines)
+    (program.folder / "runs" / f"{name}.toml").write_text(recipe, encoding="utf-8")
+
+
+def slots_due(program: Program, name: str, minutes: int = 1) -> None:
+    """Make the ledger know the schedule of a recipe for so long that this many of its slots are due."""
+    now = datetime.now(UTC)
+    with Store.open(program.ledger) as store:
+        store.run_write(partial(add_schedule, recipe=name, argument=name, now=now))
+        store.run_write(partial(change_schedule, recipe=name, since=now - minutes * MINUTE))
+
+
+def rows(program: Program, name: str) -> tuple[StoredSlot, ...]:
+    """Return what the ledger says of the slots of a recipe."""
+    with Store.open_to_read(program.ledger) as store:
+        return store.run_read(partial(stored_slots, recipe=name))
+
+
+def is_at(program: Program, name: str, status: str) -> Callable[[], bool]:
+    """Return whether a slot has a status by now; one that is played has begun to decide."""
+    claimed = text("SELECT count(*) FROM tasks WHERE status = 'claimed'")
+
+    def found() -> bool:
+        with Store.open_to_read(program.ledger) as store:
+            if status == "running" and not store.run_read(lambda connection: connection.execute(claimed).scalar()):
+                return False
+        return any(row.status == status for row in rows(program, name))
+
+    return found
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    """Return the exit code of a process, and what it said."""
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
+    return process.returncode, out + err
+
+
+def schedule(program: Program, *arguments: str) -> "subprocess.Popen[str]":
+    """Start `predibot schedule`."""
+    return program.start("schedule", *arguments, "--ledger", program.ledger)
+
+
+def test_once_plays_what_is_due_and_says_what_came_of_it(program: Program) -> None:
+    slots_due(program, "quick", 2)
+    code, said = ended(schedule(program, "quick", "--once"))
+    assert code == 0, said
+    assert {row.status for row in rows(program, "quick")} == {"done"}
+    assert 2 <= len(rows(program, "quick")) <= 4
+    assert "quick: the slot of " in said
+    status = program.start("schedule", "status", "--json", "--ledger", program.ledger)
+    (found,) = json.loads(status.communicate(timeout=PATIENCE_SECONDS)[0])["schedules"]
+    assert found["slots"]["done"] == len(rows(program, "quick"))
+    assert found["evaluated_at"] is not None
+
+
+def test_the_end_waits_for_what_is_under_way(program: Program) -> None:
+    write(program, "slow", "slow", seconds=0.5)
+    slots_due(program, "slow")
+    service = schedule(program, "slow")
+    wait_until(is_at(program, "slow", "running"))
+    service.send_signal(signal.SIGTERM)
+    code, said = ended(service)
+    assert (code, rows(program, "slow")[0].status) == (0, "done"), said
+    with Store.open_to_read(program.ledger) as store:
+        assert store.run_read(stored_service) is None
+
+
+def test_what_does_not_end_within_the_grace_is_given_back_and_goes_on_with_the_next_start(program: Program) -> None:
+    write(program, "slow", "slow", seconds=30)
+    slots_due(program, "slow")
+    service = schedule(program, "slow", "--grace", "0")
+    wait_until(is_at(program, "slow", "running"))
+    service.send_signal(signal.SIGTERM)
+    code, said = ended(service)
+    (row,) = rows(program, "slow")
+    assert (code, row.status, row.reason) == (0, "failed", "stopped while it was played"), said
+    with Store.open_to_read(program.ledger) as store, store.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM tasks WHERE status = 'claimed'")).scalar() == 0
+    # It is quicker now, and the same bot.
+    program.strategy("slow", SLOW.replace("time.sleep(self.seconds)", ""))
+    code, said = ended(schedule(program, "run-now", "slow", "--slot", row.slot_at.isoformat()))
+    assert (code, rows(program, "slow")[0].status) == (0, "done"), said
+    with Store.open_to_read(program.ledger) as store, store.read() as connection:
+        assert connection.execute(text("SELECT count(*), count(DISTINCT task_id) FROM decisions")).one() == (5, 5)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can tell that an owner is gone")
+def test_the_next_service_takes_over_from_a_dead_one_and_says_so(program: Program) -> None:
+    write(program, "slow", "slow", seconds=1)
+    slots_due(program, "slow")
+    first = schedule(program, "slow")
+    wait_until(is_at(program, "slow", "running"))
+    first.kill()
+    first.wait()
+    code, said = ended(schedule(program, "slow", "--once"))
+    assert "took over the schedule from" in said
+    assert (code, rows(program, "slow")[0].status) == (0, "done"), said
+    with Store.open_to_read(program.ledger) as store, store.read() as connection:
+        made, tasks = connection.execute(text("SELECT count(*), count(DISTINCT task_id) FROM decisions")).one()
+        assert made == tasks == 5 * len(rows(program, "slow"))
+
+
+def test_one_service_runs_a_ledger_and_cron_leaves_it_alone(program: Program) -> None:
+    service = schedule(program, "quick", "--monitor", "0")
+    assert service.stderr is not None
+    said = [service.stderr.readline() for _ in range(2)]
+    address = next(line for line in said if "monitoring" in line).split()[1]
+    wait_until(lambda: Path(program.folder / "ledger.db").exists())
+    wait_until(lambda: any("next:" in line for line in iter(service.stderr.readline, "")))
+    assert ended(schedule(program, "quick", "--once"))[0] == 0
+    code, said_of_other = ended(schedule(program, "quick"))
+    assert (code, "already. Stop that process first" in said_of_other) == (1, True)
+    with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as reply:
+        found = json.loads(reply.read())
+    assert (found["service"]["alive"], found["problems"]) == (True, [])
+    with urllib.request.urlopen(address.replace("/health", "/metrics"), timeout=PATIENCE_SECONDS) as reply:
+        assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+        assert "predibot_service_alive 1.0\n" in reply.read().decode()
+    service.send_signal(signal.SIGTERM)
+    assert ended(service)[0] == 0
+
+
+def test_a_slot_is_played_now_by_hand_and_then_no_more(program: Program) -> None:
+    now = datetime.now(UTC)
+    process = program.start("schedule", "run-now", "quick", "--json", "--ledger", program.ledger)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
+    first = json.loads(out)
+    assert (process.returncode, first["status"], first["tries"]) == (0, "done", 1), err
+    (row,) = rows(program, "quick")
+    assert now - 2 * MINUTE <= row.slot_at <= datetime.now(UTC)
+    again = program.start("schedule", "run-now", "quick", "--json", "--slot", first["slot"], "--ledger", program.ledger)
+    assert json.loads(again.communicate(timeout=PATIENCE_SECONDS)[0])["tries"] == 1
