@@ -7,9 +7,19 @@ Besides it only `environment.py` reads the environment, for what is no setting, 
 import os
 import re
 import tomllib
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import AnyHttpUrl, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AnyHttpUrl,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -19,8 +29,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from predibot.domain.notice import NOTICE_KINDS, NoticeKind
 from predibot.domain.spelling import did_you_mean
-from predibot.domain.terms import KEY_NAME
+from predibot.domain.terms import KEY_NAME, SECRET_ADDRESS_NAME, SECRET_NAME
 from predibot.errors import UsageError
 from predibot.plugins.venues import url_names
 
@@ -66,6 +77,121 @@ def _key_hosts(value: object) -> dict[str, tuple[str, ...]]:
 KeyHosts = Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_key_hosts)]
 
 
+def _variable(value: object) -> str:
+    """Return the name of a variable that holds a secret, under which it is taken out of every text."""
+    if isinstance(value, str) and (SECRET_NAME.fullmatch(value) or SECRET_ADDRESS_NAME.fullmatch(value)):
+        return value
+    # What is wrong is not repeated: it may be the secret.
+    raise ValueError(
+        "name the variable of the environment that holds it, not what it holds; its name ends in _WEBHOOK, _PING, "
+        "_APPRISE, _PASSWORD, _TOKEN or _SECRET, an address's also in _URL behind that"
+    )
+
+
+def _mail_address(value: object) -> str:
+    """Return an address of mail, without a name beside it, or refuse what is none."""
+    text = str(value)
+    if not _MAIL_ADDRESS.fullmatch(text):
+        raise ValueError("write an address such as me@example.org, without a name beside it")
+    return text
+
+
+_MAIL_ADDRESS = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
+Variable = Annotated[str, BeforeValidator(_variable)]
+MailAddress = Annotated[str, BeforeValidator(_mail_address)]
+MailSecurity = Literal["starttls", "tls", "none"]
+_MAIL_PORTS: Mapping[MailSecurity, int] = {"starttls": 587, "tls": 465, "none": 25}
+
+
+class _Part(BaseModel):
+    """A table of the file below another."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_secrets(cls, said: Any) -> Any:
+        """Refuse a secret in a file that is shared and kept; say where it belongs."""
+        for name in ("url", "urls", "password"):
+            if isinstance(said, dict) and name in said and f"{name}_env" in cls.model_fields:
+                raise ValueError(
+                    f"{name} is a secret: put it into a variable of the environment and name that with {name}_env"
+                )
+        return said
+
+
+class WebhookSettings(_Part):
+    """A chat that takes Slack's JSON."""
+
+    url_env: Variable = "PREDIBOT_WEBHOOK"
+
+
+class PingSettings(_Part):
+    """A watchdog that raises the alarm when it is not pinged."""
+
+    url_env: Variable = "PREDIBOT_PING"
+    fail: bool = True
+    """Whether `/fail` behind the address is asked after a slot that failed, as healthchecks.io has it."""
+
+
+class AppriseSettings(_Part):
+    """Services that the library apprise knows."""
+
+    urls_env: Variable = "PREDIBOT_APPRISE"
+    """Addresses with blanks between them."""
+
+
+class EmailSettings(_Part):
+    """Mail over SMTP."""
+
+    host: str = Field(min_length=1, pattern=r"^[A-Za-z0-9.:-]+$")
+    port: int = Field(default=0, ge=0, le=65_535)
+    """0 is the usual one of the security."""
+    security: MailSecurity = "starttls"
+    """`none` on this machine only."""
+    user: str | None = None
+    password_env: Variable = "PREDIBOT_SMTP_PASSWORD"
+    sender: MailAddress
+    to: tuple[MailAddress, ...] = Field(min_length=1, max_length=20)
+
+    @model_validator(mode="after")
+    def _encrypted(self) -> "EmailSettings":
+        """Refuse to send a mail, and a password, in the clear over a network."""
+        if self.security == "none" and self.host not in ("localhost", "127.0.0.1", "::1"):
+            raise ValueError("security = 'none' is for a server on localhost; write starttls or tls")
+        return self
+
+    @property
+    def usual_port(self) -> int:
+        """Return the port that is asked."""
+        return self.port or _MAIL_PORTS[self.security]
+
+
+class CommandSettings(_Part):
+    """A command that is given the message on stdin."""
+
+    run: tuple[Annotated[str, Field(max_length=1_000)], ...] = Field(min_length=1, max_length=50)
+    """The program and its arguments; no shell reads them."""
+    seconds: float = Field(default=10.0, gt=0, le=60)
+    env: tuple[str, ...] = ()
+    """Variables it is given though they are named like secrets."""
+
+
+class NotifySettings(_Part):
+    """Who is told of runs that nobody watches, and of what."""
+
+    on: tuple[NoticeKind, ...] = NOTICE_KINDS
+    budget_share: float = Field(default=0.8, gt=0, le=1)
+    """Of a limit; from there on it is nearly spent."""
+    leaderboard_lines: int = Field(default=5, ge=0, le=15)
+    """Of the daily summary."""
+    webhook: WebhookSettings | None = None
+    email: EmailSettings | None = None
+    command: CommandSettings | None = None
+    apprise: AppriseSettings | None = None
+    ping: PingSettings | None = None
+
+
 class _Urls(PydanticBaseSettingsSource):
     """The addresses of venues, whose names are those of the venues and not of this file."""
 
@@ -76,7 +202,11 @@ class _Urls(PydanticBaseSettingsSource):
     def __call__(self) -> dict[str, Any]:
         """Return those of the environment."""
         known = {name.upper(): url for name, url in os.environ.items()}
-        urls = {name: url for name, url in known.items() if name.startswith(_PREFIX) and name.endswith("_URL")}
+        urls = {
+            name: url
+            for name, url in known.items()
+            if name.startswith(_PREFIX) and name.endswith("_URL") and not SECRET_ADDRESS_NAME.fullmatch(name)
+        }
         return {"urls": {name.removeprefix(_PREFIX).lower(): url for name, url in urls.items()}} if urls else {}
 
 
@@ -124,6 +254,8 @@ class Settings(BaseSettings):
     """The most calls at once to one provider of models, by all processes of a ledger; fewer where it bears no more."""
     key_hosts: KeyHosts = {}
     """Hosts a key of the environment may go to besides its provider's own, by the key's name."""
+    notify: NotifySettings = NotifySettings()
+    """Who is told of runs that nobody watches."""
 
     @classmethod
     def settings_customise_sources(
@@ -149,9 +281,8 @@ def load_settings() -> Settings:
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         name = ".".join(str(part) for part in first["loc"] if part != "urls")
-        raise UsageError(
-            f"setting {name!r} is wrong: {first['msg']}. Fix {SETTINGS_FILE} or PREDIBOT_{name.upper()}"
-        ) from None
+        where = f"{SETTINGS_FILE} or PREDIBOT_{name.partition('.')[0].upper()}"
+        raise UsageError(f"setting {name!r} is wrong: {first['msg']}. Fix {where}") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}. Fix that line") from None
     for name in settings.urls:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
-from predibot.domain.terms import KEY_NAME
+from predibot.domain.terms import KEY_NAME, SECRET_ADDRESS_NAME, SECRET_NAME
 
-_SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_ACCESS_KEY_ID)|AWS_BEARER_TOKEN_BEDROCK")
+_LEAST_TELLING_CHARACTERS = 16
+"""Of a part of an address; a shorter one, such as `services`, is in many and says nothing."""
 _API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")
 
 
@@ -23,10 +24,14 @@ def api_keys_present() -> tuple[str, ...]:
 
 
 def secrets_present() -> Collection[str]:
-    """Return the values that may stand in no text: API keys, what else is named like a secret, proxies' passwords."""
-    named = (value for name, value in os.environ.items() if _SECRET_NAME.fullmatch(name))
+    """Return the values that may stand in no text: API keys, what else is named like a secret, proxies' passwords,
+    and addresses that anybody who knows them may use.
+    """
+    named = (value for name, value in os.environ.items() if SECRET_NAME.fullmatch(name))
     proxies = (value for name, value in os.environ.items() if name.lower().endswith("_proxy"))
-    return frozenset(named).union(otlp_headers().values(), *map(_passwords_of, proxies))
+    addresses = (value for name, value in os.environ.items() if SECRET_ADDRESS_NAME.fullmatch(name))
+    parts = (part for value in addresses for each in value.split() for part in _secret_parts_of(each))
+    return frozenset(named).union(parts, otlp_headers().values(), *map(_passwords_of, proxies))
 
 
 def otlp_headers() -> Mapping[str, str]:
@@ -41,6 +46,29 @@ def _passwords_of(proxy: str) -> Collection[str]:
     pair = head.partition("://")[2] or head
     password = pair.partition(":")[2]
     return {form for value in (pair, password) for form in (value, unquote(value))}
+
+
+def _secret_parts_of(address: str) -> Collection[str]:
+    """Return what of an address is secret: all behind its host, and each long part of it alone."""
+    scheme, _, rest = address.rpartition("://")
+    # What apprise takes has tokens in the place of the host.
+    secret = rest.partition("/")[2] if scheme in ("http", "https") else rest
+    long_parts = (part for part in re.split("[/?&=@:]", secret) if len(part) >= _LEAST_TELLING_CHARACTERS)
+    return {secret, *long_parts, *_passwords_of(address)}
+
+
+def secret_named(name: str) -> str | None:
+    """Return the value of a variable that the settings name; None where it is not set or empty."""
+    return os.environ.get(name, "").strip() or None
+
+
+def environment_of_command(names: Collection[str]) -> Mapping[str, str]:
+    """Return the environment for a command of the operator's: of what is secret only what is named."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in names or not (SECRET_NAME.fullmatch(name) or SECRET_ADDRESS_NAME.fullmatch(name))
+    }
 
 
 def api_bases() -> Mapping[str, str]:

@@ -21,6 +21,7 @@ from predibot.cli import (
     imports,
     init,
     ledger,
+    notify,
     record,
     replay,
     report,
@@ -91,6 +92,7 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
     (demo.demo, Command, "run the main job over a simulated world and print the report"),
     (init.init, Command, "write a recipe to start from"),
     (bots.bots, Command, "list the strategies, their arguments, and tools"),
+    (notify.notify, Command, "show whom predibot tells of runs, and try it with --test"),
     (doctor.doctor, Command, "check python, ledger, folders, plug-ins, hosts and keys"),
 )
 for function, kind, words in _COMMANDS:

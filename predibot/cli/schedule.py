@@ -63,16 +63,20 @@ def run(
     from functools import partial
 
     from predibot.jobs.commands.schedule import ServiceTerms, schedule_as_asked
+    from predibot.jobs.notify.slot_notices import slot_notices
     from predibot.jobs.schedule.monitor import monitored
     from predibot.ledger.url import DEFAULT_LEDGER
+    from predibot.reports.views.summary import summary_of
 
     caller = output.caller(verbose=verbose)
-    terms = ServiceTerms(once, grace, partial(output.set_up_logs, verbose=verbose))
     address = ledger or DEFAULT_LEDGER
     with ExitStack() as closing:
         if monitor is not None:
             port = closing.enter_context(monitored(monitor, _answers(address, caller)))
             caller.say(f"monitoring: http://127.0.0.1:{port}/health and /metrics")
+        notices = closing.enter_context(slot_notices(caller, address, summary_of))
+        set_up = partial(output.set_up_logs, verbose=verbose)
+        terms = ServiceTerms(once, grace, set_up, on_slot=notices.on_slot, on_look=notices.look)
         rows = schedule_as_asked(recipes or ["daily"], caller, ledger=address, terms=terms)
     _end_as([row.status for row in rows])
 

@@ -12,6 +12,10 @@ BUILT_IN_SEARCH = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "se
 """The search providers that are predibot's; any other is a file of the user's, or of an installed package."""
 KEY_NAME = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
 """The variables of the environment that are taken for API keys."""
+SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_ACCESS_KEY_ID)|AWS_BEARER_TOKEN_BEDROCK")
+"""Those whose values may stand in no text."""
+SECRET_ADDRESS_NAME = re.compile(r"(?:[A-Z0-9]+_)*(?:WEBHOOK|PING|APPRISE)(?:_URLS?)?")
+"""Those that hold addresses which whoever knows them may use."""
 OWN_INSTANCE = frozenset({"searxng"})
 """Providers without an address of their own: the user runs one."""
 

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +16,7 @@ from predibot._folders import folders_from_environment
 from predibot.config import Settings
 from predibot.environment import api_keys_present
 from predibot.errors import PredibotError, UsageError
+from predibot.jobs.notify.open_channels import open_channels
 from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
 from predibot.net.failures import BadAddress, BadAnswer, TryAgain
@@ -48,6 +50,7 @@ def check_all(settings: Settings, ledger: str) -> tuple[Check, ...]:
         _folder(Path("runs/out")),
         *_plugins(),
         *_hosts(settings),
+        *_notify(settings),
         Check("keys", "ok", f"set: {', '.join(keys)}" if keys else "no API key is set; the baselines need none"),
     )
 
@@ -98,6 +101,16 @@ def _plugins() -> Iterator[Check]:
         for name, problem in of_kind:
             if problem:
                 yield Check(kind, "failed", f"{name}: {problem}")
+
+
+def _notify(settings: Settings) -> Iterator[Check]:
+    """Yield over which channels nobody can be told; nothing where none was asked for."""
+    channels = open_channels(settings.notify, lambda: datetime.now(UTC))
+    names = [*(each.name for each in channels.usable), *([] if channels.ping is None else [channels.ping.name])]
+    if names:
+        yield Check("notify", "ok", f"{', '.join(names)}; `predibot notify --test` tries them")
+    for name, problem in channels.problems:
+        yield Check("notify", "warning", f"{name}: {problem}")
 
 
 def _hosts(settings: Settings) -> Sequence[Check]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from predibot.errors import PredibotError
+from predibot.errors import PredibotError, words_of
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.track import tracked_if_reached
 from predibot.jobs.decide import DecideReport, decide
@@ -48,7 +48,7 @@ def play_slot(recipe: Scheduled, slot_at: datetime, *, store: Store, ledger: str
                 request, store=store, opened=opened, settings=settings, clock=caller.clock, listener=listener
             )
     except PredibotError as error:
-        return Played("failed", "; ".join((str(error), *broken)))
+        return Played("failed", "; ".join((words_of(error), *broken)))
     played = _played(report)
     notes = [*broken, *track_recipe(recipe, store=store, caller=caller), *_evaluated(recipe, store, caller)]
     return replace(played, reason="; ".join(filter(None, (played.reason, *notes))))
@@ -62,7 +62,7 @@ def track_recipe(recipe: Scheduled, *, store: Store, caller: Caller) -> tuple[st
         with caller.progress() as listener:
             return tracked_if_reached(store, spec, as_of, settings, caller, listener, own_runs=True)
     except PredibotError as error:
-        return (f"tracking failed: {error}",)
+        return (f"tracking failed: {words_of(error)}",)
 
 
 def _evaluated(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def _evaluated(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ..
     try:
         evaluate_stored(store, venue=recipe.asked.recipe.venue, clock=caller.clock)
     except PredibotError as error:
-        return (f"evaluating failed: {error}",)
+        return (f"evaluating failed: {words_of(error)}",)
     store.run_write(partial(change_schedule, recipe=recipe.name, evaluated_at=now))
     return ()
 

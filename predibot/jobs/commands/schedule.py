@@ -44,6 +44,8 @@ class ServiceTerms:
     """Done first in each process that plays a slot, such as saying where logs go; from a module."""
     on_slot: OnSlot = lambda _: None
     """Told of each slot that ended or was missed, after its row is stored."""
+    on_look: Callable[[], None] = lambda: None
+    """Called after each look at the clock, and at the end."""
 
 
 def schedule_as_asked(
@@ -93,6 +95,7 @@ def schedule_as_asked(
             said_at = None
             while not ending.asked:
                 next_at = _looked(service, caller, is_patient=not terms.once)
+                terms.on_look()
                 is_idle = not service.works and next_at > caller.clock()
                 if terms.once and is_idle:
                     break
@@ -107,6 +110,7 @@ def schedule_as_asked(
                 ending.wait(service, max(seconds, 0.0))
         finally:
             ending.finish(service, terms.grace_seconds)
+            terms.on_look()
     return tuple(ended)
 
 

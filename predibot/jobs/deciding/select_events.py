@@ -23,6 +23,7 @@ MOST_TRADED_EVENTS = 100
 """So many from the top of the list have every field where all is well; what nobody trades has no volume."""
 NOTED_SHARE = 0.1
 """From this share on a note says what is refused above the other: somebody should look before days are lost."""
+_LOOK_AT_IT = f"; look at it from {NOTED_SHARE:.0%} on, above {MAX_DOUBTFUL_SHARE:.0%} no run is made"
 _SHOWN_REASONS = 5
 MAX_NOTED_SKIPS = 1_000
 """A run keeps its notes, and a replay those of all its runs; what else could not be read is counted."""
@@ -66,8 +67,7 @@ class Choice:
                 f"read the {self.listed} events with the highest one-week volume; "
                 "every other has less than the last one chosen"
             )
-        limits = f"look at it from {NOTED_SHARE:.0%} on, above {MAX_DOUBTFUL_SHARE:.0%} no run is made"
-        notes += [f"{doubt.text}; {limits}" for doubt in self._doubts() if doubt.share >= NOTED_SHARE]
+        notes += [f"{doubt.text}{_LOOK_AT_IT}" for doubt in self._doubts() if doubt.share >= NOTED_SHARE]
         notes += [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in self.skipped[:MAX_NOTED_SKIPS]]
         if more := [f"{skip.kind} {skip.reason}" for skip in self.skipped[MAX_NOTED_SKIPS:]]:
             notes.append(f"{len(more):,} more could not be read: {_counted(more)}")
@@ -118,6 +118,11 @@ class Choice:
         else:
             return
         raise VenueChanged(f"{what}. No run is made; try again later, or update predibot if it stays so")
+
+
+def doubts_in(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return what the notes of a run say of a list that should be looked at, in our words: without what was seen."""
+    return tuple(note.partition(":")[0].removesuffix(_LOOK_AT_IT) for note in notes if note.endswith(_LOOK_AT_IT))
 
 
 def choose(

@@ -15,7 +15,7 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue
 from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.deciding.select_events import MIN_TELLING_EVENTS, MOST_TRADED_EVENTS, choose
+from predibot.jobs.deciding.select_events import MIN_TELLING_EVENTS, MOST_TRADED_EVENTS, choose, doubts_in
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import RunPlan, freeze_run, list_runs, void_run
@@ -342,15 +342,22 @@ def test_a_field_that_a_fifth_lack_is_no_reason_to_stop(file: Store) -> None:
     for what in ("events that the venue lists lack a week's volume", "lists lack a tag (tags)", "lists lack tokens"):
         (note,) = [note for note in report.notes if what in note]
         assert note.startswith("2 of the 10 most traded ") and note.endswith(look)
+    assert any(
+        doubt.endswith("lack a tag (tags), which exclude, include and per_category need")
+        for doubt in doubts_in(report.notes)
+    )
 
 
 @pytest.mark.parametrize(("lacking", "notes"), [(1, 0), (2, 1), (4, 1)])
 def test_a_field_that_a_tenth_do_not_state_is_noted(file: Store, lacking: int, notes: int) -> None:
     listed = [*without(events(lacking), "closed"), *events(20 - lacking, first=lacking + 1)]
     with file:
-        found = [note for note in decide_live(file, serving(listed)).notes if "of the 20 events" in note]
+        said = decide_live(file, serving(listed)).notes
+    found = [note for note in said if "of the 20 events" in note]
     assert len(found) == notes
     if found:
+        # What an operator is told of it quotes nothing that was seen.
+        assert doubts_in(said)[0] == f"{lacking} of the 20 events that the venue lists could not be read"
         assert found[0].startswith(f"{lacking} of the 20 events that the venue lists could not be read: {lacking} bec")
         assert found[0].endswith("; look at it from 10% on, above 20% no run is made")
 

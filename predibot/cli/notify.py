@@ -1,0 +1,40 @@
+"""`predibot notify`: whom predibot tells of runs that nobody watches."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from predibot.cli import options, output
+from predibot.cli.ending import DONE, FAILED
+
+
+def notify(
+    test: Annotated[bool, typer.Option("--test", help="send a message over each, and say which arrived")] = False,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Print one line a channel of [notify] in predibot.toml; the exit code is 1 where one failed, or none is there."""
+    from predibot.config import SETTINGS_FILE
+    from predibot.errors import UsageError
+    from predibot.jobs.commands.notify import channels_as_asked
+    from predibot.reports.terminal.grid import Column, Grid, print_grid
+    from predibot.reports.terminal.text import plain
+
+    found = channels_as_asked(output.caller(verbose=verbose), test=test)
+    if not found:
+        raise UsageError(
+            f"nobody is told: {SETTINGS_FILE} names no channel. Add [notify.webhook], [notify.email], "
+            "[notify.command], [notify.apprise] or [notify.ping]"
+        )
+    failed = [f"{each.channel}: {each.seen}" for each in found if each.verdict == "failed"]
+    code = FAILED if failed else DONE
+    if json:
+        error = {"error": {"kind": "NotTold", "message": "; ".join(failed)}} if failed else {}
+        output.print_document({**error, "channels": [asdict(each) for each in found]}, exit_code=code)
+    else:
+        rows = tuple((each.verdict, each.channel, plain(each.seen)) for each in found)
+        columns = (Column("verdict", "key"), Column("channel", "key"), Column("where", "text"))
+        print_grid(output.report_console(), Grid("Channels", columns, rows))
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,268 @@
+"""Notices: what an operator is told of runs nobody watches, in our own words, counts and the names of a recipe."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from predibot.domain.clock import format_instant
+from predibot.domain.decision import Status
+from predibot.domain.untrusted_text import one_line
+
+NoticeKind = Literal["failure", "missed", "budget", "drift", "summary"]
+NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
+MAX_TITLE_CHARACTERS = 150
+MAX_LINES = 25
+MAX_LINE_CHARACTERS = 200
+_MAX_NAME_CHARACTERS = 60
+_IN_NAMES = frozenset(" -_.:/+=#(),")
+"""Of what is no letter and no digit; the rest calls a channel together, names a person or makes a link somewhere."""
+_MOST_NAMED = 5
+_MORE = "`predibot status` says more."
+_REASONS: Mapping[str, str] = {
+    "BudgetSpent": "a budget is spent",
+    "LedgerUnusable": "the ledger cannot be opened, read or written",
+    "MarketClosed": "a market closed meanwhile",
+    "ModelRefused": "a model's provider refuses the request, as with a wrong key",
+    "ModelUnavailable": "a model's provider did not answer in time",
+    "PluginError": "a plug-in does not load, or refuses its arguments",
+    "RecipeError": "the recipe cannot be read",
+    "RunConflict": "the stored run of the slot was made with other settings",
+    "UsageError": "what was asked for cannot be done",
+    "VenueChanged": "the venue answers in a way this predibot does not understand",
+    "VenueMissing": "what the venue is kept in is not there",
+    "VenueUnavailable": "the venue did not answer in time",
+}
+"""What each kind of error comes to; its own message may quote a page, a model or a key, and is told to nobody."""
+
+
+def named(name: str) -> str:
+    """Return a name out of a recipe as any chat, mail or screen may show it.
+
+    Examples:
+        >>> named("<!channel> @here [x](http://a.b)"), named("agent/gpt-5 (slow)")
+        ('?!channel? ?here ?x?(http:/?a.b)', 'agent/gpt-5 (slow)')
+    """
+    harmless = "".join(_harmless(character) for character in one_line(name).replace("//", "/?"))
+    return harmless if len(harmless) <= _MAX_NAME_CHARACTERS else f"{harmless[: _MAX_NAME_CHARACTERS - 1]}…"
+
+
+def _harmless(character: str) -> str:
+    return character if character.isalnum() or character in _IN_NAMES else "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message to the operator, short enough for every channel."""
+
+    kind: NoticeKind | None
+    """None is told whatever the operator wants to hear of."""
+    title: str
+    lines: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
+    """Lines whose columns stand below each other."""
+    about: str = ""
+    """The trouble it is about, which is told once until it is over; empty for none."""
+    is_over: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what a header of a mail could not hold.
+
+        Raises:
+            ValueError: If the title is empty, longer than a line, or several.
+        """
+        if not 0 < len(self.title) <= MAX_TITLE_CHARACTERS or not self.title.isprintable():
+            raise ValueError(f"a title is one line of at most {MAX_TITLE_CHARACTERS} characters, not {self.title!r}")
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        """Return its lines and its table, bounded."""
+        lines = [_cut(line) for line in (*self.lines, *self.table)]
+        more = len(lines) - MAX_LINES
+        return tuple(lines) if more <= 0 else (*lines[: MAX_LINES - 1], f"... and {more + 1} more lines")
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MAX_LINE_CHARACTERS else f"{line[: MAX_LINE_CHARACTERS - 1]}…"
+
+
+def kind_of_error(reason: str) -> str:
+    """Return the class of the error that a reason begins with; empty where it begins with none that is ours.
+
+    Examples:
+        >>> kind_of_error("VenueChanged: asked for event 7, got 8"), kind_of_error("3 of 4 decisions failed: x")
+        ('VenueChanged', '')
+    """
+    kind = reason.partition(":")[0]
+    return kind if kind in _REASONS else ""
+
+
+def notice_of_slot(
+    recipe: str,
+    slot_at: datetime,
+    *,
+    is_good: bool,
+    reason: str = "",
+    statuses: Mapping[Status, int] | None = None,
+    next_try_at: datetime | None = None,
+) -> Notice:
+    """Return how a slot ended: a failure, or the end of the one before.
+
+    Args:
+        recipe: Whose slot it is.
+        slot_at: The instant that its schedule names.
+        is_good: Whether all of it is done.
+        reason: Why not, in words that may quote others, and of which only the class of an error is told.
+        statuses: How many decisions ended how; none where no run was made.
+        next_try_at: When what failed is tried again; None for never.
+    """
+    at, about, counts = format_instant(slot_at), f"slot of {recipe}", dict(statuses or {})
+    decisions = f"Decisions: {_counts(counts)}." if counts else "No decision was made."
+    if is_good:
+        title = f"predibot: {named(recipe)} is well again, slot {at}"
+        return Notice("failure", title, (decisions,), about=about, is_over=True)
+    what = "failed in part" if counts.get("recorded") else "failed"
+    kind = kind_of_error(reason)
+    why = (f"Why: {_REASONS[kind]}.",) if kind else ()
+    again = f"It is tried again at {format_instant(next_try_at)}." if next_try_at else "It is not tried again."
+    return Notice(
+        "drift" if kind == "VenueChanged" else "failure",
+        f"predibot: {named(recipe)} {what}, slot {at}",
+        (*why, decisions, again, _MORE),
+        about=about,
+    )
+
+
+def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
+    """Return that something was in the way of a slot that was played all the same, or is no more.
+
+    Args:
+        recipe: Whose slot it is.
+        slot_at: The instant that its schedule names.
+        reason: What was in the way, in words that may quote others; empty for nothing.
+    """
+    about, at = f"side of {recipe}", format_instant(slot_at)
+    if not reason:
+        title = f"predibot: nothing is in the way of {named(recipe)} any more, slot {at}"
+        return Notice("failure", title, about=about, is_over=True)
+    return Notice(
+        "drift" if "VenueChanged:" in reason else "failure",
+        f"predibot: {named(recipe)} is done with remarks, slot {at}",
+        ("Prices, the evaluation or a check of the doctor were in the way.", _MORE),
+        about=about,
+    )
+
+
+def notice_of_missed(recipe: str, slots: Sequence[datetime]) -> Notice:
+    """Return that slots were missed, each of which is told once by whoever writes their rows."""
+    first, more = [format_instant(slot) for slot in slots[:_MOST_NAMED]], len(slots) - _MOST_NAMED
+    names = ", ".join(first) + (f" and {more} more, the last {format_instant(slots[-1])}" if more > 0 else "")
+    what = "a slot" if len(slots) == 1 else f"{len(slots)} slots"
+    lines = (f"Nothing ran in time to make up for: {names}.", "No decision is made for them any more.")
+    return Notice("missed", f"predibot: {named(recipe)} missed {what}", lines)
+
+
+def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
+    """Return that a recipe cannot be read any more, or can again."""
+    about = f"file of {recipe}"
+    if is_good:
+        return Notice("failure", f"predibot: {named(recipe)} can be read again", about=about, is_over=True)
+    lines = ("It goes on as it was read last.", _MORE)
+    return Notice("failure", f"predibot: {named(recipe)} cannot be read as it is now", lines, about=about)
+
+
+def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
+    """Return that a venue's answers are not all understood any more, or are again.
+
+    Args:
+        recipe: Whose venue it is.
+        doubts: What is missing from how many, in our words; none where all is well.
+    """
+    about = f"venue of {recipe}"
+    if not doubts:
+        title = f"predibot: the venue of {named(recipe)} is understood again"
+        return Notice("drift", title, about=about, is_over=True)
+    lines = (*(f"{doubt}." for doubt in doubts), "Look whether there is a newer predibot.")
+    return Notice("drift", f"predibot: the venue of {named(recipe)} changes", lines, about=about)
+
+
+def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limit: float) -> Notice:
+    """Return that a limit is nearly reached.
+
+    Args:
+        recipe: Whose limit it is.
+        account: Whose spending, such as `the day 2026-03-01`.
+        what: What is limited, such as `usd`.
+        spent: So much of it is spent.
+        limit: Of so much.
+    """
+    share = f"{spent / limit:.0%}" if limit else "all"
+    lines = (
+        f"{_amount(spent)} of {_amount(limit)} {what}.",
+        "At the limit agents hand in what they have, or abstain.",
+    )
+    title = f"predibot: {named(recipe)} has spent {share} of its limit"
+    return Notice("budget", title, (f"It is the limit of {account}.", *lines), about=f"limit of {account}: {what}")
+
+
+def notice_of_abstentions(recipe: str, count: int) -> Notice:
+    """Return that bots abstained because a budget was spent, or did no more."""
+    about = f"budget of {recipe}"
+    if not count:
+        return Notice("budget", f"predibot: {named(recipe)} has a budget again", about=about, is_over=True)
+    lines = (
+        f"{count} {'decision' if count == 1 else 'decisions'} could not be afforded; see the limits of its recipe.",
+    )
+    return Notice("budget", f"predibot: {named(recipe)} has spent a budget", lines, about=about)
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.2f}".removesuffix(".00")
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What the slots of a recipe came to in a day."""
+
+    recipe: str
+    until: datetime
+    slots: Mapping[str, int]
+    """How many ended how."""
+    statuses: Mapping[Status, int]
+    """How many of their decisions ended how."""
+    cost_usd: float
+    """As far as it is known."""
+    is_cost_known: bool
+    troubles: Sequence[str] = ()
+    """What was told and is not over, by what it is about."""
+
+
+def notice_of_day(day: Day, said: Sequence[str], leaderboard: Sequence[str]) -> Notice:
+    """Return the summary of a day.
+
+    Args:
+        day: What it came to.
+        said: What may be said of the bots, in sentences.
+        leaderboard: Its first lines.
+    """
+    done, all_slots = day.slots.get("done", 0), sum(day.slots.values())
+    cost = f"Cost: {'' if day.is_cost_known else 'at least '}${day.cost_usd:,.2f}."
+    troubles = f"Not over yet: {', '.join(named(each) for each in day.troubles)}." if day.troubles else ""
+    lines = (
+        f"Slots of the last 24 hours: {_counts(day.slots)}.",
+        f"Decisions: {_counts(day.statuses)}.",
+        cost,
+        troubles,
+        *said,
+    )
+    title = f"predibot: {named(day.recipe)} until {format_instant(day.until)}, {done} of {all_slots} slots done"
+    return Notice("summary", title, tuple(filter(None, lines)), tuple(leaderboard))
+
+
+def _counts(counts: Mapping[Any, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()) if count) or "none"
+
+
+def notice_of_test(now: datetime) -> Notice:
+    """Return what tries a channel."""
+    return Notice(None, "predibot: a test", (f"Sent at {format_instant(now.replace(microsecond=0))}.",))

@@ -1,0 +1,62 @@
+"""A command of the operator's: it is given a notice on stdin, without a shell, and a bounded time."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from predibot.domain.notice import Notice
+from predibot.jobs.notify.channel import Undelivered
+from predibot.net.failures import AnswerLate, TryAgain
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program and its arguments."""
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str] = field(repr=False)
+    """Its own; no key is in it that was not named."""
+    seconds: float
+    name: str = "command"
+
+    @property
+    def where(self) -> str:
+        """Return where it leads."""
+        return self.argv[0]
+
+    def send(self, notice: Notice) -> None:
+        """Run it; the first line on its stdin is the title.
+
+        Raises:
+            AnswerLate: If it does not end in time; it is ended, with what it started.
+            TryAgain: If it says that it failed.
+            Undelivered: If it cannot be started.
+        """
+        text = "\n".join((notice.title, *notice.body)) + "\n"
+        try:
+            # What it prints is nobody's, and could be endless.
+            process = subprocess.Popen(
+                self.argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=dict(self.environment),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "its arguments cannot be passed on"
+            raise Undelivered(f"{self.argv[0]} cannot be started: {why}") from None
+        try:
+            process.communicate(text.encode("utf-8", "replace"), timeout=self.seconds)
+        except subprocess.TimeoutExpired:
+            raise AnswerLate(f"{self.argv[0]} did not end in {self.seconds:.3g} s, and was ended") from None
+        finally:
+            if process.poll() is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        if process.returncode:
+            raise TryAgain(f"{self.argv[0]} ended with exit code {process.returncode}", tries=1)

@@ -1,0 +1,139 @@
+"""Mail: a notice over SMTP, encrypted unless the server is this machine."""
+
+import smtplib
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.utils import format_datetime, make_msgid
+
+from httpx import create_ssl_context
+
+from predibot.config import MailSecurity
+from predibot.domain.notice import Notice
+from predibot.jobs.notify.channel import SECONDS, Undelivered
+from predibot.net.deadline import GRACE_SECONDS, in_time
+from predibot.net.failures import AnswerLost, TryAgain
+
+_OUR_NAME = "[127.0.0.1]"
+"""Said to the server; the name of this machine is nobody's to know, and looking it up may hang."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """Who mails to whom, over which server."""
+
+    host: str
+    port: int
+    security: MailSecurity
+    sender: str
+    to: tuple[str, ...]
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    seconds: float = SECONDS
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    name: str = "email"
+
+    @property
+    def where(self) -> str:
+        """Return where it leads."""
+        return f"{', '.join(self.to)} over {self.host}:{self.port} ({self.security})"
+
+    def send(self, notice: Notice) -> None:
+        """Hand a notice to the server.
+
+        Raises:
+            TryAgain: If another try may help.
+            Undelivered: If none would.
+        """
+        connection, message, is_begun = self._connection(), self._message(notice), threading.Event()
+        late = f"not done in {self.seconds:.3g} s"
+        try:
+            in_time(lambda: self._deliver(connection, message, is_begun), self.seconds + GRACE_SECONDS)
+        except TimeoutError:
+            _cut(connection)
+            raise _lost(late, is_begun) from None
+
+    def _connection(self) -> smtplib.SMTP:
+        """Return a connection that is not made yet, so that whoever gives it up can cut it."""
+        if self.security == "tls":
+            connection: smtplib.SMTP = smtplib.SMTP_SSL(
+                local_hostname=_OUR_NAME, timeout=self.seconds, context=create_ssl_context()
+            )
+        else:
+            connection = smtplib.SMTP(local_hostname=_OUR_NAME, timeout=self.seconds)
+        # Whose certificate it has to be; without this line only a constructor that connects sets it.
+        connection._host = self.host  # type: ignore[attr-defined]
+        return connection
+
+    def _message(self, notice: Notice) -> EmailMessage:
+        message = EmailMessage()
+        message["Subject"] = notice.title
+        message["From"] = self.sender
+        message["To"] = ", ".join(self.to)
+        message["Date"] = format_datetime(self.clock())
+        message["Message-ID"] = make_msgid(domain=self.sender.rpartition("@")[2])
+        # Nobody's holiday answers it.
+        message["Auto-Submitted"] = "auto-generated"
+        message.set_content("\n".join(notice.body) + "\n")
+        return message
+
+    def _deliver(self, connection: smtplib.SMTP, message: EmailMessage, is_begun: threading.Event) -> None:
+        with _translated(is_begun), connection:
+            connection.connect(self.host, self.port)
+            if self.security == "starttls":
+                connection.starttls(context=create_ssl_context())
+            if self.user is not None and self.password is not None:
+                connection.login(self.user, self.password)
+            is_begun.set()
+            refused = connection.send_message(message)
+        if refused:
+            said = f"the server refused {len(refused)} of {len(self.to)} addresses, and took the others"
+            raise Undelivered(said)
+
+
+def _cut(connection: smtplib.SMTP) -> None:
+    """End what a thread that was left behind is reading."""
+    if connection.sock is not None:
+        with suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _lost(said: str, is_begun: threading.Event) -> TryAgain:
+    """Return a failure that another try may help; where the mail was under way it may have arrived."""
+    return AnswerLost(said) if is_begun.is_set() else TryAgain(said)
+
+
+@contextmanager
+def _translated(is_begun: threading.Event) -> Iterator[None]:
+    """Say in our words what went wrong; what the server said may quote what it was sent."""
+    try:
+        yield
+    except smtplib.SMTPNotSupportedError:
+        raise Undelivered("the server offers no STARTTLS, or no way to log in; see security and user") from None
+    except smtplib.SMTPAuthenticationError as error:
+        raise _by_code(error.smtp_code, "the server did not take user and password") from None
+    except smtplib.SMTPRecipientsRefused as error:
+        codes = [code for code, _ in error.recipients.values()]
+        raise _by_code(min(codes, default=500), "the server refused all addresses") from None
+    except smtplib.SMTPResponseException as error:
+        raise _by_code(error.smtp_code, "the server refused the mail") from None
+    except ssl.SSLCertVerificationError:
+        raise Undelivered("the server's certificate is not to be trusted; see host, or SSL_CERT_FILE") from None
+    except ssl.SSLError:
+        raise Undelivered("the server does not speak TLS there; see port and security") from None
+    except socket.gaierror:
+        raise TryAgain("no such host is known") from None
+    except TimeoutError:
+        raise _lost("no answer in time", is_begun) from None
+    except (OSError, smtplib.SMTPException):
+        raise _lost("no connection, or it broke off", is_begun) from None
+
+
+def _by_code(code: int, said: str) -> Exception:
+    """Return the failure that a code of SMTP is: from 500 on it is for good."""
+    return Undelivered(f"{said} ({code})") if code >= 500 else TryAgain(f"{said} for now ({code})")

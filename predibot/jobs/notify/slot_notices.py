@@ -1,0 +1,235 @@
+"""What an operator is told of a service: seen in the rows of the ledger, so that a restart tells nothing twice."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from datetime import datetime, timedelta
+from functools import partial
+
+from predibot.config import NotifySettings
+from predibot.domain.budget import LimitLevel, Limits
+from predibot.domain.notice import (
+    Day,
+    Notice,
+    named,
+    notice_of_abstentions,
+    notice_of_budget,
+    notice_of_day,
+    notice_of_drift,
+    notice_of_missed,
+    notice_of_recipe,
+    notice_of_remarks,
+    notice_of_slot,
+)
+from predibot.errors import words_of
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.deciding.select_events import doubts_in
+from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.notify.open_channels import open_channels, open_teller
+from predibot.jobs.notify.teller import Teller
+from predibot.ledger.store import Store
+from predibot.ledger.write.decisions import stored_decisions
+from predibot.ledger.write.runs import StoredRun, runs_of_slot
+from predibot.ledger.write.slots import (
+    StoredSchedule,
+    StoredSlot,
+    stored_schedules,
+    stored_slots,
+)
+from predibot.ledger.write.spending import LedgerAccount
+from predibot.recipe.recipe import Recipe
+from predibot.scoring.evaluation.evaluation import Evaluation
+
+_log = logging.getLogger(__name__)
+_DAY = timedelta(days=1)
+
+Shown = tuple[Sequence[str], Sequence[str]]
+"""What may be said of the bots, in sentences, and the first lines of the leaderboard."""
+
+
+class SlotNotices:
+    """Tells what became of slots, recipes, limits and days; what goes wrong in it is logged and fails nothing."""
+
+    def __init__(
+        self,
+        teller: Teller,
+        *,
+        store: Store,
+        settings: NotifySettings,
+        clock: Callable[[], datetime],
+        shown: Callable[[Evaluation, int], Shown],
+    ) -> None:
+        """Take note of what is known already, as an earlier process told it.
+
+        Args:
+            teller: Who tells.
+            store: The ledger of the service.
+            settings: What is to be told.
+            clock: The instant it is.
+            shown: What a summary shows of an evaluation, in so many lines.
+        """
+        self._teller, self._store, self._settings = teller, store, settings
+        self._clock, self._shown = clock, shown
+        self._ended: list[StoredSlot] = []
+        self._evaluated_at: dict[str, datetime | None] = {}
+        with self._harmless():
+            for schedule in store.run_read(stored_schedules):
+                self._evaluated_at[schedule.recipe] = schedule.evaluated_at
+                rows = store.run_read(partial(stored_slots, recipe=schedule.recipe))
+                known = [notice_of_recipe(schedule.recipe, is_good=not schedule.problem)]
+                known += [
+                    notice
+                    for row in [row for row in rows if _came_to_an_end(row)][-1:]
+                    for notice in self._notices_of(row)
+                ]
+                teller.knows(notice.about for notice in known if not notice.is_over)
+
+    def on_slot(self, row: StoredSlot) -> None:
+        """Ping the watchdog after a slot that was played; all that there is to tell is told at the next look."""
+        self._ended.append(row)
+        if _came_to_an_end(row):
+            with self._harmless():
+                self._teller.slot_ended(is_good=row.status == "done")
+
+    def look(self) -> None:
+        """Tell what became of slots since the last look, and what could not be told before."""
+        with self._harmless():
+            ended, self._ended = self._ended, []
+            schedules = {each.recipe: each for each in self._store.run_read(stored_schedules)}
+            missed: dict[str, list[datetime]] = {}
+            for row in ended:
+                if row.status == "missed" and not _is_paused(schedules.get(row.recipe), row):
+                    missed.setdefault(row.recipe, []).append(row.slot_at)
+                elif _came_to_an_end(row):
+                    self._teller.tell(*self._notices_of(row))
+            self._teller.tell(*(notice_of_missed(name, slots) for name, slots in missed.items()))
+            for schedule in schedules.values():
+                self._teller.tell(notice_of_recipe(schedule.recipe, is_good=not schedule.problem))
+                if schedule.evaluated_at != self._evaluated_at.get(schedule.recipe):
+                    self._evaluated_at[schedule.recipe] = schedule.evaluated_at
+                    self._teller.tell(self._summary(schedule.recipe))
+            self._teller.tell_waiting()
+
+    def _notices_of(self, row: StoredSlot) -> Iterator[Notice]:
+        run, is_good = self._run_of(row), row.status == "done"
+        decisions = () if run is None else self._store.run_read(partial(stored_decisions, run_id=run.id))
+        yield notice_of_slot(
+            row.recipe,
+            row.slot_at,
+            is_good=is_good,
+            reason=row.reason,
+            statuses=Counter(each.status for each in decisions),
+            next_try_at=row.next_try_at,
+        )
+        if is_good:
+            yield notice_of_remarks(row.recipe, row.slot_at, row.reason)
+        if run is not None:
+            yield notice_of_drift(row.recipe, doubts_in(run.notes))
+            yield notice_of_abstentions(row.recipe, sum(each.reason_kind == "budget" for each in decisions))
+            yield from self._budgets(run)
+
+    def _run_of(self, row: StoredSlot) -> StoredRun | None:
+        runs = self._store.run_read(partial(runs_of_slot, recipe=row.recipe, slot_at=row.slot_at))
+        return next((run for run in runs if run.key == row.run_key), None)
+
+    def _budgets(self, run: StoredRun) -> Iterator[Notice]:
+        """Yield each limit of a run of which no more than a small part is left."""
+        recipe = Recipe.from_json(run.recipe_json)
+        for level, key, words in _accounts(run.key, recipe, self._clock()):
+            limits = recipe.limits.get(level, Limits())
+            if limits == Limits():
+                continue
+            spent = LedgerAccount(self._store, key, level, limits).spent()
+            for each in fields(limits):
+                limit, amount = getattr(limits, each.name), getattr(spent, each.name)
+                if limit is not None and amount >= self._settings.budget_share * limit > 0:
+                    yield notice_of_budget(recipe.name, words, each.name, spent=amount, limit=limit)
+
+    def _summary(self, recipe: str) -> Notice:
+        now = self._clock()
+        since = now - _DAY
+        rows = self._store.run_read(partial(stored_slots, recipe=recipe, since=since))
+        decisions = [
+            each
+            for run in filter(None, map(self._run_of, rows))
+            for each in self._store.run_read(partial(stored_decisions, run_id=run.id))
+        ]
+        day = Day(
+            recipe,
+            now.replace(second=0, microsecond=0),
+            Counter(row.status for row in rows),
+            Counter(each.status for each in decisions),
+            sum(each.cost_known_usd for each in decisions),
+            is_cost_known=all(each.cost_usd is not None for each in decisions),
+            troubles=sorted(self._teller.troubles),
+        )
+        said: Shown = ((), ())
+        if self._settings.leaderboard_lines:
+            with self._harmless():
+                evaluation = evaluate_stored(self._store, recipe=recipe, clock=self._clock).evaluation
+                said = self._shown(evaluation, self._settings.leaderboard_lines)
+        return notice_of_day(day, *said)
+
+    @contextmanager
+    def _harmless(self) -> Iterator[None]:
+        """Log what goes wrong: what tells of a run must not fail it."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run goes on
+            _log.warning("could not tell what became of a slot: %s", words_of(error))
+
+
+def _came_to_an_end(row: StoredSlot) -> bool:
+    """Return whether a slot was played to some end; one that was stopped goes on at once, and nobody needs to know."""
+    is_stopped = row.next_try_at is not None and row.ended_at is not None and row.next_try_at <= row.ended_at
+    return row.status in ("done", "partly", "failed") and not is_stopped
+
+
+def _is_paused(schedule: StoredSchedule | None, row: StoredSlot) -> bool:
+    return schedule is not None and schedule.paused_at is not None and row.slot_at > schedule.paused_at
+
+
+def _accounts(run: str, recipe: Recipe, now: datetime) -> Iterator[tuple[LimitLevel, str, str]]:
+    """Yield what is held to a limit in a run: its level, its account, and what it is called."""
+    yield "day", f"day/{now:%Y-%m-%d}", f"the day {now:%Y-%m-%d}"
+    yield "run", f"run/{run}", f"the run {named(run)}"
+    for bot in recipe.bots:
+        yield "bot", f"bot/{run}/{bot.name}", f"bot {named(bot.name)} in the run {named(run)}"
+
+
+@contextmanager
+def slot_notices(
+    caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Shown]
+) -> Iterator["SlotNotices | NoNotices"]:
+    """Yield what is told of the slots of a service; where nobody is to be told, that is nothing.
+
+    Args:
+        caller: Who asks.
+        ledger: Its URL.
+        shown: What a summary shows of an evaluation, in so many lines.
+
+    Raises:
+        PredibotError: If the settings are wrong, or the ledger cannot be opened.
+    """
+    settings = caller.settings().notify
+    channels = open_channels(settings, caller.clock)
+    for name, problem in channels.problems:
+        caller.say(f"[notify] {name}: {problem}")
+    if not channels.usable and channels.ping is None:
+        yield NoNotices()
+        return
+    with Store.open(ledger) as store:
+        teller = open_teller(channels, settings, caller.clock)
+        yield SlotNotices(teller, store=store, settings=settings, clock=caller.clock, shown=shown)
+
+
+class NoNotices:
+    """Tells nobody."""
+
+    def on_slot(self, row: StoredSlot) -> None:
+        """Do nothing."""
+
+    def look(self) -> None:
+        """Do nothing."""

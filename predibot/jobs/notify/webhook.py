@@ -1,0 +1,122 @@
+"""Addresses that are told by a request: a chat's webhook, and a watchdog's ping."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from predibot.domain.notice import Notice
+from predibot.jobs.notify.channel import SECONDS, Undelivered
+from predibot.net.failures import AnswerLate, AnswerLost, BadAddress, BadAnswer, TryAgain
+from predibot.net.json_client import JsonClient
+from predibot.net.retry import asked_wait_seconds
+
+_MAX_BYTES = 100_000
+_BUSY = (408, 425, 429)
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b", "`": "'"})
+"""What calls a channel together, is a link, or ends a table, in Slack's dialect and in those that resemble it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretAddress:
+    """An address that whoever knows it may use: neither it nor what it answers is in any message."""
+
+    variable: str
+    """Of the environment, which holds it."""
+    url: str = field(repr=False)
+    seconds: float = SECONDS
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def asked(self, method: str, *, path: str = "", body: object = None) -> None:
+        """Send a request and see that it was taken; redirects are not followed.
+
+        Args:
+            method: Of HTTP.
+            path: What follows the address's own path.
+            body: Sent as JSON; None sends none.
+
+        Raises:
+            TryAgain: If another try may help.
+            Undelivered: If none would.
+        """
+        head, mark, query = self.url.partition("?")
+        where = f"{head.rstrip('/')}{path}{mark}{query}" if path else self.url
+        try:
+            with JsonClient(max_bytes=_MAX_BYTES) as client:
+                answer = client.ask(method, where, seconds=self.seconds, body=body, asked=self.variable)
+            status, headers = answer.status, answer.headers
+        except BadAnswer as failure:
+            # It is the answer that is odd; the request was taken or not.
+            status, headers = failure.status, {}
+        except BadAddress:
+            raise Undelivered(f"what {self.variable} holds is no address; set it anew") from None
+        except AnswerLate:
+            raise AnswerLate(f"no answer in {self.seconds:.3g} s") from None
+        except AnswerLost:
+            raise AnswerLost("the connection broke off before there was an answer") from None
+        except TryAgain as failure:
+            raise TryAgain("no connection", tries=failure.tries) from None
+        if status in _BUSY or status >= 500:
+            raise TryAgain(f"it answered {status}", wait_seconds=asked_wait_seconds(headers, self.clock()))
+        if 300 <= status < 400:
+            raise Undelivered(f"it answered {status}; redirects are not followed, so set {self.variable} to their end")
+        if not 200 <= status < 300:
+            raise Undelivered(f"it answered {status}; look whether {self.variable} is right")
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A chat that takes Slack's JSON, `{"text": ...}`."""
+
+    address: SecretAddress
+    name: str = "webhook"
+
+    @property
+    def where(self) -> str:
+        """Return where it leads."""
+        return f"the address in {self.address.variable}"
+
+    def send(self, notice: Notice) -> None:
+        """Post a notice.
+
+        Raises:
+            TryAgain: If another try may help.
+            Undelivered: If none would.
+        """
+        self.address.asked("POST", body={"text": slack_text(notice)})
+
+
+def slack_text(notice: Notice) -> str:
+    """Return a notice in Slack's dialect, in which nothing of it is a mention, a link or an emphasis.
+
+    Examples:
+        >>> slack_text(Notice(None, "a <!here>", ("b & c",), ("bot  1",)))
+        '*a &lt;!here&gt;*\\n```b &amp; c\\nbot  1```'
+    """
+    title, *lines = (line.translate(_ENTITIES) for line in (notice.title.replace("*", "∗"), *notice.body))
+    # In a block of code a chat reads no dialect, and columns stay below each other.
+    return f"*{title}*" + ("\n```{}```".format("\n".join(lines)) if lines else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """A watchdog that raises the alarm where no ping comes, such as healthchecks.io: a dead machine says nothing."""
+
+    address: SecretAddress
+    tells_failures: bool = True
+    """Whether `/fail` behind the address is asked after a slot that failed."""
+    name: str = "ping"
+
+    @property
+    def where(self) -> str:
+        """Return where it leads."""
+        return f"the address in {self.address.variable}"
+
+    def ping(self, *, is_good: bool) -> None:
+        """Say how a slot ended.
+
+        Raises:
+            TryAgain: If another try may help.
+            Undelivered: If none would.
+        """
+        if is_good or self.tells_failures:
+            self.address.asked("GET", path="" if is_good else "/fail")
