@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
+from predibot.domain.clock import format_instant, format_length
 from predibot.domain.draw import seeded
 
 SlotStatus = Literal["running", "done", "partly", "failed", "missed"]
@@ -16,6 +17,8 @@ SLOT_STATUSES: tuple[SlotStatus, ...] = get_args(SlotStatus)
 """`partly` where some of the decisions failed, `failed` where none is recorded, `missed` where nobody was there."""
 CATCH_UP = timedelta(hours=6)
 TRACK_EVERY = timedelta(hours=4)
+MOST_INSTANTS = 10_000
+"""Of a replay."""
 _MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 _LONGEST_WAIT = 41 * 366 * _DAY
 """Between two 29ths of February on the same day of the week, over a century without one."""
@@ -223,3 +226,45 @@ def due_slots(
     play = tuple(takewhile(lambda slot: schedule.begins_at(slot, seed) <= now, waiting))
     following = [*waiting, schedule.next_slot(now)][len(play)]
     return DueSlots(play, missed, schedule.begins_at(following, seed))
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """The instants at which a replay decides: from the first on one every so long, up to the last that is allowed.
+
+    Examples:
+        >>> from predibot.domain.clock import parse_instant, parse_length
+        >>> weekly = Timetable(parse_instant("2025-09-01"), parse_instant("2025-09-20"), parse_length("7d"))
+        >>> [f"{instant:%d}" for instant in weekly]
+        ['01', '08', '15']
+    """
+
+    first: datetime
+    last: datetime
+    """None is later; the last one may be earlier."""
+    every: timedelta
+
+    def __post_init__(self) -> None:
+        """Refuse what has no instant, or more than anybody can mean.
+
+        Raises:
+            ValueError: If it goes backwards, stands still, or has more than 10,000 instants.
+        """
+        if self.every <= timedelta(0):
+            raise ValueError("the time between two instants is zero or less; write a length like '1d'")
+        if self.last < self.first:
+            ends, begins = format_instant(self.last), format_instant(self.first)
+            raise ValueError(f"it would end at {ends}, before it begins at {begins}; swap the two")
+        if len(self) > MOST_INSTANTS:
+            raise ValueError(
+                f"every {format_length(self.every)} makes {len(self):,} instants, above {MOST_INSTANTS:,}; "
+                "ask for fewer, or in parts"
+            )
+
+    def __len__(self) -> int:
+        """Return how many instants there are."""
+        return (self.last - self.first) // self.every + 1
+
+    def __iter__(self) -> Iterator[datetime]:
+        """Yield the instants, the earliest first."""
+        return (self.first + number * self.every for number in range(len(self)))

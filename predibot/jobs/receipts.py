@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import Connection
 
 from predibot.domain.clock import format_instant
-from predibot.domain.merkle_tree import inclusion_path
 from predibot.errors import LedgerUnusable, UsageError
+from predibot.ledger.merkle_tree import inclusion_path
 from predibot.ledger.read.receipt_leaves import FORM, field_names, leaves_of, leaves_with_content
 from predibot.ledger.schema.packed_leaves import CHECK_DIGITS, Leaf
 from predibot.ledger.store import Store

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from predibot.domain.merkle_tree import leaf_hash, root_from
+from predibot.ledger.merkle_tree import leaf_hash, root_from
 from tests.acceptance.conftest import Predibot, said_here
 from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.ledger.databases import Postgres

@@ -8,7 +8,7 @@ from predibot.config import Settings
 from predibot.contracts import Past, ProgressListener
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import Status
-from predibot.domain.timetable import Timetable
+from predibot.domain.schedule import Timetable
 from predibot.errors import UsageError
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.open_run import RunRequest

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, insert, select
 
-from predibot.domain.merkle_tree import root_hash
+from predibot.ledger.merkle_tree import root_hash
 from predibot.ledger.schema.packed_leaves import Leaf, packed_leaves, unpacked_leaves
 from predibot.ledger.schema.tables import ReceiptRow
 from predibot.ledger.schema.upsert import table_of

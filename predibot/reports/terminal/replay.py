@@ -9,7 +9,7 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import STATUSES, Status
-from predibot.domain.timetable import Timetable
+from predibot.domain.schedule import Timetable
 from predibot.jobs.replay.replay import Played, Replayed
 from predibot.reports import figures
 from predibot.reports.terminal.terminal import print_line

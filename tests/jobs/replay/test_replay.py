@@ -8,7 +8,7 @@ import pytest
 
 from predibot.config import Settings
 from predibot.contracts import Past
-from predibot.domain.timetable import Timetable
+from predibot.domain.schedule import Timetable
 from predibot.errors import RunConflict, UsageError
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate

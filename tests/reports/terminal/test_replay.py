@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 from predibot.domain.decision import Status
-from predibot.domain.timetable import Timetable
+from predibot.domain.schedule import Timetable
 from predibot.jobs.replay.replay import Played
 from predibot.reports.terminal.replay import ReplayView, print_replay, progress_line
 from predibot.reports.terminal.terminal import console_for
