@@ -11,7 +11,7 @@ python := .venv/bin/python
 pip := $(python) -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench pins metrics wheel-contents clean
+.PHONY: help demo test lint types bench soak pins metrics wheel-contents clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ types: .venv/.dev  ## check types in the checkout (.ci/run checks the installed 
 
 bench: .venv/.dev  ## measure and print, without judging
 	@$(python) -m pytest -m benchmark -s tests/benchmarks $(PYTEST_ARGS)
+
+soak: .venv/.dev  ## try what a year, or hundreds of kills, would show; it takes hours
+	@$(python) -m pytest -m benchmark -s tests/benchmarks/test_soak_*.py $(PYTEST_ARGS)
 
 pins: .venv/.dev  ## write the requirements files again (UPGRADE=1 takes newer versions)
 	@.ci/pins $(if $(UPGRADE),--upgrade)

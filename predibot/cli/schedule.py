@@ -110,7 +110,7 @@ def _end_as(statuses: Sequence[str]) -> None:
         raise typer.Exit(PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING)
 
 
-@GROUP.command("run-now", cls=DecidingCommand, help="play a slot of a recipe now: one that is not done, or one more")
+@GROUP.command("run-now", cls=DecidingCommand, help="play a slot of a recipe now")
 def run_now(
     recipe: _Recipe,
     slot: Annotated[
@@ -135,7 +135,7 @@ def run_now(
     _end_as([row.status])
 
 
-@GROUP.command("status", cls=Command, help="show the last and the next slot of each recipe, what was missed, the cost")
+@GROUP.command("status", cls=Command, help="show last and next slot, what was missed, the cost")
 def status(ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Print a row a recipe; `predibot status` says besides what somebody has to look at."""
     from predibot.jobs.status import status_of
