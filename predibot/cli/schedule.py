@@ -22,7 +22,7 @@ _RUN = "run"
 _Recipe = Annotated[str, typer.Argument(metavar="RECIPE", help="a recipe's file or name")]
 _Recipes = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[RECIPE]...", help="files or names of recipes with a [schedule]; left out: daily"),
+    typer.Argument(metavar="RECIPE", help="files or names of recipes with a [schedule]; left out: daily"),
 ]
 
 
@@ -115,7 +115,7 @@ def run_now(
     recipe: _Recipe,
     slot: Annotated[
         datetime | None,
-        typer.Option("--slot", parser=options.instant, metavar="INSTANT", help="which; left out, the newest not done"),
+        typer.Option("--slot", parser=options.instant, metavar="INSTANT", help="which; left out, the newest"),
     ] = None,
     ledger: options.Ledger = None,
     verbose: options.Verbose = False,
