@@ -41,8 +41,8 @@ _RESUMABLE = ("decide", "track", "evaluate", "record", "replay", "import", "sche
 
 _ENDING_SECONDS = 10.0
 """Twice as long as giving back what is under way may take."""
-_LEFT_BEHIND = re.compile("predibot-(?:call|[0-9]+)")
-"""Names of the threads that make calls for somebody who stops waiting at a deadline."""
+_LAST_SECONDS = 0.25
+"""What calls that nobody waits for are given to end by themselves."""
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
 
@@ -160,9 +160,13 @@ def leave_threads_behind(code: int) -> None:
 
     Python would wait at its end for locks that such a thread holds for ever.
     """
-    if any(_LEFT_BEHIND.fullmatch(thread.name) for thread in threading.enumerate()):
+    if threading.active_count() == 1:
+        return
+    from predibot.jobs.daemon_threads import calls_go_on
+
+    if calls_go_on(_LAST_SECONDS):
         for stream in (sys.stdout, sys.stderr):
-            # Whoever read them may be gone.
+            # Their reader may be gone.
             with suppress(OSError, ValueError):
                 stream.flush()
         os._exit(code)

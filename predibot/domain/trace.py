@@ -266,7 +266,7 @@ class StoredTrace:
 
     @classmethod
     def of(cls, rows: Sequence[object]) -> "StoredTrace":
-        """Return the trace with these rows, whoever wrote them.
+        """Return the trace with these untrusted rows.
 
         Raises:
             ValueError: If one is no step; the text says which and why.
@@ -313,7 +313,7 @@ def _fields_of(value: Any) -> dict[str, object]:
 
 
 def step_of(row: object, number: int = 1) -> Step:
-    """Return the step of a row of a trace, whoever wrote it: its types, its lengths and its depth are looked at.
+    """Return the step of an untrusted row of a trace: its types, its lengths and its depth are looked at.
 
     What is wrong is an `UnreadableStep`, if it is not what a model said.
 

@@ -6,6 +6,7 @@ keeps Ctrl-C waiting. These are daemons: the program ends without them.
 
 import queue
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
+from predibot.net.deadline import CallThread
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,6 +47,15 @@ def parse_executor(text: str) -> ExecutorSpec:
     if not (count.isascii() and count.isdigit() and 1 <= int(count) <= most):
         raise UsageError(f"executor {text[:50]!r}: how many {found}? Write a whole number from 1 to {most}")
     return ExecutorSpec(found, int(count))
+
+
+def calls_go_on(seconds: float) -> bool:
+    """Return whether calls that nobody waits for still run when they were given this long to end by themselves."""
+    calls = [thread for thread in threading.enumerate() if isinstance(thread, CallThread)]
+    until = time.monotonic() + seconds
+    for thread in calls:
+        thread.join(max(0.0, until - time.monotonic()))
+    return any(thread.is_alive() for thread in calls)
 
 
 class DaemonThreadExecutor(Executor):
@@ -89,7 +100,7 @@ class DaemonThreadExecutor(Executor):
     def _grow(self) -> None:
         if self._threads < self._max_workers:
             self._threads += 1
-            threading.Thread(target=self._work, name=f"predibot-{self._threads}", daemon=True).start()
+            CallThread(self._work, f"predibot-{self._threads}").start()
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:

@@ -17,7 +17,6 @@ from predibot.domain.clock import format_instant
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
 from predibot.errors import LedgerError, LedgerUnusable, UsageError
-from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import DecideJob, Worker
 from predibot.jobs.deciding.open_run import RunRequest, open_run
@@ -30,6 +29,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
 from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots, late_in_runs
+from predibot.net.deadline import in_time
 from predibot.recipe.recipe import BotSpec
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _give_back(worker: Worker, owners: Sequence[str], agents: "AgentSetup | None
                 release(connection, owner, now=worker.clock())
 
     with _undisturbed(), suppress(LedgerError, TimeoutError):
-        DaemonThreadExecutor(1).submit(give_back).result(timeout=_GIVE_BACK_SECONDS)
+        in_time(give_back, _GIVE_BACK_SECONDS)
 
 
 @contextmanager

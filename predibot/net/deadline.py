@@ -11,6 +11,14 @@ GRACE_SECONDS = 0.25
 """What a call that keeps a deadline of its own is given beyond it to say why it stops."""
 
 
+class CallThread(threading.Thread):
+    """A daemon that makes calls for a caller who may stop waiting for them."""
+
+    def __init__(self, target: Callable[[], None], name: str) -> None:
+        """Make one that is started as any thread is."""
+        super().__init__(target=target, name=name, daemon=True)
+
+
 def in_time(call: Callable[[], T], seconds: float) -> T:
     """Return what a call returns, or stop waiting for it.
 
@@ -33,5 +41,5 @@ def in_time(call: Callable[[], T], seconds: float) -> T:
         except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
             future.set_exception(error)
 
-    threading.Thread(target=fulfil, name="predibot-call", daemon=True).start()
+    CallThread(fulfil, "predibot-call").start()
     return future.result(timeout=seconds)

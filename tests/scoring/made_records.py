@@ -69,7 +69,6 @@ def record_of(
     seen: Sequence[Seen] = (),
     paid: Mapping[int, Paid] | None = None,
     bots: Sequence[str] | None = None,
-    event_settled: Sequence[bool] | None = None,
 ) -> TrackRecord:
     """Return the record of a few decisions; `as_of` is in days. What nobody stated is left out of it."""
     paid = paid or {}
@@ -98,7 +97,6 @@ def record_of(
         observation_market=np.array([one.market for one in seen], dtype=np.int64),
         observation_at=np.array([one.at * DAY for one in seen], dtype=float),
         observation_price_yes=np.array([one.price_yes for one in seen], dtype=float),
-        event_settled=None if event_settled is None else np.array(event_settled, dtype=bool),
         decision_knowledge=knowledge if knowledge.any() else None,
         decision_slot=(
             np.array([int(one.at // 1) if one.slot is None else one.slot for one in made], dtype=float) * DAY

@@ -62,19 +62,16 @@ def _one_of(column: str, *words: str) -> CheckConstraint:
     return CheckConstraint(f"{column} IN ({listed})", name=f"{column}_known")
 
 
+LIVE = text("voided_at IS NULL")
+LIVE_KEY = Index("uq_runs_live_key", "key", unique=True, sqlite_where=LIVE)
+"""Where tables are made on a server it says the same: said here it would load those drivers at every start."""
+
+
 class RunRow(Row, table=True):
     """One pass of a recipe; the key is free again once a run is void."""
 
     __tablename__ = "runs"
-    __table_args__ = (
-        Index(
-            "uq_runs_live_key",
-            "key",
-            unique=True,
-            # In PostgreSQL too, where the migration says so: named here it would load the drivers at every start.
-            sqlite_where=text("voided_at IS NULL"),
-        ),
-    )
+    __table_args__ = (LIVE_KEY,)
     id: int | None = Field(default=None, primary_key=True)
     key: str = _text()
     recipe: str = _text()
@@ -149,8 +146,8 @@ class InstrumentRow(Row, table=True):
     instrument_id: str = _text()
     market_row: int | None = Field(default=None, foreign_key="markets.id", index=True)
     side: str | None = Field(default=None, sa_type=Words)
-    currency: str = _text()
-    lowest_price: float
+    currency: str = Field(sa_type=Words, sa_column_kwargs={"server_default": "USD"})
+    lowest_price: float = Field(sa_column_kwargs={"server_default": text("0")})
     """The least that one can cost; the bound belongs to its kind, so that no table of prices has one."""
     highest_price: float | None = None
     """None where there is no most."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from predibot.errors import LedgerUnusable
-from predibot.ledger.schema.tables import Row
+from predibot.ledger.schema.change_counts import count_all_changes
+from predibot.ledger.schema.tables import LIVE, LIVE_KEY, Row
 from predibot.ledger.url import masked, sqlite_file
 from predibot.whole_file import whole_file
 
@@ -24,6 +25,11 @@ SELECT name FROM sqlite_master AS found WHERE type = 'view' OR sql LIKE 'CREATE 
 OR type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_xinfo(found.name) WHERE hidden <> 0)
 """
 """What a SQLite file makes up as it is read, which may take forever or all memory."""
+_MAKE_VERSION = (
+    "CREATE TABLE alembic_version"
+    " (version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+)
+"""What alembic itself says."""
 _LOCK = 7_305_991_201
 
 
@@ -54,11 +60,12 @@ def make_current(connection: Connection) -> Upgrade | None:
     version = stored_version(connection)
     if version == HEAD:
         return None
-    backup = None
-    if version is not None:
-        backup = _back_up(connection, version)
-        said = f"a copy of it as it was is {backup.name}" if backup else _NO_COPY
-        _log.warning("upgrading the ledger from version %s to %s; %s", version, HEAD, said)
+    if version is None:
+        _make(connection)
+        return Upgrade(None, None)
+    backup = _back_up(connection, version)
+    said = f"a copy of it as it was is {backup.name}" if backup else _NO_COPY
+    _log.warning("upgrading the ledger from version %s to %s; %s", version, HEAD, said)
     _upgrade(connection)
     return Upgrade(version, backup)
 
@@ -77,10 +84,10 @@ def stored_version(connection: Connection) -> str | None:
         return None
     _require_stored(connection)
     versions = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
-    if len(versions) > 1:
+    if len(versions) != 1:
         raise LedgerUnusable(f"{shown} says that it is of {len(versions)} versions; restore it from a copy")
-    version = versions[0] if versions else None
-    if version is not None and version not in VERSIONS:
+    version = str(versions[0])
+    if version not in VERSIONS:
         raise LedgerUnusable(
             f"{shown} is of version {version}, this predibot knows versions up to {HEAD}. Upgrade predibot"
         )
@@ -121,6 +128,16 @@ def _back_up(connection: Connection, version: str) -> Path | None:
             f"{error}. Make room there, or make the folder writable"
         ) from error
     return copy
+
+
+def _make(connection: Connection) -> None:
+    """Make the tables of this version at once; the migrations make the same in as many steps as there are."""
+    if connection.dialect.name == "postgresql":
+        LIVE_KEY.dialect_options["postgresql"]["where"] = LIVE
+    Row.metadata.create_all(connection, checkfirst=False)
+    count_all_changes(connection)
+    connection.exec_driver_sql(_MAKE_VERSION)
+    connection.exec_driver_sql(f"INSERT INTO alembic_version (version_num) VALUES ('{HEAD}')")
 
 
 def _upgrade(connection: Connection) -> None:

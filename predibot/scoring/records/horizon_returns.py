@@ -179,9 +179,7 @@ def _has_settled(record: TrackRecord, payout: Floats) -> NDArray[np.bool_]:
     decision, market = record.asked()
     waiting = np.bincount(decision, np.isnan(payout[market]), record.decided_at.size) > 0
     settled: NDArray[np.bool_] = record.staked() | ~waiting
-    if record.event_settled is None or record.asked_market is not None:
-        return settled
-    return np.where(record.decision_status == _ABSTAINED, record.event_settled, settled)
+    return settled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,7 +204,7 @@ def _returns_of(
     needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, later.prices)
     value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
     baseline = _sum_by_decision(record, horizon_gains(baseline_usd, record.bet_price_yes, later.prices))
-    # Of a market that was asked and not answered no price is known, so whoever chooses markets chooses no baseline.
+    # Of a market that was asked and not answered no price is known, so a bot that chooses markets chooses no baseline.
     rows, asked = (np.bincount(of, minlength=record.decided_at.size) for of in (record.bet_decision, record.asked()[0]))
     priced = decided & (rows > 0) & (rows >= asked)
     return HorizonReturns(

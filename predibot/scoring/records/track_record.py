@@ -71,13 +71,6 @@ class TrackRecord:
     observation_price_yes: Floats
     """The price of YES seen, (n_o,), in [0, 1]."""
 
-    event_settled: NDArray[np.bool_] | None = None
-    """Whether every market the run played of the decision's event is settled, (n_d,).
-
-    It only matters for decisions that abstained, which have no bet rows to
-    tell, and only where `asked_market` is left out, which tells. Left out too,
-    abstaining counts at `settled` from the start.
-    """
     decision_knowledge: NDArray[np.int8] | None = None
     """What the models behind it can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
     counted: Literal["clean", "unknown"] = "clean"
@@ -107,7 +100,8 @@ class TrackRecord:
     asked_decision: Ints | None = None
     """The decision of each market that was asked, (n_a,): of any status, those that failed too.
 
-    Left out, every decision was asked about the markets it has bet rows on.
+    Left out, every decision was asked about the markets it has bet rows on, and
+    one that abstained has its value at `settled` from the start.
     """
     asked_market: Ints | None = None
     """The row of the market that was asked, (n_a,), once a decision."""
@@ -214,9 +208,6 @@ class TrackRecord:
         for name, array in arrays.items():
             column(name, array)
         same_length(**arrays)
-        if self.event_settled is not None:
-            column("event_settled", self.event_settled)
-            same_length(decided_at=self.decided_at, event_settled=self.event_settled)
 
     def _check_rows(self) -> None:
         decisions, markets = self.decided_at.size, self.payout_yes.size
@@ -272,9 +263,7 @@ _AT_MOST = {
     "bet_fee_rate": np.inf,
     "bet_fee_exponent": np.inf,
 }
-_OF_DECISION = tuple(
-    name for name in TrackRecord.__slots__ if name.startswith(("decision_", "decided_at", "event_settled"))
-)
+_OF_DECISION = tuple(name for name in TrackRecord.__slots__ if name.startswith(("decision_", "decided_at")))
 _OF_BET = tuple(name for name in TrackRecord.__slots__ if name.startswith("bet_"))
 _OF_ASKED = ("asked_decision", "asked_market")
 _TABLES = (

@@ -1,5 +1,6 @@
 """Strategies that fail: each ends in a row that says what happened, and none takes another with it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -197,3 +198,11 @@ def test_what_hangs_with_a_lock_in_hand_does_not_keep_the_program(program: Progr
     program.settings = {"PREDIBOT_DECISION_DEADLINE_SECONDS": "1"}
     document = document_of(program.decide("--bots", "holder,market_price"), code=3)
     assert "gave no answer within 1 s" in str(document)
+
+
+def test_where_nothing_hangs_what_a_bot_left_for_the_end_is_run(program: Program, tmp_path: Path) -> None:
+    ended = tmp_path / "ended"
+    body = f"import atexit, pathlib; atexit.register(pathlib.Path({str(ended)!r}).touch); return say(context)"
+    program.strategy("tidy", TEMPLATE.format(name="Tidy", body=body))
+    document_of(program.decide("--bots", "tidy"))
+    assert ended.exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 import predibot.ledger
@@ -108,28 +108,73 @@ def test_the_database_itself_refuses_what_cannot_be(store: Store) -> None:
     assert went_through == []
 
 
-def test_the_migrations_make_exactly_the_tables_of_the_models(store: Store) -> None:
-    with store.read() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, Row.metadata) == []
-
-
-def test_constraints_made_by_migrations_are_those_of_the_models(tmp_path: Path) -> None:
-    with Store.open(f"sqlite:///{tmp_path}/migrated.db"):
+def test_a_new_file_has_the_tables_that_the_migrations_make(tmp_path: Path) -> None:
+    new, migrated = tmp_path / "new.db", tmp_path / "migrated.db"
+    with Store.open(f"sqlite:///{new}"):
         pass
-    engine = create_engine(f"sqlite:///{tmp_path}/models.db")
-    Row.metadata.create_all(engine)
+    make_tables(f"sqlite:///{migrated}", HEAD)
+    require_equal_models(f"sqlite:///{migrated}")
+    assert made_in(new) == made_in(migrated)
+
+
+def test_a_new_database_has_the_tables_that_the_migrations_make(postgres: Postgres) -> None:
+    new, migrated = postgres.empty(), postgres.empty()
+    with Store.open(new):
+        pass
+    make_tables(migrated, HEAD)
+    require_equal_models(migrated)
+    assert listed(new) == listed(migrated)
+
+
+def require_equal_models(address: str) -> None:
+    engine = engine_of(address)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, Row.metadata) == []
     engine.dispose()
-    assert constraints_in(tmp_path / "migrated.db") == constraints_in(tmp_path / "models.db")
 
 
-def constraints_in(file: Path) -> dict[str, list[str]]:
-    """Return the lines of each table's own statement that hold a rule, whatever their order."""
+def made_in(file: Path) -> dict[str, list[str]]:
+    """Return the columns and rules of each table, whatever their order, and the statements of all else there is."""
     with closing(sqlite3.connect(file)) as connection:
-        statement = "SELECT name, sql FROM sqlite_master WHERE sql LIKE '%CONSTRAINT%' AND name <> 'alembic_version'"
-        rows = connection.execute(statement).fetchall()
-    rules = {name: sql.replace(" WITHOUT ROWID", "").split("CONSTRAINT")[1:] for name, sql in rows}
-    return {name: sorted(part.strip(" ,)\n\t") for part in parts) for name, parts in rules.items()}
+        made = {}
+        for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"):
+            made[f"{kind} {name}"] = [sql]
+            if kind == "table":
+                columns = connection.execute(
+                    f"SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_info('{name}')"
+                )
+                made[f"table {name}"] = sorted([*map(str, columns), *rules_of(sql)])
+        made["changes"] = [*map(str, connection.execute("SELECT scope, counted_by FROM changes"))]
+    return made
+
+
+def rules_of(sql: str) -> list[str]:
+    """Return the named rules of a table's statement, and whether its rows are clustered."""
+    rules = [part[: part.rindex(")") + 1] for part in sql.removesuffix(")").replace("\n)", "").split("CONSTRAINT ")[1:]]
+    whole = [rule + ")" * (rule.count("(") - rule.count(")")) for rule in rules]
+    return [*whole, *(["WITHOUT ROWID"] if sql.endswith("WITHOUT ROWID") else [])]
+
+
+LISTED = (
+    "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns"
+    " WHERE table_schema = 'public'",
+    "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint"
+    " WHERE connamespace = 'public'::regnamespace",
+    "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'",
+    "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
+    "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace",
+    "SELECT scope FROM changes",
+)
+
+
+def listed(address: str) -> list[list[str]]:
+    """Return what a database lists of its columns, rules, indexes, triggers and functions."""
+    engine = engine_of(address)
+    with engine.connect() as connection:
+        found = [sorted(str(tuple(row)) for row in connection.execute(text(query))) for query in LISTED]
+    engine.dispose()
+    return found
 
 
 def upgrade(address: str, version: str) -> None:

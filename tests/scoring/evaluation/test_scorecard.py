@@ -272,13 +272,6 @@ def test_without_money_a_decision_waits_for_what_it_was_asked_about_and_for_noth
     assert [card.horizons["settled"].n for card in done] == [2, 0]
 
 
-def test_abstaining_counts_at_settlement_once_its_event_is_settled() -> None:
-    made = [Made(status="abstained"), Made(status="abstained")]
-    told = scorecards(record_of(made, as_of=9, event_settled=[True, False]))[0].horizons["settled"]
-    untold = scorecards(record_of(made, as_of=9))[0].horizons["settled"]
-    assert (told.n, told.coverage, untold.n) == (1, 0.5, 2)
-
-
 def test_refused_and_failed_decisions_have_no_value_and_lower_coverage() -> None:
     made = [Made(bets=(Bet(0),)), Made(status="refused"), Made(status="failed"), Made(status="abstained")]
     card = scorecards(record_of(made, seen=[Seen(0, 1, 0.75)], as_of=1))[0]

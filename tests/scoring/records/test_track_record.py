@@ -32,7 +32,6 @@ def test_a_record_of_nothing_is_a_record() -> None:
         ({"bet_usd": np.zeros(2)}, "bet_usd 2"),
         ({"settled_at": np.zeros(2)}, "payout_yes 1, settled_at 2"),
         ({"observation_at": np.zeros((1, 1))}, r"observation_at has shape \(1, 1\)"),
-        ({"event_settled": np.zeros(1, dtype=bool)}, "event_settled 1"),
         ({"decision_knowledge": np.zeros(1, dtype=np.int8)}, "decision_knowledge 1"),
         ({"decision_knowledge": np.array([0, 4], dtype=np.int8)}, r"decision_knowledge\[1\] is 4; there are 4 of them"),
         ({"decision_knowledge": np.array([0.0, 1.0])}, "decision_knowledge holds float64"),
@@ -111,11 +110,9 @@ def test_what_belongs_to_a_decision_goes_with_it() -> None:
         ),
         Made("b", event=2, category="weather", slot=1.5, bets=(Bet(1, confidence=8, bid=0.6, ask=0.7, fee_rate=0.01),)),
     ]
-    some = replace(record_of(made, as_of=9, event_settled=[True, False]), event_names={1: "One", 2: "Two"}).only(
-        np.array([False, True])
-    )
+    some = replace(record_of(made, as_of=9), event_names={1: "One", 2: "Two"}).only(np.array([False, True]))
     for name, value in (
-        ("decision_event", 2), ("decision_category", 1), ("decision_knowledge", 0), ("event_settled", False),
+        ("decision_event", 2), ("decision_category", 1), ("decision_knowledge", 0),
         ("decision_slot", 1.5 * DAY), ("bet_market", 1), ("bet_confidence", 8), ("bet_bid_yes", 0.6),
         ("bet_ask_yes", 0.7), ("bet_fee_rate", 0.01), ("bet_fee_exponent", 1.0), ("bet_decision", 0),
     ):  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from predibot.ledger.migrations.change_counts import OF_DECISION, OF_NO_RUN, OF_RUN, count_changes
+from predibot.ledger.schema.change_counts import OF_DECISION, OF_NO_RUN, OF_RUN, count_changes
 
 revision = "0007"
 down_revision = "0006"
@@ -59,7 +59,7 @@ def upgrade() -> None:
     op.drop_table("observations")
     op.execute("INSERT INTO changes (scope, number) SELECT 0, 0 UNION ALL SELECT id, 0 FROM runs")
     for table, scope in _SCOPES.items():
-        count_changes(table, scope)
+        count_changes(op.get_bind(), table, scope)
 
 
 def _pack_prices(connection: sa.Connection) -> None:

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from predibot.ledger.migrations.change_counts import OF_DECISION, OF_NO_RUN, OF_RUN, count_changes, count_for_all_runs
+from predibot.ledger.schema.change_counts import OF_DECISION, OF_NO_RUN, OF_RUN, count_changes, count_for_all_runs
 
 revision = "0009"
 down_revision = "0008"
@@ -63,9 +63,9 @@ def upgrade() -> None:
         op.execute(f"DELETE FROM {table}")
     for table, scope in _COUNTED.items():
         if not is_server or table == "orders":
-            count_changes(table, scope)
-    count_for_all_runs("instruments", "market_row", "side")
-    count_for_all_runs("subjects", "venue", "kind", "subject_id", "event_row")
+            count_changes(op.get_bind(), table, scope)
+    count_for_all_runs(op.get_bind(), "instruments", "market_row", "side")
+    count_for_all_runs(op.get_bind(), "subjects", "venue", "kind", "subject_id", "event_row")
     op.execute("UPDATE changes SET number = number + 1")
 
 
