@@ -32,7 +32,7 @@ types: .venv/.dev  ## check types in the checkout (.ci/run checks the installed 
 bench: .venv/.dev  ## measure and print, without judging
 	@$(python) -m pytest -m benchmark -s tests/benchmarks $(PYTEST_ARGS)
 
-soak: .venv/.dev  ## wear it out for an hour: what the tests try at a tenth of the size
+soak: .venv/.dev  ## try for hours what a year, or hundreds of kills, would show; the tests try a tenth
 	@$(python) -m pytest -m benchmark -s tests/benchmarks -k soak $(PYTEST_ARGS)
 
 pins: .venv/.dev  ## write the requirements files again (UPGRADE=1 takes newer versions)

@@ -80,7 +80,7 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
     (decide.decide, DecidingCommand, "let every bot of a recipe decide on the top trending events"),
     (track.track, Command, "collect new prices and resolutions of the ledger's markets"),
     (evaluate.evaluate, Command, "rank the bots beside the price, with verdicts and intervals"),
-    (status.status, Command, "say whether what runs by itself does; exit code 1 where it does not"),
+    (status.status, Command, "say whether what runs by itself does"),
     (replay.replay, DecidingCommand, "decide at many past instants, and evaluate at the end"),
     (score.score, Command, "score anybody's forecasts, or an account, from a file"),
     (report.report, Command, "print the stored runs and scores, asking no venue"),

@@ -22,7 +22,7 @@ _RUN = "run"
 _Recipe = Annotated[str, typer.Argument(metavar="RECIPE", help="a recipe's file or name")]
 _Recipes = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[RECIPE]...", help="files or names of recipes with a [schedule]; left out: daily"),
+    typer.Argument(metavar="RECIPE", help="files or names of recipes with a [schedule]; left out: daily"),
 ]
 
 
@@ -114,12 +114,12 @@ def _end_as(statuses: Sequence[str]) -> None:
         raise typer.Exit(PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING)
 
 
-@GROUP.command("run-now", cls=DecidingCommand, help="play a slot of a recipe now: one that is not done, or one more")
+@GROUP.command("run-now", cls=DecidingCommand, help="play a slot of a recipe now")
 def run_now(
     recipe: _Recipe,
     slot: Annotated[
         datetime | None,
-        typer.Option("--slot", parser=options.instant, metavar="INSTANT", help="which; left out, the newest not done"),
+        typer.Option("--slot", parser=options.instant, metavar="INSTANT", help="which; left out, the newest"),
     ] = None,
     ledger: options.Ledger = None,
     verbose: options.Verbose = False,
@@ -139,7 +139,7 @@ def run_now(
     _end_as([row.status])
 
 
-@GROUP.command("status", cls=Command, help="show the last and the next slot of each recipe, what was missed, the cost")
+@GROUP.command("status", cls=Command, help="show last and next slot, what was missed, the cost")
 def status(ledger: options.Ledger = None, json: options.Json = False) -> None:
     """Print a row a recipe; `predibot status` says besides what somebody has to look at."""
     from predibot.jobs.status import status_of

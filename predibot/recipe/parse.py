@@ -323,7 +323,10 @@ def _schedule(table: ScheduleTable, where: _Where) -> Schedule:
         key = "jitter"
         return Schedule(tuple(crons), zone, **lengths)
     except (ZoneInfoNotFoundError, OSError):
-        what = f"{table.timezone[:40]!r} is no time zone; write one such as 'UTC' or 'Europe/Berlin'"
+        what = (
+            f"{table.timezone[:40]!r} is no time zone that this machine knows; write one such as 'UTC' or "
+            "'Europe/Berlin', or install the package tzdata"
+        )
     except ValueError as error:
         what = str(error)
     raise where.error(("schedule", key), f"{key!r} in [schedule]: {what}")

@@ -92,6 +92,9 @@ def test_every_command_is_there_and_every_help_is_a_whole_lower_case_phrase() ->
 BELOW = (
     "runs void",
     "schedule run",
+    "schedule run-now",
+    "schedule status",
+    "schedule install",
     "schedule pause",
     "schedule resume",
     "import predibench",

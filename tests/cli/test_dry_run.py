@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
+from predibot.recipe.find import load_recipe
+from predibot.recipe.packaged import packaged_recipe_text
 from tests.acceptance.conftest import Predibot
+
+ROOT = Path(__file__).resolve().parents[2]
 
 AGENT = """
 venue = "sandbox:events=20"
@@ -71,3 +75,15 @@ def test_a_bot_that_could_not_keep_its_limit_is_refused(predibot: Predibot, tmp_
 def test_nobody_is_asked_and_nothing_is_stored(predibot: Predibot, tmp_path: Path) -> None:
     _worst(predibot, tmp_path, price=PRICE)
     assert [path.name for path in tmp_path.iterdir()] == ["agent.toml"]
+
+
+@pytest.mark.parametrize("name", ["daily", "agents", "local"])
+def test_the_recipes_to_start_from_are_scheduled_and_can_be_played(predibot: Predibot, name: str) -> None:
+    recipe = ROOT / "runs" / f"{name}.toml"
+    assert load_recipe(str(recipe), ROOT).schedule is not None
+    said = predibot("decide", str(recipe), "--venue", "sandbox:events=20", "--dry-run", "--json")
+    assert (said.code, len(said.document["selected"]) > 0) == (0, True)
+
+
+def test_the_daily_recipe_is_the_packaged_one() -> None:
+    assert (ROOT / "runs" / "daily.toml").read_text(encoding="utf-8") == packaged_recipe_text("daily")

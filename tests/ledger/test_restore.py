@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from predibot.domain.clock import format_instant
 from predibot.domain.decision import Source
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
@@ -103,6 +104,16 @@ def test_what_is_put_back_is_exported_again_byte_for_byte(store: Store, other: S
     assert canonical(other) == canonical(store)
     assert rows_of(other) == exported
     assert notes == []
+
+
+def test_deadlines_come_back_and_an_export_of_before_there_were_any_is_taken(other: Store, exported: Rows) -> None:
+    (void, live), decided = exported["runs"], exported["decisions"]
+    live, void = {**live, "deadline_at": format_instant(NOW - DAY)}, dict(void)
+    del void["deadline_at"]
+    put_back(other, {**exported, "runs": [void, live], "decisions": [{**row, "late": None} for row in decided]})
+    rows = rows_of(other)
+    assert [row["deadline_at"] for row in rows["runs"]] == [None, live["deadline_at"]]
+    assert [row["late"] for row in rows["decisions"]] == [int(row["void"] == 0) for row in decided]
 
 
 def test_putting_it_back_twice_adds_nothing(store: Store, other: Store, exported: Rows) -> None:

@@ -1,6 +1,6 @@
 """The text of a recipe: what it means, and that every mistake names file, line and the nearest word."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -39,6 +39,9 @@ name = "by-volume"
 strategy = "market_price"
 stake = "top_volume"
 """
+
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def parse(text: str, name: str = "x") -> Recipe:
@@ -303,3 +306,30 @@ def test_a_setting_out_of_its_range_is_refused_with_its_line(stated: str, said: 
 
 def test_a_setting_of_a_bot_without_a_model_is_refused() -> None:
     assert "line 3: strategy 'market_price' asks no model, so 'top_p' changes nothing" in mistake(BOT + "top_p = 1")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('cron = "5 12 * *"', "line 4: 'cron' in [schedule]: '5 12 * *' has 4 fields; write five: minute, hour"),
+        ('cron = "5 12 31 feb *"', "line 4: 'cron' in [schedule]: '5 12 31 feb *' names a day that no year has"),
+        ('at = ["12:05", "24:00"]', "line 4: 'at' in [schedule]: '24:00' is no time of a day; write one such as"),
+        ('timezone = "UTC"', "line 3: 'at' in [schedule]: say when, by either cron ="),
+        ('at = "12:05"\ncron = "5 12 * * *"', "line 5: 'cron' in [schedule]: say when, by either cron ="),
+        ('at = "12:05"\ntimezone = "Mars"', "line 5: 'timezone' in [schedule]: 'Mars' is no time zone that this"),
+        ('at = "12:05"\ntimezone = "../../etc/passwd"', "line 5: 'timezone' in [schedule]: "),
+        ('at = "12:05"\njitter = "6h"', "line 5: 'jitter' in [schedule]: it must be shorter than catch_up"),
+        ('at = "12:05"\ncatch_up = "6"', "line 5: 'catch_up': "),
+        ('at = "12:05"\ncatchup = "6h"', "line 5: unknown key 'catchup' in [schedule]. Did you mean 'catch_up'?"),
+    ],
+)
+def test_a_schedule_that_is_none_is_told_with_its_line(table: str, said: str) -> None:
+    assert f"runs/x.toml, {said}" in mistake(f"{BOT}[schedule]\n{table}")
+
+
+def test_a_schedule_is_no_part_of_what_a_recipe_is() -> None:
+    plain, scheduled = parse(BOT), parse(f'{BOT}[schedule]\nat = ["08:00", "20:00"]\ncatch_up = "3h"\njitter = "5m"')
+    assert (plain.schedule, plain.digest, plain) == (None, scheduled.digest, scheduled)
+    assert scheduled.schedule is not None
+    assert (scheduled.schedule.deadline, scheduled.schedule.track_every) == (timedelta(hours=3), timedelta(hours=4))
+    assert len(list(scheduled.schedule.slots(NOW, NOW + timedelta(days=1)))) == 2

@@ -181,7 +181,7 @@ def _container(what: Installed) -> Mapping[str, str]:
     def listed(words: tuple[str, ...]) -> str:
         return "[" + ", ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in words) + "]"
 
-    command = listed(what.words("--grace", str(what.grace_seconds), "--monitor", "8080"))
+    command = listed(what.words("--grace", str(what.grace_seconds)))
     dockerfile = f"""\
 # Build it in a checkout of predibot, whose recipes in runs/ come with it.
 FROM python:3.12-slim

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -13,9 +14,17 @@ from predibot.domain.clock import parse_instant
 from predibot.errors import UsageError
 from predibot.jobs.schedule.right import Right
 from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
-from predibot.jobs.schedule.service import ScheduleService
+from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import Played, StoredSlot, change_schedule, stored_schedules, stored_slots
+from predibot.ledger.write.slots import (
+    Played,
+    StoredSlot,
+    begin_slot,
+    change_schedule,
+    right_to_slot,
+    stored_schedules,
+    stored_slots,
+)
 
 NOON = parse_instant("2026-11-22T12:00Z")
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -54,6 +63,8 @@ class World:
     played: list[datetime] = field(default_factory=list)
     tracked: list[datetime] = field(default_factory=list)
     told: list[StoredSlot] = field(default_factory=list)
+    works: dict[str, Playing] = field(default_factory=dict)
+    """What a recipe is at where it takes longer than a moment, by its name; all others are played at once."""
 
     def service(self, *others: Path) -> ScheduleService:
         """Return a service as a new process would start it."""
@@ -67,6 +78,8 @@ class World:
         if slot is None:
             self.tracked.append(self.now)
             return Playing(self, self.now, lambda: "")
+        if recipe.name in self.works:
+            return self.works[recipe.name]
         kept_slot(recipe, slot, self.play, store=self.store, clock=lambda: self.now)
         return Playing(self, self.now, lambda: "")
 
@@ -195,6 +208,71 @@ def test_whatever_happens_every_slot_has_one_row(world: World) -> None:
     assert len(set(world.played)) == len(world.played)
     assert {row.slot_at for row in rows if row.status == "done"} == set(world.played)
     assert all(row.reason for row in rows if row.status != "done")
+
+
+def test_a_slow_recipe_makes_no_other_one_late(world: World) -> None:
+    slow = world.recipe.with_name("slow.toml")
+    slow.write_text(RECIPE.replace("daily", "slow").replace("5 12", "0 12"), encoding="utf-8")
+    world.now -= MINUTE
+    service = world.service(slow)
+    service.look()
+    world.works["slow"] = Playing(world, NOON + 3 * HOUR, lambda: "was ended by SIGKILL")
+    while world.now < NOON + HOUR:
+        world.now = max(service.look(), world.now + MINUTE)
+    assert [(row.status, row.late) for row in world.rows()] == [("done", timedelta(0))]
+    assert (len(service.works), world.rows("slow")) == (1, ())
+    world.now = NOON + 3 * HOUR
+    service.look()
+    (row,) = world.rows("slow")
+    assert (row.status, row.reason) == ("failed", "the process that played it was ended by SIGKILL")
+    assert row.next_try_at == NOON + 3 * HOUR + RETRY_PAUSE
+    assert [each.recipe for each in world.told] == ["daily", "slow"]
+
+
+def test_a_slot_that_somebody_else_plays_is_left_to_it(world: World) -> None:
+    service = world.service()
+    service.look()
+    world.now = slot = NOON + 5 * MINUTE
+    with Right(world.store, lambda: world.now, right_to_slot("daily", slot)):
+        world.store.run_write(partial(begin_slot, recipe="daily", slot_at=slot, now=world.now))
+        assert service.look() == world.now + LONGEST_WAIT
+        world.now += MINUTE
+    # It ended without a word, and left nothing behind.
+    service.look()
+    assert (world.rows()[0].tries, world.rows()[0].status) == (2, "done")
+
+
+def test_what_was_missed_is_told_of(world: World) -> None:
+    world.service().look()
+    world.now = NOON + DAY
+    world.service().look()
+    assert [(row.status, row.reason) for row in world.told] == [("missed", "nothing ran it for 6h after it")]
+
+
+def test_a_recipe_that_changes_its_name_is_told_of(world: World) -> None:
+    service = world.service()
+    service.look()
+    world.recipe.write_text(RECIPE.replace("daily", "nightly"), encoding="utf-8")
+    service.look()
+    (stored,) = world.store.run_read(stored_schedules)
+    assert "is named 'nightly' now, and was 'daily'. Start the service anew" in stored.problem
+
+
+@pytest.mark.parametrize("start", ["2026-03-28T12:00Z", "2026-10-24T12:00Z", "2028-02-27T12:00Z"])
+def test_a_turn_of_the_clock_and_a_leap_day_have_one_slot_a_day(world: World, start: str) -> None:
+    """At 02:30 in Berlin: left out on 29 March 2026, shown twice on 25 October 2026."""
+    recipe = RECIPE.replace('"5 12 * * *"', '"30 2 * * *"\ntimezone = "Europe/Berlin"')
+    world.recipe.write_text(recipe, encoding="utf-8")
+    world.now = begin = parse_instant(start)
+    service = world.service()
+    service.look()
+    while world.now < begin + 3 * DAY:
+        world.now = max(service.look(), world.now + MINUTE)
+    zone = ZoneInfo("Europe/Berlin")
+    local = [row.slot_at.astimezone(zone) for row in world.rows()]
+    assert len({each.date() for each in local}) == len(local) == 3
+    assert {each.strftime("%H:%M") for each in local} <= {"02:30", "03:00"}
+    assert all(row.late is not None and row.late < HOUR for row in world.rows())
 
 
 def test_one_service_a_ledger(world: World) -> None:

@@ -1,0 +1,181 @@
+"""The life of a service on the clock of a sandbox whose venue fails, which is killed and whose machine sleeps."""
+
+import contextlib
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from predibot.config import Settings
+from predibot.contracts import Progress, ProgressListener
+from predibot.domain.clock import format_instant, parse_instant
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.commands.play_slot import play_slot, track_recipe
+from predibot.jobs.schedule.right import Right
+from predibot.jobs.schedule.scheduled import Scheduled, kept_slot
+from predibot.jobs.schedule.service import ScheduleService
+from predibot.ledger.store import Store
+from predibot.sandbox.server.fault import Fault
+from predibot.sandbox.server.options import SandboxOptions
+from predibot.sandbox.server.server import open_sandbox
+from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT
+
+ROOT = Path(__file__).resolve().parents[3]
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+RECIPE = """
+name = "daily"
+venue = "polymarket"
+[schedule]
+cron = "{cron}"
+timezone = "America/New_York"
+jitter = "20m"
+track_every = "12h"
+[selection]
+events = 3
+max_markets = 2
+[[bots]]
+strategy = "market_price"
+[[bots]]
+strategy = "random_bet"
+"""
+
+
+class OneInThree(Fault):
+    """A server error, of every third request or so."""
+
+    draws = random.Random(11)
+
+    def matches(self, path: str) -> bool:
+        """Return whether this one fails."""
+        return self.draws.random() < 1 / 3
+
+
+@dataclass
+class Life:
+    """A service from a first instant to a last, in as many processes as it takes."""
+
+    folder: Path
+    days: int
+    kills: int
+    cron: str = "5 12 * * *"
+    resident_bytes: list[tuple[float, int]] = field(default_factory=list)
+    """After how many days each process held how much."""
+    slept: list[timedelta] = field(default_factory=list)
+
+    @property
+    def ledger(self) -> str:
+        """Return the address of its ledger."""
+        return f"sqlite:///{self.folder}/ledger.db"
+
+    @property
+    def ends_at(self) -> datetime:
+        """Return the last instant."""
+        return SANDBOX_BEGINS_AT + self.days * DAY
+
+    def now(self) -> datetime:
+        """Return what the clock shows."""
+        return parse_instant((self.folder / "clock").read_text(encoding="ascii"))
+
+    def live(self) -> None:
+        """Run it to its last instant."""
+        (self.folder / "recipe.toml").write_text(RECIPE.format(cron=self.cron), encoding="utf-8")
+        set_clock(self.folder, SANDBOX_BEGINS_AT)
+        draws, fault = random.Random(self.days), OneInThree("server_error")
+        with open_sandbox(SandboxOptions(events=8, fault=fault), now=self.now) as server:
+            for number in range(self.kills + 1):
+                is_last = number == self.kills
+                # Somewhere in its share of the days: in a decision, between two, or while it tracks.
+                steps = 0 if is_last else draws.randrange(1, 2 * self.days // (self.kills + 1) * 25)
+                self._process(server.gamma_url, server.clob_url, self.ends_at, steps)
+                if self.now() >= self.ends_at:
+                    break
+                asleep = (3 * DAY, timedelta(0), 7 * HOUR, 5 * MINUTE)[number % 4]
+                self.slept.append(asleep)
+                set_clock(self.folder, self.now() + asleep)
+
+    def _process(self, gamma_url: str, clob_url: str, until: datetime, steps: int) -> None:
+        arguments = [str(self.folder), gamma_url, clob_url, format_instant(until), str(steps)]
+        around = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "tests.jobs.schedule.life", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=around, capture_output=True, text=True, check=False, timeout=3600)
+        assert done.returncode in ((0,) if not steps else (0, -signal.SIGKILL)), done.stderr
+        self.resident_bytes += json.loads((self.folder / "resident").read_text(encoding="ascii"))
+
+
+def set_clock(folder: Path, at: datetime) -> None:
+    """Set the clock, in one step."""
+    (folder / "clock.new").write_text(format_instant(at), encoding="ascii")
+    (folder / "clock.new").replace(folder / "clock")
+
+
+class _Done:
+    """What was done at once."""
+
+    def ended(self) -> str:
+        """Return that it ended well."""
+        return ""
+
+
+def _service(folder: Path, gamma_url: str, clob_url: str, until: datetime, steps: int) -> None:
+    """Run the service until an instant of the clock, or so many steps, after which nobody is asked."""
+    life, left, resident = Life(folder, 0, 0), steps, []
+    # What fails at first fails: tries would take time that nobody simulates.
+    settings = Settings(
+        urls={"gamma_url": gamma_url, "clob_url": clob_url}, call_deadline_seconds=0.3, list_deadline_seconds=0.3
+    )
+
+    def step(_: Progress) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def progress() -> Iterator[ProgressListener]:
+        yield step
+
+    def say(text: str) -> None:
+        sys.stderr.write(f"{text}\n")
+
+    clock: Callable[[], datetime] = life.now
+    caller = Caller(lambda: settings, clock, say, progress)
+    with Store.open(life.ledger) as store, Right(store, clock):
+
+        def start(recipe: Scheduled, slot_at: datetime | None) -> _Done:
+            if slot_at is None:
+                track_recipe(recipe, store=store, caller=caller)
+                return _Done()
+
+            def play(of: Scheduled, at: datetime):  # type: ignore[no-untyped-def]
+                # It takes a while.
+                set_clock(folder, clock() + 2 * MINUTE)
+                return play_slot(of, at, store=store, ledger=life.ledger, caller=caller)
+
+            kept_slot(recipe, slot_at, play, store=store, clock=clock)
+            return _Done()
+
+        service = ScheduleService([str(folder / "recipe.toml")], store=store, clock=clock, start=start)
+        naps, slept_on = random.Random(steps), clock().date()
+        while clock() < until:
+            next_at = service.look()
+            now = clock()
+            resident.append(
+                ((now - SANDBOX_BEGINS_AT) / DAY, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+            )
+            (folder / "resident").write_text(json.dumps(resident), encoding="ascii")
+            if now.date() != slept_on and naps.random() < 0.06:
+                # The machine sleeps, and nobody is told.
+                next_at = now + naps.choice([9 * HOUR, 2 * DAY])
+            slept_on = now.date()
+            set_clock(folder, min(max(next_at, now + MINUTE), until))
+
+
+if __name__ == "__main__":
+    _service(Path(sys.argv[1]), sys.argv[2], sys.argv[3], parse_instant(sys.argv[4]), int(sys.argv[5]))

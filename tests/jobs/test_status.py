@@ -1,0 +1,186 @@
+"""The status of a ledger: what somebody has to look at, and what is merely so."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from predibot.domain.budget import Limits, Spending
+from predibot.domain.clock import parse_instant
+from predibot.jobs.status import LedgerStatus, status_of
+from predibot.ledger.store import Store
+from predibot.ledger.write.process_identity import new_owner
+from predibot.ledger.write.slots import (
+    SERVICE,
+    Played,
+    add_schedule,
+    begin_slot,
+    change_schedule,
+    end_slot,
+    miss_slots,
+    take_service,
+)
+from predibot.ledger.write.spending import Holder, LedgerAccount
+from predibot.reports.views.schedule import status_document, status_metrics
+from tests.acceptance.conftest import said_here
+from tests.cli.terminal import on_a_terminal
+from tests.jobs.tiny import NOW, decide_on, track_on
+
+NOON = parse_instant("2026-11-22T12:05Z")
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+RECIPE = """
+name = "daily"
+venue = "sandbox"
+[schedule]
+cron = "5 12 * * *"
+[limits.day]
+usd = 2.0
+[[bots]]
+strategy = "market_price"
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Iterator[str]:
+    (tmp_path / "daily.toml").write_text(RECIPE, encoding="utf-8")
+    yield str(tmp_path / "daily.toml")
+
+
+def scheduled(store: Store, recipe: str) -> None:
+    """Make the schedule known since a minute before noon."""
+    store.run_write(partial(add_schedule, recipe="daily", argument=recipe, now=NOON - MINUTE))
+
+
+def slot(store: Store, status: Any, reason: str = "", *, days: int = 0, late: timedelta = MINUTE) -> None:
+    """Store that a slot was played."""
+    at = NOON + days * DAY
+    with store.write() as connection:
+        begin_slot(connection, "daily", at, now=at + late)
+        end_slot(connection, "daily", at, Played(status, reason), next_try_at=None, now=at + late + MINUTE)
+        change_schedule(connection, "daily", since=at)
+
+
+def found(store: Store, days: float = 0.1) -> LedgerStatus:
+    """Return the status some time after noon."""
+    return status_of(store, lambda: NOON + days * DAY)
+
+
+def test_all_is_well_where_the_last_slot_is_done(store: Store, recipe: str) -> None:
+    scheduled(store, recipe)
+    slot(store, "done", late=7 * MINUTE)
+    status = found(store)
+    (each,) = status.schedules
+    assert (status.problems, each.expected_at, each.next_at) == ((), None, NOON + DAY)
+    assert (each.slots.counts, each.slots.latest, each.cost.known_usd) == ({"done": 1}, 7 * MINUTE, 0.0)
+
+
+@pytest.mark.parametrize("status", ["failed", "partly"])
+def test_a_slot_that_is_not_done_is_a_problem_until_a_later_one_is(store: Store, recipe: str, status: str) -> None:
+    scheduled(store, recipe)
+    slot(store, status, "the venue is away")
+    said = f"recipe daily: the slot of 2026-11-22T12:05Z is {status}: the venue is away"
+    assert found(store).problems == (said,)
+    slot(store, "done", days=1)
+    assert found(store, 1.1).problems == ()
+
+
+def test_a_slot_that_nobody_began_is_a_problem_and_a_paused_recipe_is_none(store: Store, recipe: str) -> None:
+    scheduled(store, recipe)
+    assert found(store, 0.005).problems == ()
+    (problem,) = found(store, 1.05).problems
+    assert "the slot of 2026-11-23T12:05Z has not begun, 72m after it" in problem
+    store.run_write(partial(miss_slots, recipe="daily", slots=[NOON], reason="it was off", now=NOON + DAY))
+    assert found(store, 0.5).problems[-1].endswith("is missed: it was off")
+    store.run_write(partial(change_schedule, recipe="daily", paused_at=NOON))
+    assert found(store, 1.05).problems == ()
+
+
+def test_a_broken_recipe_and_a_dead_service_are_problems(store: Store, recipe: str) -> None:
+    scheduled(store, recipe)
+    slot(store, "done")
+    Path(recipe).write_text(RECIPE.replace("market_price", "market_prices"), encoding="utf-8")
+    machine, _, birth, token = new_owner().split("/")
+    dead = f"{machine}/4194304/{birth}/{token}"
+    take = partial(take_service, name=SERVICE, owner=dead, lease=DAY, is_gone=lambda _: False, now=NOON)
+    store.run_write(take)
+    of_service, of_recipe = found(store).problems
+    assert f"the service {dead}, which ran since 2026-11-22T12:05Z, is gone" in of_service
+    assert "did you mean 'market_price'" in of_recipe.lower()
+
+
+def test_what_is_spent_stands_beside_the_limit(store: Store, recipe: str) -> None:
+    scheduled(store, recipe)
+    slot(store, "done")
+    machine, _, birth, token = new_owner().split("/")
+    gone = Holder(f"{machine}/4194304/{birth}/{token}", DAY, lambda: NOON)
+    account = LedgerAccount(store, "day/2026-11-22", "day", Limits(usd=2.0), gone)
+    account.replace(Spending(), Spending(usd=1.25))
+    assert account.try_add(Spending(usd=0.5))
+    status = found(store)
+    assert (status.spent.usd, status.problems) == (pytest.approx(1.75), ())
+    assert [(held.claims, held.set_aside_usd) for held in status.left_behind.values()] == [(0, pytest.approx(0.5))]
+    account.replace(Spending(usd=0.5), Spending(usd=0.8))
+    assert "the $2.00 that a day may cost are spent" in found(store).problems[0]
+    assert found(store, 1.0).spent.usd == 0.0
+
+
+def test_open_markets_without_new_prices_are_a_problem(store: Store, archive: Path) -> None:
+    decide_on(store, archive)
+    with store.write() as connection:
+        # As if it had been decided on the live venue.
+        connection.execute(text("UPDATE runs SET venue = 'polymarket'"))
+
+    def markets(days: float) -> tuple[int, int, int]:
+        seen = status_of(store, lambda: NOW + days * DAY).markets
+        return seen.markets, seen.stale, seen.unreadable
+
+    assert markets(0.5) == (4, 0, 0)
+    assert markets(2) == (4, 0, 4)
+    with store.write() as connection:
+        connection.execute(text("UPDATE runs SET venue = :venue"), {"venue": f"archive:{archive}"})
+    track_on(store, archive, as_of=NOW + 4 * DAY)
+    with store.write() as connection:
+        connection.execute(text("UPDATE runs SET venue = 'polymarket'"))
+    # The first market is settled by then.
+    assert markets(4.5) == (3, 0, 0)
+    assert markets(6) == (3, 3, 0)
+    assert "of 3 open markets 3 have no price of the last 1d" in status_of(store, lambda: NOW + 6 * DAY).problems[-1]
+
+
+def test_prometheus_and_programs_read_the_same(store: Store, recipe: str) -> None:
+    scheduled(store, recipe)
+    slot(store, "failed", "x", late=90 * MINUTE)
+    status = found(store)
+    text_format = status_metrics(status)
+    sample = r'predibot_[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.e+-]+'
+    lines = text_format.splitlines()
+    assert all(re.fullmatch(sample, line) for line in lines if not line.startswith("#"))
+    assert 'predibot_last_slot_late_seconds{recipe="daily"} 5400.0' in lines
+    assert 'predibot_slots{recipe="daily",status="failed"} 1.0' in lines
+    assert 'predibot_day_limit_usd{recipe="daily"} 2.0' in lines
+    document: Any = status_document(status)
+    assert document["schedules"][0]["last"]["late_seconds"] == 5400.0
+    assert document["problems"] == list(status.problems)
+
+
+def test_the_exit_code_says_whether_somebody_has_to_look(
+    tmp_path: Path, recipe: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "out").mkdir(parents=True)
+    with Store.open("sqlite:///runs/out/predibot.db") as store:
+        scheduled(store, recipe)
+        slot(store, "failed", "the venue is away, as it was all day, and nobody knows for how long it will be")
+    code, screen = on_a_terminal("status", columns=80)
+    assert code == 1
+    assert "Look at this: recipe daily: the slot of 2026-11-22T12:05Z is failed" in " ".join(screen.split())
+    assert all(len(line) <= 80 for line in re.sub(r"\x1b\[[0-9;]*m", "", screen).splitlines())
+    code, screen = on_a_terminal("schedule", "status", columns=80)
+    assert (code, "daily" in screen, "2026-11-22T12:05Z" in screen) == (0, True, True)
+    said = said_here("status", "--json")
+    assert (said.code, said.document["exit_code"]) == (1, 1)
