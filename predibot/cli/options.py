@@ -124,7 +124,7 @@ Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="of those 
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="say on stderr what is being done")]
 LogFile = Annotated[
     Path | None,
-    typer.Option("--log-file", metavar="FILE", help="write there too what is done; full ones are kept as FILE.1, ..."),
+    typer.Option("--log-file", metavar="FILE", help="write there too what is done; a full one is kept as FILE.1"),
 ]
 LogJson = Annotated[bool, typer.Option("--log-json", help="write the log as JSON, a line each; on stderr without FILE")]
 Bots = Annotated[

@@ -24,6 +24,7 @@ from predibot.ledger.write.receipts import (
     Receipt,
     ReceiptedRun,
     add_receipt,
+    lock_run,
     receipted_runs,
     root_of,
     stored_receipts,
@@ -134,21 +135,30 @@ def make_receipt(store: Store, run_id: int, clock: Callable[[], datetime]) -> tu
     Returns:
         The receipt, None where nothing is decided or it could not be stored; and what is to be said of it.
     """
+    now = clock()
     try:
-        leaves, last = store.run_read(lambda connection: (leaves_of(connection, run_id), _last(connection, run_id)))
-        if not leaves:
+        last, leaves = store.run_read(lambda connection: (_last(connection, run_id), leaves_of(connection, run_id)))
+        if last is None and not leaves:
             return None, ()
-        if last is not None and last.form == FORM:
-            changed = [each for each in _differences(last, leaves, ()) if each.was_final]
-            if changed:
-                first = f"the first of {changed[0].bot} on {changed[0].subject_id}"
-                said = f"{len(changed)} that were final differ from receipt {last.number}, {first}"
-                return last, (f"decisions changed since: {said}. No receipt is made; `predibot verify` names them",)
-        now = clock()
-        made = store.run_write(lambda connection: add_receipt(connection, run_id, leaves, form=FORM, now=now))
+        if last is not None and (last.form, last.root) == (FORM, root_of(leaves)):
+            return last, ()
+        return store.run_write(lambda connection: _made(connection, run_id, now))
     except LedgerUnusable as error:
         return None, (f"no receipt was stored, which the next call does: {error}",)
-    return made, ()
+
+
+def _made(connection: Connection, run_id: int, now: datetime) -> tuple[Receipt, tuple[str, ...]]:
+    """Return the last receipt of a run, which is stored unless a final decision is another one than before."""
+    # Read behind the lock: whoever changes a decision makes a receipt after that, so that the last one is of them all.
+    lock_run(connection, run_id)
+    last, leaves = _last(connection, run_id), leaves_of(connection, run_id)
+    if last is not None and last.form == FORM:
+        changed = [each for each in _differences(last, leaves, ()) if each.was_final]
+        if changed:
+            first = f"the first of {changed[0].bot} on {changed[0].subject_id}"
+            said = f"{len(changed)} that were final differ from receipt {last.number}, {first}"
+            return last, (f"decisions changed since: {said}. No receipt is made; `predibot verify` names them",)
+    return add_receipt(connection, run_id, last, leaves, form=FORM, now=now), ()
 
 
 def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]:

@@ -33,6 +33,7 @@ COMMANDS = (
     "score",
     "report",
     "trace",
+    "verify",
     "select",
     "record",
     "export",

@@ -20,7 +20,7 @@ STORED = ["stored", "failed_for_good"]
 def test_the_document_has_the_keys_of_the_contract_in_their_order(predibot: Predibot) -> None:
     said = predibot("decide", "--venue", WORLD, "--json")
     document = said.document
-    assert list(document) == ["run", "selected", "passed_over", "decisions", "totals", "notes", "exit_code"]
+    assert list(document) == ["run", "selected", "passed_over", "decisions", "totals", "receipt", "notes", "exit_code"]
     assert (list(document["run"]), list(document["totals"])) == (RUN, [*TOTALS, *STORED])
     assert list(document["selected"][0]) == ["event_id", "title", "markets", "volume_1wk_usd"]
     assert list(document["passed_over"][0]) == ["event_id", "title", "rule", "reason"]
@@ -166,7 +166,7 @@ def test_a_live_venue_without_an_event_to_play_leaves_no_run_behind(
             thread.join()
     document = said.document
     assert (said.code, shown.code) == (0, 0)
-    assert list(document) == ["run", "selected", "passed_over", "decisions", "totals", "notes", "exit_code"]
+    assert list(document) == ["run", "selected", "passed_over", "decisions", "totals", "receipt", "notes", "exit_code"]
     assert (document["run"], document["selected"], document["decisions"]) == (None, [], [])
     assert [event["rule"] for event in document["passed_over"]] == ["min_hours_left"] * 3
     why = "no event keeps the rules (min_hours_left 3); nothing is stored, and the next call chooses anew"

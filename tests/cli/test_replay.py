@@ -51,7 +51,7 @@ def test_the_document_is_that_of_evaluate_with_the_instants_in_it(replays: Predi
     assert " ".join(replayed) == "recipe venue from to every totals instants notes"
     assert replayed["totals"] == {"recorded": 8, "refused": 0, "failed": 0, "abstained": 0}
     assert [each["events"] for each in replayed["instants"]] == [3, 1]
-    assert " ".join(replayed["instants"][0]) == "instant run as_of events decisions made_here notes"
+    assert " ".join(replayed["instants"][0]) == "instant run as_of events decisions made_here receipt notes"
     assert document["look_ahead"] == {"decisions": 8, "checked": 5, "differing": 0, "differences": [], "skipped": {}}
 
 

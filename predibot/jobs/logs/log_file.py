@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import stat
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.logs.about import about_now
 
+_LOCK_TRIES, _PAUSE_SECONDS = 500, 0.002
 OWN = "predibot"
 """Whose records are logged below warnings; libraries write addresses and headers there."""
 
@@ -125,7 +127,7 @@ class LogFile(logging.Handler):
                 found = os.fstat(descriptor)
                 if not stat.S_ISREG(found.st_mode):
                     raise OSError(f"{self._file.name} is no regular file")
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                _lock(descriptor)
                 if self._file.exists() and os.path.samestat(found, self._file.stat()):
                     return descriptor
             except BaseException:
@@ -141,6 +143,21 @@ class LogFile(logging.Handler):
 
     def _backup(self, number: int) -> Path:
         return self._file.with_name(f"{self._file.name}.{number}")
+
+
+def _lock(descriptor: int) -> None:
+    """Wait until a file is ours alone; a program that was stopped while it wrote does not keep the others for ever.
+
+    Raises:
+        TimeoutError: If it is not for too long.
+    """
+    for _ in range(_LOCK_TRIES):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(_PAUSE_SECONDS)
+    raise TimeoutError("another program holds it")
 
 
 def _escaped(text: str) -> str:

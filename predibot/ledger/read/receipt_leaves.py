@@ -149,10 +149,11 @@ def leaf_fields(connection: Connection, run_id: int) -> Iterator[tuple[tuple[str
     # A whole number of 64 bits is more than what every reader of JSON takes.
     of_run["run.seed"] = str(of_run["run.seed"])
     events = _event_hashes(connection, run_id)
-    parts = {name: _rows_of(connection, run_id, name) for name in _PARTS}
     named = (subjects.c.kind, subjects.c.subject_id, *_named(bots, *_BOT), *_named(decisions, *_DECISION))
     names = [*(f"bot.{name}" for name in _BOT), *(f"decision.{name}" for name in _DECISION)]
     rows = connection.execute(with_decisions(decisions.c.id, *named).where(decisions.c.run_id == run_id)).all()
+    # After them: on a server, what is committed meanwhile is seen, and a final decision comes with all its parts.
+    parts = {name: _rows_of(connection, run_id, name) for name in _PARTS}
     # By the order of code points, whatever the database sorts by.
     for decision_id, kind, subject_id, *said in sorted(map(tuple, rows), key=itemgetter(3, 1, 2)):
         about = [subject_id] if kind == "event" else sorted(events)

@@ -64,11 +64,15 @@ def stored_receipts(connection: Connection, run_id: int) -> tuple[Receipt, ...]:
     )
 
 
-def add_receipt(connection: Connection, run_id: int, leaves: Sequence[Leaf], *, form: int, now: datetime) -> Receipt:
-    """Store a receipt over leaves, unless the last one is over the same, and return the last one."""
-    # Of two processes that end at once, the second one finds what the first one stored.
+def lock_run(connection: Connection, run_id: int) -> None:
+    """Let no other transaction add a receipt to a run until this one ends."""
     connection.execute(select(runs.c.id).where(runs.c.id == run_id).with_for_update())
-    last = next(reversed(stored_receipts(connection, run_id)), None)
+
+
+def add_receipt(
+    connection: Connection, run_id: int, last: Receipt | None, leaves: Sequence[Leaf], *, form: int, now: datetime
+) -> Receipt:
+    """Store a receipt over leaves behind the last one of a locked run, unless it is the same, and return the last."""
     root = root_of(leaves)
     if last is not None and (last.form, last.root) == (form, root):
         return last

@@ -31,7 +31,8 @@ def print_verified(
         if run.holds and run.receipts:
             last = run.receipts[-1]
             decisions = figures.things(run.decisions, "decision")
-            print_line(console, f"{plain(run.run)}{void}: {decisions} as in receipt {last.number}, {last.root}")
+            print_line(console, f"{plain(run.run)}{void}: {decisions} as in receipt {last.number}")
+            print_line(console, f"  root {last.root}")
         elif run.holds:
             print_line(console, f"{plain(run.run)}{void}: {figures.things(run.decisions, 'decision')} as published")
         else:

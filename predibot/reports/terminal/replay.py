@@ -82,6 +82,8 @@ def print_replay(console: Console, view: ReplayView) -> None:
     print_line(
         console, f"replayed {plain(view.recipe)}, {span}, {figures.things(len(view.played), 'instant')}: {came_to}"
     )
+    if receipts := sum(each.receipt is not None for each in view.played):
+        print_line(console, f"{figures.things(receipts, 'receipt')} made or found; `predibot verify` shows their roots")
     for note in view.notes:
         print_line(console, f"note: {plain(note)}")
 

@@ -1,5 +1,6 @@
 """The log: single lines in files that grow no further than they may, whoever writes them."""
 
+import fcntl
 import json
 import logging
 import subprocess
@@ -98,6 +99,17 @@ def test_a_log_that_cannot_be_written_any_more_is_told_of_once(tmp_path: Path) -
     file.rmdir()
     handler.handle(record("three"))
     assert "three" in file.read_text()
+
+
+def test_a_program_that_stopped_while_it_wrote_keeps_no_other_for_ever(tmp_path: Path) -> None:
+    told: list[str] = []
+    handler = LogFile(LogPlan(tmp_path / "log", False, 1_000, 1), tmp_path / "log", told.append)
+    with (tmp_path / "log").open("ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        handler.handle(record("one"))
+    handler.handle(record("two"))
+    assert "another program holds it" in told[0]
+    assert (tmp_path / "log").read_text().endswith("two\n")
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_done(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 """Spans: the stored trace of a decision as a collector on loopback reads it, and runs that no collector disturbs."""
 
 import json
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +178,22 @@ def test_who_sends_by_hand_is_told_that_the_collector_is_away(decided: Predibot)
     assert (said.code, f"error: the collector at 127.0.0.1:{port} cannot be reached" in said.err) == (1, True)
     assert decided("trace", "nothing/at/all", "--otlp", f"http://127.0.0.1:{port}").code == 1
     assert decided("trace", "--cost", "--otlp", f"http://127.0.0.1:{port}").code == 2
+
+
+def test_without_the_extra_a_run_goes_on_and_who_asks_for_spans_is_told_what_to_install(decided: Predibot) -> None:
+    name = of_agent(decided)
+    without = "import sys; sys.modules['opentelemetry.proto'] = None; from predibot.cli import main; sys.exit(main())"
+    around = {
+        **os.environ,
+        "PREDIBOT_OTLP_ENDPOINT": "http://127.0.0.1:9",
+        "PYTHONPATH": str(Path(__file__).parents[3]),
+    }
+    said = {}
+    for command in (("decide", "r.toml", "--new-run"), ("trace", name, "--otlp", "http://127.0.0.1:9")):
+        run = [sys.executable, "-c", without, *command]
+        said[command[0]] = subprocess.run(run, env=around, capture_output=True, text=True, check=False)
+    assert (said["decide"].returncode, said["trace"].returncode) == (0, 1)
+    assert all("pip install 'predibot[otel]'" in each.stderr for each in said.values())
 
 
 def test_no_key_is_in_a_span_and_headers_come_from_the_environment(program: Program) -> None:

@@ -66,6 +66,7 @@ def test_the_document_has_every_instant() -> None:
             "events": 214,
             "decisions": {"recorded": 1_069, "refused": 0, "failed": 1, "abstained": 0},
             "made_here": 1_070,
+            "receipt": None,
             "notes": [],
         },
         {
@@ -75,6 +76,7 @@ def test_the_document_has_every_instant() -> None:
             "events": 0,
             "decisions": {"recorded": 0, "refused": 0, "failed": 0, "abstained": 0},
             "made_here": 0,
+            "receipt": None,
             "notes": [],
         },
     ]

@@ -21,7 +21,7 @@ def test_what_is_not_finite_is_null() -> None:
 
 def test_a_call_of_decide_has_the_keys_of_its_contract_in_their_order() -> None:
     document = written(decided(DecisionView("random_bet", "26004", "recorded", (BET,), 0.75)).document())
-    assert " ".join(document) == "run selected passed_over decisions totals notes"
+    assert " ".join(document) == "run selected passed_over decisions totals receipt notes"
     assert document["run"] == {
         "key": "daily/2026-02-13",
         "recipe": "daily",
