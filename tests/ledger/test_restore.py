@@ -1,9 +1,8 @@
 """Restoring: an export put back into a ledger, so that exporting it again gives the same bytes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,13 +46,6 @@ FIRST = replace(
 )
 
 Rows = dict[str, list[dict[str, Any]]]
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Iterator[Store]:
-    """Return a second ledger, a file."""
-    with Store.open(f"sqlite:///{tmp_path}/other.db") as opened:
-        yield opened
 
 
 @pytest.fixture

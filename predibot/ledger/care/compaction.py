@@ -19,7 +19,7 @@ class Compaction:
     """What was removed, and the size of the database before and after."""
 
     artefacts: int
-    """Traces and pages that no row named: of decisions that were lost, or of a copy that was killed."""
+    """Traces and pages that no row named: of tries that came to nothing, or of a copy that was killed."""
     artefact_bytes: int
     unfinished: int
     """Files that a killed process was writing."""

@@ -86,7 +86,7 @@ def _copy_rows(
     found = {}
     for number, table in enumerate(tables, start=1):
         found[table.name] = copy_table(reading, writing, table)
-        listener(Progress("copy rows", number, len(tables), table.name))
+        listener(Progress("copy rows", number, len(tables), f"copy {table.name}"))
     for number, table in enumerate(tables, start=1):
         there = sum_of_table(writing, table)
         if there != found[table.name]:
@@ -95,7 +95,7 @@ def _copy_rows(
                 f"{there.rows:,} in {target.address}, and their hashes differ. `predibot ledger verify` of the first "
                 "tells whether it is whole"
             )
-        listener(Progress("verify rows", number, len(tables), table.name))
+        listener(Progress("verify rows", number, len(tables), f"verify {table.name}"))
     return found
 
 

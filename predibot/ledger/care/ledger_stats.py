@@ -32,8 +32,8 @@ _TABLES: Mapping[str, tuple[str, ...]] = {
     "kept evaluations": ("run_packs", "memos"),
 }
 """The tables that each kind of thing is stored in; the first has a row for each."""
-_FIRST_AT = slice(1, 9)
-"""Of a path's bytes, after the version: the instant of its first point."""
+_FIRST_AT = 2
+"""Where the instant of a path's first point begins, as SQL counts: after the version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _of_tables(connection: Connection, name: str, sizes: Mapping[str, int] | Non
 def _observations(connection: Connection, n_bytes: int | None) -> Held:
     length = func.length(price_paths.c.points)
     last_at = func.substr(price_paths.c.points, length - POINT.itemsize + 1, 8)
-    first_at = func.substr(price_paths.c.points, _FIRST_AT.start + 1, 8)
+    first_at = func.substr(price_paths.c.points, _FIRST_AT, 8)
     # A path without points has a version only.
     statement = select(length, first_at, last_at).where(length > POINT.itemsize)
     rows = connection.execute(statement).all()

@@ -30,6 +30,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 PRUNED = b"pruned "
 """What a row begins with, in place of a compressed content, of something that was pruned; its instant follows."""
 LONGEST_MARK = 64
+_MARKED_AT_ONCE = 500
 
 artefacts = table_of(ArtefactRow)
 
@@ -177,9 +178,10 @@ class Pages:
 def mark_pruned(connection: Connection, digests: Sequence[str], *, at: datetime) -> None:
     """Write down of some hashes that what they name was pruned; of a row its content goes with that."""
     mark = {"content": PRUNED + format_instant(at.replace(microsecond=0)).encode()}
-    insert_new(connection, ArtefactRow, [{"sha256": digest, **mark} for digest in digests])
-    for digest in digests:
-        connection.execute(update(artefacts).where(artefacts.c.sha256 == digest).values(**mark))
+    for start in range(0, len(digests), _MARKED_AT_ONCE):
+        some = digests[start : start + _MARKED_AT_ONCE]
+        insert_new(connection, ArtefactRow, [{"sha256": digest, **mark} for digest in some])
+        connection.execute(update(artefacts).where(artefacts.c.sha256.in_(some)).values(**mark))
 
 
 def _insert(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:

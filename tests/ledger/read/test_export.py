@@ -3,8 +3,6 @@
 import json
 from datetime import timedelta
 
-import pytest
-
 from predibot.domain.price import PricePoint
 from predibot.ledger.read.export import CANONICAL_TABLES, TABLES, export_rows
 from predibot.ledger.store import Store
@@ -24,13 +22,6 @@ def canonical(store: Store) -> str:
     """Return the canonical export."""
     with store.read() as connection:
         return json.dumps({name: list(export_rows(connection, name, canonical=True)) for name in CANONICAL_TABLES})
-
-
-@pytest.fixture
-def other(tmp_path: object) -> object:
-    """Return a second ledger, a file."""
-    with Store.open(f"sqlite:///{tmp_path}/other.db") as opened:
-        yield opened
 
 
 def fill(store: Store) -> None:
