@@ -11,7 +11,7 @@ python := .venv/bin/python
 pip := $(python) -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench pins metrics wheel-contents clean
+.PHONY: help demo test lint types bench soak pins metrics wheel-contents clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -30,7 +30,10 @@ types: .venv/.dev  ## check types in the checkout (.ci/run checks the installed 
 	@$(python) -m mypy predibot strategies
 
 bench: .venv/.dev  ## measure and print, without judging
-	@$(python) -m pytest -m benchmark -s tests/benchmarks $(PYTEST_ARGS)
+	@$(python) -m pytest -m "benchmark and not soak" -s tests/benchmarks $(PYTEST_ARGS)
+
+soak: .venv/.dev  ## kill 200 processes and workers over many runs, which takes an hour
+	@$(python) -m pytest -m soak -s tests/benchmarks $(PYTEST_ARGS)
 
 pins: .venv/.dev  ## write the requirements files again (UPGRADE=1 takes newer versions)
 	@.ci/pins $(if $(UPGRADE),--upgrade)
