@@ -58,7 +58,7 @@ def test_what_a_second_worker_brings_and_that_one_may_be_killed(tmp_path: Path) 
     two = decided(tmp_path / "two", workers=2)
     killed = decided(tmp_path / "killed", workers=2, kills=1)
     print(
-        f"\n{BOTS * EVENTS} decisions that wait {WAITING_SECONDS:g} s each, {THREADS} at once a worker: {one:.1f} s with one "
-        f"worker, {two:.1f} s with two ({one / two:.2f} times as fast, aim 1.8), {killed:.1f} s where one of two was "
-        "killed, each decided once"
+        f"\n{BOTS * EVENTS} decisions that wait {WAITING_SECONDS:g} s each, {THREADS} at once a worker: "
+        f"{one:.1f} s with one worker, {two:.1f} s with two ({one / two:.2f} times as fast, aim 1.8), "
+        f"{killed:.1f} s where one of two was killed, each decided once"
     )

@@ -35,9 +35,9 @@ def test_two_hundred_kills_on_both_databases(tmp_path: Path, postgres: Postgres)
             for each in soak.kills:
                 killed[each] += 1
     print(
-        f"\n{sum(killed.values())} kills ({killed['main']} of programs, {killed['worker']} of workers) in {runs} runs of "
-        f"{BOTS} bots x {EVENTS} events: every export as undisturbed; {booked} calls booked and {unknown} of decisions "
-        "stored with unknown cost are all that the provider saw"
+        f"\n{sum(killed.values())} kills ({killed['main']} of programs, {killed['worker']} of workers) in {runs} runs "
+        f"of {BOTS} bots x {EVENTS} events: every export as undisturbed; {booked} calls booked and {unknown} of "
+        "decisions stored with unknown cost are all that the provider saw"
     )
 
 
