@@ -12,7 +12,7 @@ import pytest
 import predibot
 from tests.packaging.conftest import REPOSITORY
 
-EXTRAS = {"agreement", "postgres", "dev", "all"}
+EXTRAS = {"agreement", "distributed", "postgres", "dev", "all"}
 
 
 @pytest.fixture(scope="session")
