@@ -1,6 +1,5 @@
 """What every test may ask for."""
 
-import os
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -22,10 +21,12 @@ settings.load_profile("predibot")
 @pytest.fixture(scope="session", autouse=True)
 def _own_state() -> Iterator[None]:
     """Let no test read or write what the user's own predibot keeps outside of ledgers."""
-    with tempfile.TemporaryDirectory(prefix="predibot-state-") as folder:
-        os.environ["XDG_STATE_HOME"] = folder
+    with tempfile.TemporaryDirectory(prefix="predibot-state-") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", folder)
+        # Programs that tests start are compiled once, and not each time where Python is told to write nothing down.
+        patch.setenv("PYTHONPYCACHEPREFIX", str(Path(folder) / "compiled"))
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield
-        del os.environ["XDG_STATE_HOME"]
 
 
 WITHOUT_POSTGRES = "skipped without PostgreSQL"

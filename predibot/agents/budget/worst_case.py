@@ -34,6 +34,8 @@ class Counted:
 
     request: ChatRequest
     input_tokens: int
+    tools_bytes: int
+    """Of its tools; the next request of the conversation has the same ones."""
 
 
 def input_tokens_bound(request: ChatRequest, before: Counted | None = None) -> int:
@@ -50,7 +52,7 @@ def input_tokens_bound(request: ChatRequest, before: Counted | None = None) -> i
     taken for the rest: messages are separate to a tokenizer, so what was left
     out since can only make it less.
     """
-    whole = REQUEST_TOKENS + sum(map(_message_bytes, request.messages)) + _tools_bytes(request.tools)
+    whole = REQUEST_TOKENS + sum(map(_message_bytes, request.messages)) + _bytes_of_tools(request, before)
     if before is None or before.input_tokens * MOST_BYTES_A_TOKEN < sum(map(_text_bytes, before.request.messages)):
         return whole
     new_messages = (Counter(request.messages) - Counter(before.request.messages)).elements()
@@ -59,9 +61,11 @@ def input_tokens_bound(request: ChatRequest, before: Counted | None = None) -> i
     return min(whole, before.input_tokens + added)
 
 
-def counted(request: ChatRequest, usage: Usage) -> Counted | None:
+def counted(request: ChatRequest, usage: Usage, before: Counted | None = None) -> Counted | None:
     """Return the request with its count, or None where the provider gave none."""
-    return None if usage.input_tokens is None else Counted(request, usage.input_tokens)
+    if usage.input_tokens is None:
+        return None
+    return Counted(request, usage.input_tokens, _bytes_of_tools(request, before))
 
 
 def worst_case(
@@ -118,6 +122,13 @@ def _message_bytes(message: Message) -> int:
 def _text_bytes(message: Message) -> int:
     """Return the length of a message's text in UTF-8."""
     return len(message.text.encode("utf-8", "surrogatepass"))
+
+
+def _bytes_of_tools(request: ChatRequest, before: Counted | None) -> int:
+    """Return how many tokens a request's tools can be at most, as worked out before where they are the same."""
+    if before is not None and request.tools == before.request.tools:
+        return before.tools_bytes
+    return _tools_bytes(request.tools)
 
 
 def _tools_bytes(tools: Iterable[ToolSchema]) -> int:

@@ -91,7 +91,7 @@ class MeteredModel:
             stated = counted_spending(stated_usage(came, request), self._price)
             reply = self._priced(believed, request, stated.usd)
             call.answered(reply, stated)
-            self._before = counted(request, reply.usage) or self._before
+            self._before = counted(request, reply.usage, self._before) or self._before
         except BudgetSpent as error:
             if call.tries:
                 self._write_failure(request, call, error)

@@ -1,7 +1,7 @@
 """Plausibility: which counts of tokens can be true of what was sent and of what came."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from predibot.agents.budget.worst_case import input_tokens_bound
 from predibot.agents.models.chat_wire import count_of
@@ -13,6 +13,7 @@ MOST_BYTES_A_TOKEN = 32
 """Over a whole text without its runs; real tokenizers come to 3 to 6, in any language."""
 MOST_BYTES_A_TOKEN_OF_A_RUN = 256
 """Of one character again and again; the longest such tokens known are 128 spaces."""
+_MOST_BYTES_A_CHARACTER = 4
 _CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 """What some count beside the input, not in it."""
 _RUN = re.compile(r"(.)\1+")
@@ -26,20 +27,20 @@ def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool 
         request: What was sent.
         reads_more: Whether the model reads what it was not sent, so that no count of input tokens is too high.
     """
-    usage, least = stated_usage(reply, request), least_usage(reply, request)
+    usage, least = stated_usage(reply, request), _Least(reply, request)
     most_sent = None if reads_more else input_tokens_bound(request)
     most_came = MOST_OUTPUT_TIMES * request.max_output_tokens
     sent, came = usage.input_tokens, usage.output_tokens
-    sent_doubt = _doubt("input", sent, least.input_tokens or 0, most_sent)
-    came_doubt = _doubt("output", came, least.output_tokens or 0, most_came)
+    sent_doubt = _doubt("input", sent, least.sent(sent), most_sent)
+    came_doubt = _doubt("output", came, least.came(came), most_came)
     usage = replace(usage, input_tokens=None if sent_doubt else sent, output_tokens=None if came_doubt else came)
     return usage, " ".join(filter(None, (sent_doubt, came_doubt)))
 
 
 def stated_usage(reply: ChatReply, request: ChatRequest) -> Usage:
     """Return what was counted; input that is too little without them, together with the tokens read from a cache."""
-    usage, least = reply.usage, least_usage(reply, request).input_tokens or 0
-    if usage.input_tokens is None or usage.input_tokens >= least:
+    usage = reply.usage
+    if usage.input_tokens is None or usage.input_tokens >= _Least(reply, request).sent(usage.input_tokens):
         return usage
     cached = sum(count_of(usage.raw.get(name)) or 0 for name in _CACHED)
     return replace(usage, input_tokens=usage.input_tokens + cached)
@@ -47,9 +48,34 @@ def stated_usage(reply: ChatReply, request: ChatRequest) -> Usage:
 
 def least_usage(reply: ChatReply, request: ChatRequest) -> Usage:
     """Return the fewest tokens that the texts of a request and its reply can be, tools and templates left out."""
-    said = reply.message
-    came = [said.text, *(call.name + call.arguments_json for call in said.tool_calls)]
-    return Usage(_least_tokens("\n".join(each.text for each in request.messages)), _least_tokens("".join(came)))
+    least = _Least(reply, request)
+    return Usage(least.sent(None), least.came(None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The fewest tokens that texts can be; those of a long conversation are read only where a count is doubtful."""
+
+    reply: ChatReply
+    request: ChatRequest
+
+    def sent(self, counted: int | None) -> int:
+        """Return that of what was sent, or something below a count where that is surely enough."""
+        texts = [each.text for each in self.request.messages]
+        return _surely_enough(counted, texts) or _least_tokens("\n".join(texts))
+
+    def came(self, counted: int | None) -> int:
+        """Return that of what came."""
+        said = self.reply.message
+        texts = [said.text, *(call.name + call.arguments_json for call in said.tool_calls)]
+        return _surely_enough(counted, texts) or _least_tokens("".join(texts))
+
+
+def _surely_enough(counted: int | None, texts: list[str]) -> int:
+    """Return a number that is no less than the fewest tokens of texts, where a count is no less either; else zero."""
+    most_bytes = _MOST_BYTES_A_CHARACTER * (sum(map(len, texts)) + len(texts))
+    bound = max(1, most_bytes // MOST_BYTES_A_TOKEN)
+    return bound if counted is not None and counted >= bound else 0
 
 
 def _least_tokens(text: str) -> int:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from predibot.config import Settings
-from predibot.contracts import OpenVenue
+from predibot.contracts import VISIT_WEBPAGE, OpenVenue
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.jobs.daemon_threads import ExecutorSpec
@@ -89,6 +89,19 @@ def make_worker(
         loopback=opened.loopback.search_url if opened.loopback else None,
         watch=watch,
     )
+
+
+def load_loops(recipe: Recipe) -> None:
+    """Import what agents with tools run in, before decisions are claimed: all at once, they would wait for it."""
+    tools = {name for bot in recipe.bots for name in bot.needs.tools}
+    if VISIT_WEBPAGE in tools:
+        from predibot.research.pages.parser_pool import PARSERS
+
+        PARSERS.warm()
+    if tools:
+        from predibot.agents.loop.smolagents_library import load_smolagents
+
+        load_smolagents()
 
 
 def agent_setup(

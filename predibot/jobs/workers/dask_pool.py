@@ -40,6 +40,10 @@ _MOST_BROKEN = 3
 """So often one job may meet workers that cannot reach the ledger."""
 _BROKEN_PAUSE_SECONDS = 1.0
 _ALONE_SECONDS = 10.0
+_TAKEN_SECONDS = 5.0
+"""How long after its end a task may not have been taken note of; then its result was lost on the way."""
+_STALLED_SECONDS = 30.0
+"""How long nothing may begin or end where there is work and nobody is at it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +60,8 @@ class _Task:
     worker: str = ""
     """The address of the worker that has it."""
     broken: int = 0
+    seen_ended: float | None = None
+    """When it was first seen to have ended, though nobody has taken its result yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ class DaskPool:
         self._left: list[_Left] = []
         self._broken: PredibotError | None = None
         self._closed = False
-        self._began = time.monotonic()
+        self._began = self._moved = time.monotonic()
         self._is_alone: bool | None = None
         with ExitStack() as closing:
             closing.enter_context(_silence())
@@ -127,10 +133,12 @@ class DaskPool:
         self._warn_where_nobody_works()
         self._book_the_left()
         now = time.monotonic()
+        # Asked before the lock is taken: the answer comes by the thread that waits for it, too.
+        is_stalled = now - self._moved > _STALLED_SECONDS and bool(self._client.nthreads())
         with self._lock:
             due = [task for at, task in self._later if at <= now]
             self._later = [(at, task) for at, task in self._later if at > now]
-            for task in due:
+            for task in (*due, *self._lost_on_the_way(now, is_stalled=is_stalled)):
                 self._hand_out(task)
             latest = now - self._deadline_seconds - _GRACE_SECONDS
             late = [task for task in self._tasks.values() if task.began is not None and task.began < latest]
@@ -160,7 +168,8 @@ class DaskPool:
         if after_seconds > 0.0:
             self._later.append((time.monotonic() + after_seconds, task))
             return
-        task.began, key = None, (f"{self._call}/decide", task.number, self._numbers)
+        task.began, task.seen_ended = None, None
+        key = (f"{self._call}/decide", task.number, self._numbers)
         self._numbers += 1
         task.dask = self._client.submit(decide_there, self._call, task.number, task.job, key=key, pure=False)
         task.dask.add_done_callback(lambda ended: self._ended(task, ended))
@@ -174,13 +183,30 @@ class DaskPool:
             self._record_lost(task, f"its worker ended, {error.allowed_failures + 1} times")
         elif error is not None:
             self._settle(task, PredibotError(f"the cluster could not do a job: {words_of(error)}"))
-        elif ended.status != "finished":
-            self._broken = LedgerUnusable(
-                f"the Dask scheduler let go of a job ({ended.status}). What is recorded stays; "
-                "run the same command again"
-            )
-        else:
+        elif ended.status == "finished":
             self._take(task, ended.result())
+        # Else its result went with its worker, and it comes again or is found to be lost.
+
+    def _lost_on_the_way(self, now: float, *, is_stalled: bool) -> list[_Task]:
+        """Return the tasks to hand out again, because nobody will say what became of them; a call inside the lock.
+
+        A worker may be killed between the end of a task and the moment its result is fetched, and the cluster may
+        forget one. To do a job twice is no harm.
+        """
+        waiting = {task.number for _, task in self._later}
+        out = [task for task in self._tasks.values() if task.dask is not None and task.number not in waiting]
+        for task in out:
+            if task.dask is not None and task.dask.status == "pending":
+                task.seen_ended = None
+            elif task.seen_ended is None:
+                task.seen_ended = now
+        lost = [task for task in out if task.seen_ended is not None and now - task.seen_ended > _TAKEN_SECONDS]
+        if is_stalled and not any(task.began for task in out):
+            lost = out
+        if lost:
+            self._moved = now
+            _log.warning("what became of %d jobs was lost on the way; they are handed out again", len(lost))
+        return lost
 
     def _take(self, task: _Task, answer: Any) -> None:
         if not isinstance(answer, Broken):
@@ -198,6 +224,7 @@ class DaskPool:
         with self._lock:
             if self._tasks.pop(task.number, None) is None:
                 return
+            self._moved = time.monotonic()
         if isinstance(outcome, WorkResult):
             task.future.set_result(outcome)
         else:
@@ -223,6 +250,7 @@ class DaskPool:
         else:
             owner, holder, address = message["owner"], message["holder"], message["worker"]
             with self._lock:
+                self._moved = time.monotonic()
                 self._owners[address] = owner, holder
                 self._ever[owner] = None
                 if task := self._tasks.get(message["began"]):
@@ -296,7 +324,7 @@ def _client(executor: ExecutorSpec, threads: int, environment: Mapping[str, str]
             n_workers=executor.count,
             threads_per_worker=threads,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             # Agents mostly wait; one that is killed for the memory of all of them would be paid twice.
             memory_limit=0,
             silence_logs=logging.CRITICAL + 1,

@@ -17,9 +17,9 @@ from predibot.config import Settings
 from predibot.errors import PredibotError, words_of
 from predibot.jobs.deciding.activity import Activity, Watch
 from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult
-from predibot.jobs.deciding.worker_setup import agent_setup, make_worker
 from predibot.jobs.logs.about import About, about_now, logged_about
 from predibot.jobs.logs.log_file import NotOthers
+from predibot.jobs.deciding.worker_setup import agent_setup, load_loops, make_worker
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import ThreadPool
@@ -141,6 +141,7 @@ def open_worker(
     store = closing.enter_context(Store.open(ledger, create=False, was_reached=True))
     paces = SharedPaces(store=store)
     opened = closing.enter_context(open_venue(venue, settings, as_of=as_of, purpose="decide", clock=clock, paces=paces))
+    load_loops(recipe)
     agents = agent_setup(recipe, opened=opened, settings=settings, clock=clock, store=store)
     run = store.run_read(lambda connection: find_run(connection, run_key))
     if run is None:

@@ -11,6 +11,9 @@ from predibot.research.pages.errors import PageUnavailable, PageUnreadable, Unre
 from predibot.research.pages.parser_messages import Parsed, Source
 from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
 
+_PATIENT_SECONDS = 0.3
+"""How long one that is at work is waited for before another is started."""
+
 
 class ParserPool:
     """A few parsers, started when they are needed and used again while they behave; thread-safe.
@@ -96,6 +99,8 @@ class ParserPool:
                 self._changed.notify()
 
     def _taken(self, deadline: Deadline) -> ParserProcess:
+        # One more takes as long to start as a whole row of pages to read.
+        patient_until = min(deadline.monotonic() + _PATIENT_SECONDS, deadline.at)
         with self._changed:
             while True:
                 if self._is_closed:
@@ -107,9 +112,11 @@ class ParserPool:
                         return parser
                     parser.end()
                     self._all.discard(parser)
-                if len(self._all) < self.limits.processes:
+                has_room, now = len(self._all) < self.limits.processes, deadline.monotonic()
+                if has_room and (not self._all or now >= patient_until):
                     return self._started()
-                if not self._changed.wait(deadline.at - deadline.monotonic()) and deadline.monotonic() >= deadline.at:
+                until = patient_until if has_room else deadline.at
+                if not self._changed.wait(until - now) and deadline.monotonic() >= deadline.at:
                     raise PageUnavailable(
                         f"all {self.limits.processes} parsers were busy for {deadline.seconds:g} s; try again"
                     )

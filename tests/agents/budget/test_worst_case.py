@@ -7,9 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from predibot.agents.budget.price import Price
-from predibot.agents.budget.worst_case import Counted, input_tokens_bound, worst_case
+from predibot.agents.budget.worst_case import Counted, counted, input_tokens_bound, worst_case
 from predibot.agents.models.litellm_library import loaded_litellm
-from predibot.domain.chat import ChatRequest, Message, ToolCall, ToolSchema
+from predibot.domain.chat import ChatRequest, Message, ToolCall, ToolSchema, Usage
 from tests.agents.clients import PING
 
 TEXT = st.text(max_size=200)
@@ -36,7 +36,7 @@ def test_a_counted_request_makes_the_bound_closer_and_still_a_bound(
     # The same text cannot have fewer tokens the first time than the second, as these counts would have it.
     assume(not set(old) & set(new))
     kept = old[::2]
-    before = Counted(ChatRequest(old), -(-bytes_of(*old) // bytes_a_token))
+    before = Counted(ChatRequest(old), -(-bytes_of(*old) // bytes_a_token), 0)
     request = ChatRequest((*kept, *new))
     truth = -(-bytes_of(*kept) // bytes_a_token) + bytes_of(*new)
     assert truth <= input_tokens_bound(request, before) <= input_tokens_bound(request)
@@ -60,7 +60,7 @@ def test_tools_and_calls_count_as_templates_write_them() -> None:
 
 def test_a_tool_that_is_new_counts_although_the_rest_was_counted() -> None:
     messages = (Message("user", "hi"),)
-    before = Counted(ChatRequest(messages, (PING,)), 30)
+    before = counted(ChatRequest(messages, (PING,)), Usage(30, 1))
     other = ToolSchema("other", "x" * 3_000, {})
     assert input_tokens_bound(ChatRequest(messages, (PING, other)), before) >= 3_030
     assert input_tokens_bound(ChatRequest(messages, (PING,)), before) < 200
@@ -68,12 +68,12 @@ def test_a_tool_that_is_new_counts_although_the_rest_was_counted() -> None:
 
 def test_a_count_that_cannot_be_true_is_not_believed() -> None:
     request = ChatRequest((Message("user", "word " * 1_000),))
-    assert input_tokens_bound(request, Counted(request, 1)) == input_tokens_bound(request)
+    assert input_tokens_bound(request, Counted(request, 1, 0)) == input_tokens_bound(request)
 
 
 def test_the_same_message_twice_counts_twice() -> None:
     page = Message("user", "word " * 1_000)
-    before = Counted(ChatRequest((page,)), 1_000)
+    before = Counted(ChatRequest((page,)), 1_000, 0)
     assert input_tokens_bound(ChatRequest((page, page)), before) >= 6_000
 
 
