@@ -42,6 +42,7 @@ COMMANDS = (
     "init",
     "bots",
     "doctor",
+    "notify",
     "runs",
     "schedule",
     "status",
