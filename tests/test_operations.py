@@ -72,6 +72,8 @@ def cluster() -> Iterator[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder as an operator has it, whose recipes play in the sandbox."""
+    for name in re.findall(r"^mkdir -p (\S+)$", PAGE, flags=re.MULTILINE):
+        (tmp_path / name).mkdir()
     (tmp_path / "runs").mkdir()
     for path in (ROOT / "runs").glob("*.toml"):
         text = path.read_text(encoding="utf-8").replace('venue = "polymarket"', 'venue = "sandbox:events=20"')
