@@ -29,9 +29,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from predibot.domain.notice import NOTICE_KINDS, NoticeKind
 from predibot.domain.spelling import did_you_mean
-from predibot.domain.terms import KEY_NAME, SECRET_ADDRESS_NAME, SECRET_NAME
+from predibot.domain.terms import KEY_NAME, NOTICE_KINDS, SECRET_ADDRESS_NAME, SECRET_NAME, NoticeKind
 from predibot.errors import UsageError
 from predibot.plugins.venues import url_names
 

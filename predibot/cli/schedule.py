@@ -62,8 +62,8 @@ def run(
     from contextlib import ExitStack
     from functools import partial
 
+    from predibot.jobs.commands.notify import slot_notices
     from predibot.jobs.commands.schedule import ServiceTerms, schedule_as_asked
-    from predibot.jobs.notify.slot_notices import slot_notices
     from predibot.jobs.schedule.monitor import monitored
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.views.summary import summary_of

@@ -1,10 +1,10 @@
-"""Terms: what a recipe says about a bot's model, and about searching."""
+"""Terms: what a recipe says about a bot's model and about searching, and the settings about names and notices."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
-from typing import Literal
+from typing import Literal, get_args
 
 ClientName = Literal["light", "litellm"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
@@ -16,6 +16,9 @@ SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_ACCESS_KE
 """Those whose values may stand in no text."""
 SECRET_ADDRESS_NAME = re.compile(r"(?:[A-Z0-9]+_)*(?:WEBHOOK|PING|APPRISE)(?:_URLS?)?")
 """Those that hold addresses which whoever knows them may use."""
+NoticeKind = Literal["failure", "missed", "budget", "drift", "summary"]
+NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
+"""What an operator may want to hear of."""
 OWN_INSTANCE = frozenset({"searxng"})
 """Providers without an address of their own: the user runs one."""
 

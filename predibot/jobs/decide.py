@@ -21,9 +21,9 @@ from predibot.errors import LedgerError, LedgerUnusable, UsageError
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import DecideJob, Worker
 from predibot.jobs.deciding.open_run import RunRequest, open_run
+from predibot.jobs.deciding.worker_setup import Processes, agent_setup, load_loops, make_worker
 from predibot.jobs.logs.about import About, logged_about
 from predibot.jobs.receipts import make_receipt
-from predibot.jobs.deciding.worker_setup import Processes, agent_setup, load_loops, make_worker
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import Pool, ThreadPool

@@ -43,6 +43,7 @@ COMMANDS = (
     "init",
     "bots",
     "doctor",
+    "notify",
     "runs",
     "schedule",
     "status",

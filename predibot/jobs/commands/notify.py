@@ -1,15 +1,21 @@
-"""Whom predibot tells, and whether it can, in one call."""
+"""Whom predibot tells, whether it can, and the telling of a service's slots, each in one call."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from predibot.domain.notice import notice_of_test
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import secrets_present
 from predibot.jobs.commands.caller import Caller
-from predibot.jobs.notify.open_channels import open_channels
+from predibot.jobs.notify.notice import notice_of_test
+from predibot.jobs.notify.open_channels import open_channels, open_teller
+from predibot.jobs.notify.slot_notices import Shown, SlotNotices
 from predibot.jobs.notify.teller import why_not_told
+from predibot.ledger.store import Store
+from predibot.ledger.write.slots import StoredSlot
+from predibot.scoring.evaluation.evaluation import Evaluation
 
 ChannelVerdict = Literal["ready", "arrived", "failed"]
 
@@ -46,3 +52,39 @@ def channels_as_asked(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]
         verdict: ChannelVerdict = "ready" if not test else "arrived" if why is None else "failed"
         found.append(ChannelState(name, verdict, hidden(where if why is None else str(why))))
     return tuple(found)
+
+
+@contextmanager
+def slot_notices(
+    caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Shown]
+) -> Iterator["SlotNotices | NoNotices"]:
+    """Yield what is told of the slots of a service; where nobody is to be told, that is nothing.
+
+    Args:
+        caller: Who asks.
+        ledger: Its URL.
+        shown: What a summary shows of an evaluation, in so many lines.
+
+    Raises:
+        PredibotError: If the settings are wrong, or the ledger cannot be opened.
+    """
+    settings = caller.settings().notify
+    channels = open_channels(settings, caller.clock)
+    for name, problem in channels.problems:
+        caller.say(f"[notify] {name}: {problem}")
+    if not channels.usable and channels.ping is None:
+        yield NoNotices()
+        return
+    with Store.open(ledger) as store:
+        teller = open_teller(channels, settings, caller.clock)
+        yield SlotNotices(teller, store=store, settings=settings, clock=caller.clock, shown=shown)
+
+
+class NoNotices:
+    """Tells nobody."""
+
+    def on_slot(self, row: StoredSlot) -> None:
+        """Do nothing."""
+
+    def look(self) -> None:
+        """Do nothing."""

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from predibot.domain.notice import Notice
 from predibot.jobs.notify.channel import SECONDS, Undelivered
+from predibot.jobs.notify.notice import Notice
 from predibot.net.deadline import GRACE_SECONDS, in_time
 from predibot.net.failures import AnswerLate, TryAgain
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from predibot.domain.notice import Notice
+from predibot.jobs.notify.notice import Notice
 
 SECONDS = 10.0
 """For one try of one channel; who watches a run waits meanwhile."""

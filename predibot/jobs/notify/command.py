@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from predibot.domain.notice import Notice
 from predibot.jobs.notify.channel import Undelivered
+from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import AnswerLate, TryAgain
 
 

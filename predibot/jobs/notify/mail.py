@@ -14,8 +14,8 @@ from email.utils import format_datetime, make_msgid
 from httpx import create_ssl_context
 
 from predibot.config import MailSecurity
-from predibot.domain.notice import Notice
 from predibot.jobs.notify.channel import SECONDS, Undelivered
+from predibot.jobs.notify.notice import Notice
 from predibot.net.deadline import GRACE_SECONDS, in_time
 from predibot.net.failures import AnswerLost, TryAgain
 

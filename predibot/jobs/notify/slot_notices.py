@@ -10,7 +10,10 @@ from functools import partial
 
 from predibot.config import NotifySettings
 from predibot.domain.budget import LimitLevel, Limits
-from predibot.domain.notice import (
+from predibot.errors import words_of
+from predibot.jobs.deciding.select_events import doubts_in
+from predibot.jobs.evaluate import evaluate_stored
+from predibot.jobs.notify.notice import (
     Day,
     Notice,
     named,
@@ -23,11 +26,6 @@ from predibot.domain.notice import (
     notice_of_remarks,
     notice_of_slot,
 )
-from predibot.errors import words_of
-from predibot.jobs.commands.caller import Caller
-from predibot.jobs.deciding.select_events import doubts_in
-from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.notify.open_channels import open_channels, open_teller
 from predibot.jobs.notify.teller import Teller
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import stored_decisions
@@ -197,39 +195,3 @@ def _accounts(run: str, recipe: Recipe, now: datetime) -> Iterator[tuple[LimitLe
     yield "run", f"run/{run}", f"the run {named(run)}"
     for bot in recipe.bots:
         yield "bot", f"bot/{run}/{bot.name}", f"bot {named(bot.name)} in the run {named(run)}"
-
-
-@contextmanager
-def slot_notices(
-    caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Shown]
-) -> Iterator["SlotNotices | NoNotices"]:
-    """Yield what is told of the slots of a service; where nobody is to be told, that is nothing.
-
-    Args:
-        caller: Who asks.
-        ledger: Its URL.
-        shown: What a summary shows of an evaluation, in so many lines.
-
-    Raises:
-        PredibotError: If the settings are wrong, or the ledger cannot be opened.
-    """
-    settings = caller.settings().notify
-    channels = open_channels(settings, caller.clock)
-    for name, problem in channels.problems:
-        caller.say(f"[notify] {name}: {problem}")
-    if not channels.usable and channels.ping is None:
-        yield NoNotices()
-        return
-    with Store.open(ledger) as store:
-        teller = open_teller(channels, settings, caller.clock)
-        yield SlotNotices(teller, store=store, settings=settings, clock=caller.clock, shown=shown)
-
-
-class NoNotices:
-    """Tells nobody."""
-
-    def on_slot(self, row: StoredSlot) -> None:
-        """Do nothing."""
-
-    def look(self) -> None:
-        """Do nothing."""

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from time import monotonic
 
-from predibot.domain.notice import NOTICE_KINDS, Notice, NoticeKind
+from predibot.domain.terms import NOTICE_KINDS, NoticeKind
 from predibot.errors import words_of
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.notify.channel import Channel, Undelivered
+from predibot.jobs.notify.notice import Notice
 from predibot.jobs.notify.webhook import Ping
 from predibot.net.failures import AnswerLost, TryAgain
 from predibot.net.retry import RetryPolicy

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from predibot.domain.notice import Notice
 from predibot.jobs.notify.channel import SECONDS, Undelivered
+from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import AnswerLate, AnswerLost, BadAddress, BadAnswer, TryAgain
 from predibot.net.json_client import JsonClient
 from predibot.net.retry import asked_wait_seconds

@@ -17,9 +17,9 @@ from predibot.config import Settings
 from predibot.errors import PredibotError, words_of
 from predibot.jobs.deciding.activity import Activity, Watch
 from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult
+from predibot.jobs.deciding.worker_setup import agent_setup, load_loops, make_worker
 from predibot.jobs.logs.about import About, about_now, logged_about
 from predibot.jobs.logs.log_file import NotOthers
-from predibot.jobs.deciding.worker_setup import agent_setup, load_loops, make_worker
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.thread_pool import ThreadPool

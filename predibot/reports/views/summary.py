@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from predibot.domain.notice import named
+from predibot.jobs.notify.notice import named
 from predibot.reports import figures
 from predibot.reports.views.leaderboard import conclusions, leaderboard, verdict_said
 from predibot.scoring.evaluation.evaluation import Evaluation

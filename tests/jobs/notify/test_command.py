@@ -7,10 +7,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from predibot.domain.notice import Notice
 from predibot.environment import environment_of_command
 from predibot.jobs.notify.channel import Undelivered
 from predibot.jobs.notify.command import Command
+from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import AnswerLate, TryAgain
 
 NOTICE = Notice("failure", "predibot: $(touch here) failed", ("a `b` 'c'",))

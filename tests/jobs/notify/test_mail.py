@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from predibot.config import EmailSettings, MailSecurity
-from predibot.domain.notice import Notice
 from predibot.jobs.notify.channel import Undelivered
 from predibot.jobs.notify.mail import Mail
+from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import AnswerLost, TryAgain
 from tests.jobs.notify.servers import Mailbox, certificate_in, dripping, hanging, refusing, smtp
 

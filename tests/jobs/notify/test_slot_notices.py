@@ -14,8 +14,8 @@ from predibot.config import load_settings
 from predibot.contracts import ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.jobs.commands.caller import Caller
+from predibot.jobs.commands.notify import slot_notices
 from predibot.jobs.commands.schedule import pause_as_asked, play_in_process
-from predibot.jobs.notify.slot_notices import slot_notices
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store

@@ -2,8 +2,8 @@
 
 import pytest
 
-from predibot.domain.notice import Notice, named
 from predibot.jobs.notify.channel import Undelivered
+from predibot.jobs.notify.notice import Notice, named
 from predibot.jobs.notify.webhook import Ping, SecretAddress, Webhook
 from predibot.net.failures import AnswerLost, TryAgain
 from tests.jobs.notify.servers import TOKEN, dripping, hanging, refusing, web

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.domain.clock import parse_instant
-from predibot.domain.notice import (
+from predibot.errors import PredibotError
+from predibot.jobs.notify.notice import (
     MAX_LINE_CHARACTERS,
     MAX_LINES,
     MAX_TITLE_CHARACTERS,
@@ -24,7 +25,6 @@ from predibot.domain.notice import (
     notice_of_remarks,
     notice_of_slot,
 )
-from predibot.errors import PredibotError
 
 SLOT = parse_instant("2026-11-22T12:05Z")
 HARMFUL = "<>&@`[]|*~\r\n\x1b\u202e\u200b"

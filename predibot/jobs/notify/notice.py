@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import Status
+from predibot.domain.terms import NoticeKind
 from predibot.domain.untrusted_text import one_line
 
-NoticeKind = Literal["failure", "missed", "budget", "drift", "summary"]
-NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
 MAX_TITLE_CHARACTERS = 150
 MAX_LINES = 25
 MAX_LINE_CHARACTERS = 200

@@ -1,0 +1,133 @@
+"""docs/operations.md: each command of predibot on the page runs, in its order, and each table of settings is one."""
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from predibot.cli.app import app
+from predibot.config import load_settings
+from predibot.domain.terms import NOTICE_KINDS
+from predibot.recipe.parse import RecipeText, parse_recipe
+from tests.acceptance.conftest import Predibot, predibot
+from tests.ledger.databases import Postgres, postgres
+
+__all__ = ["postgres", "predibot"]
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+DATABASE, CLUSTER = "postgresql://predibot@db.example/predibot", "dask:tcp://scheduler.example:8786"
+NOT_HERE = {
+    "ledger backup",
+    "ledger compact",
+    "ledger copy",
+    "ledger prune",
+    "ledger restore",
+    "ledger stats",
+    "verify",
+}
+"""Commands of the page that come with another change; this test runs each that is there."""
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+def commands() -> list[list[str]]:
+    """Return the commands of predibot on the page in their order, those in a sentence too that are whole."""
+    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("predibot ")]
+
+
+def name_of(command: list[str]) -> str:
+    return " ".join(command[: 2 if command[0] in ("ledger", "schedule") else 1])
+
+
+def is_there(command: list[str]) -> bool:
+    """Return whether predibot has a command of this name."""
+    found = get_command(app)
+    for word in name_of(command).split():
+        if word not in getattr(found, "commands", {}):
+            # A recipe, behind a group that is a command too.
+            return command[0] == "schedule"
+        found = found.commands[word]  # type: ignore[attr-defined]
+    return True
+
+
+@contextmanager
+def cluster() -> Iterator[str]:
+    """Run a scheduler of Dask with a worker, and yield its address as an executor."""
+    from distributed import LocalCluster  # type: ignore[import-not-found]
+
+    with LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as running:
+        yield f"dask:{running.scheduler_address}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder as an operator has it, whose recipes play in the sandbox."""
+    for name in re.findall(r"^mkdir -p (\S+)$", PAGE, flags=re.MULTILINE):
+        (tmp_path / name).mkdir()
+    (tmp_path / "runs").mkdir()
+    for path in (ROOT / "runs").glob("*.toml"):
+        text = path.read_text(encoding="utf-8").replace('venue = "polymarket"', 'venue = "sandbox:events=20"')
+        (tmp_path / "runs" / path.name).write_text(text, encoding="utf-8")
+    (tmp_path / "predibot.toml").write_text('[notify.command]\nrun = ["true"]\n')
+    return tmp_path
+
+
+def test_each_command_of_the_page_runs(predibot: Predibot, folder: Path, postgres: Postgres) -> None:
+    asked = [command for command in commands() if is_there(command)]
+    assert {name_of(command) for command in commands() if command not in asked} <= NOT_HERE
+    assert len(asked) >= 14
+    can_copy, can_share = is_there(["ledger", "copy"]), find_spec("distributed") is not None
+    target = ""
+    for command in asked:
+        line = shlex.join(command)
+        needs_copy = DATABASE in line or "restored.db" in line
+        if ("dask:" in line and not can_share) or (needs_copy and not can_copy):
+            continue
+        if name_of(command) == "ledger copy":
+            target = postgres.empty()
+        with cluster() if CLUSTER in command else nullcontext("") as running:
+            newest = max(Path("backups").glob("*.db"), default=Path())
+            known = {DATABASE: target, CLUSTER: running, "backups/NEWEST": str(newest)}
+            said = predibot(*(known.get(word, word) for word in command))
+        assert said.code == 0, (command, said.out, said.err)
+    assert (folder / "units/predibot.service").exists()
+    assert (folder / ".github/workflows/predibot.yml").exists()
+
+
+def test_each_command_that_is_named_in_a_sentence_is_one(predibot: Predibot) -> None:
+    for line in re.findall(r"`predibot ([^`]+)`", PAGE):
+        command = shlex.split(line)
+        assert is_there(command) or name_of(command) in NOT_HERE, line
+        if is_there(command):
+            # What follows the group is a recipe, where the service is meant.
+            words = name_of(command).replace("schedule daily", "schedule run").split()
+            help_ = predibot(*words, "--help").out
+            assert all(word in help_ for word in command if word.startswith("--")), line
+
+
+def test_its_settings_are_settings_and_name_every_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule, notify = blocks("toml")
+    bot = '[[bots]]\nstrategy = "market_price"\n'
+    recipe = parse_recipe(RecipeText(f"{schedule}{bot}", "operations.md", "operations"))
+    assert recipe.schedule is not None and set(tomllib.loads(schedule)["schedule"]) >= {"cron", "catch_up", "jitter"}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "predibot.toml").write_text(notify)
+    settings = load_settings().notify
+    assert None not in (settings.webhook, settings.email, settings.command, settings.apprise, settings.ping)
+    assert settings.on == NOTICE_KINDS
+    assert all(f"| `{kind}` |" in PAGE for kind in NOTICE_KINDS)
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#:]+)\)", PAGE))
+def test_every_file_it_points_to_is_there(target: str) -> None:
+    assert (ROOT / "docs" / target).exists()
