@@ -35,14 +35,7 @@ def decide(
     ledger: options.Ledger = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be done, and store nothing")] = False,
     all_passed_over: options.AllPassedOver = False,
-    executor: Annotated[
-        str | None,
-        typer.Option(
-            "--executor",
-            metavar="KIND:N",
-            help="threads:32, processes:4, dask:local:4, dask:tcp://host:8786",
-        ),
-    ] = None,
+    executor: options.Executor = None,
     retry: options.Retry = None,
     rerun_traces: Annotated[
         str | None,

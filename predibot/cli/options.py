@@ -89,7 +89,21 @@ AsOf = Annotated[
 Ledger = Annotated[
     str | None,
     typer.Option(
-        "--ledger", metavar="URL", callback=_stated, help="sqlite or postgresql URL; left out: runs/out/predibot.db"
+        "--ledger",
+        metavar="URL",
+        envvar="PREDIBOT_LEDGER",
+        callback=_stated,
+        help="sqlite or postgresql URL; left out: runs/out/predibot.db",
+    ),
+]
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="KIND:N",
+        envvar="PREDIBOT_EXECUTOR",
+        callback=_stated,
+        help="threads:32, processes:4, dask:local:4, dask:tcp://host:8786",
     ),
 ]
 AllPassedOver = Annotated[bool, typer.Option("--all", help="list every event passed over, not the first ten")]

@@ -55,8 +55,11 @@ def run(
         int | None,
         typer.Option("--monitor", metavar="PORT", min=0, max=65535, help="answer /health and /metrics on loopback"),
     ] = None,
+    executor: options.Executor = None,
     ledger: options.Ledger = None,
     verbose: options.Verbose = False,
+    log_file: options.LogFile = None,
+    log_json: options.LogJson = False,
 ) -> None:
     """Play each slot of each recipe once, and write down those that nobody was there for."""
     from contextlib import ExitStack
@@ -64,19 +67,22 @@ def run(
 
     from predibot.jobs.commands.notify import slot_notices
     from predibot.jobs.commands.schedule import ServiceTerms, schedule_as_asked
+    from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.schedule.monitor import monitored
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.views.summary import summary_of
 
-    caller = output.caller(verbose=verbose)
+    log = options.Log(log_file, log_json)
+    caller = output.caller(verbose=verbose, log=log)
+    pool = parse_executor(executor) if executor else None
     address = ledger or DEFAULT_LEDGER
     with ExitStack() as closing:
         if monitor is not None:
             port = closing.enter_context(monitored(monitor, _answers(address, caller)))
             caller.say(f"monitoring: http://127.0.0.1:{port}/health and /metrics")
         notices = closing.enter_context(slot_notices(caller, address, summary_of))
-        set_up = partial(output.set_up_logs, verbose=verbose)
-        terms = ServiceTerms(once, grace, set_up, on_slot=notices.on_slot, on_look=notices.look)
+        set_up = partial(output.caller, verbose=verbose, log=log)
+        terms = ServiceTerms(once, grace, pool, set_up, on_slot=notices.on_slot, on_look=notices.look)
         rows = schedule_as_asked(recipes or ["daily"], caller, ledger=address, terms=terms)
     _end_as([row.status for row in rows])
 
@@ -121,17 +127,22 @@ def run_now(
         datetime | None,
         typer.Option("--slot", parser=options.instant, metavar="INSTANT", help="which; left out, the newest"),
     ] = None,
+    executor: options.Executor = None,
     ledger: options.Ledger = None,
     verbose: options.Verbose = False,
     json: options.Json = False,
+    log_file: options.LogFile = None,
+    log_json: options.LogJson = False,
 ) -> None:
     """Play a slot without waiting for its time, and keep its row."""
     from predibot.jobs.commands.schedule import play_as_asked, words_of_slot
+    from predibot.jobs.daemon_threads import parse_executor
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.views.schedule import slot_document
 
-    caller = output.caller(verbose=verbose)
-    row = play_as_asked(recipe, caller, ledger=ledger or DEFAULT_LEDGER, slot_at=slot)
+    caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
+    pool = parse_executor(executor) if executor else None
+    row = play_as_asked(recipe, caller, ledger=ledger or DEFAULT_LEDGER, slot_at=slot, executor=pool)
     if json:
         output.print_document(slot_document(row))
     else:

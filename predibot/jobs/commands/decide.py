@@ -10,7 +10,7 @@ from predibot.contracts import OpenVenue, ProgressListener
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.deciding.activity import Watch
+from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.select_events import Choice, choose
 from predibot.jobs.deciding.worker_setup import Processes
@@ -51,33 +51,75 @@ def decide_as_asked(
         PredibotError: As `decide`; or if ledger or venue cannot be opened.
     """
     settings = settings or caller.settings()
-    if executor is not None and executor.kind == "threads":
-        settings = settings.model_copy(update={"workers": executor.count})
-        executor = None
     spec = venue or request.recipe.venue
     paces = SharedPaces()
     with (
         open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock, paces=paces) as opened,
         Store.open(ledger) as store,
-        spans_to(settings.otlp_endpoint, store) as send,
     ):
-        began_at = caller.clock()
         paces.store = store
         caller.say(f"ledger: {store.address}")
         with watching() as (listener, watch):
-            report = decide(
+            report = decide_with(
+                executor,
                 request,
-                store=store,
-                opened=opened,
+                caller,
+                store,
+                opened,
+                ledger=ledger,
                 settings=settings,
-                clock=caller.clock,
                 listener=listener,
                 watch=watch,
-                processes=Processes(executor, ledger) if executor is not None else None,
             )
-        send(report.run.key, began_at)
         with store.rows_blamed():
             return show(report)
+
+
+def decide_with(
+    executor: ExecutorSpec | None,
+    request: RunRequest,
+    caller: Caller,
+    store: Store,
+    opened: OpenVenue,
+    *,
+    ledger: str,
+    settings: Settings,
+    listener: ProgressListener,
+    watch: Watch = unwatched,
+) -> DecideReport:
+    """Return what an executor decided, and send the spans of it to a collector where the settings name one.
+
+    Args:
+        executor: Who does the work; None for threads of this process, as many as the settings say.
+        request: What is asked for.
+        caller: Whose clock it is.
+        store: The ledger, open.
+        opened: The venue.
+        ledger: The URL of the ledger, for other processes.
+        settings: Of the installation.
+        listener: Told of each decision.
+        watch: Told of what every bot does.
+
+    Raises:
+        PredibotError: As `decide`.
+    """
+    if executor is not None and executor.kind == "threads":
+        settings = settings.model_copy(update={"workers": executor.count})
+        executor = None
+    began_at = caller.clock()
+    with spans_to(settings.otlp_endpoint, store) as send:
+        report = decide(
+            request,
+            store=store,
+            opened=opened,
+            settings=settings,
+            clock=caller.clock,
+            listener=listener,
+            watch=watch,
+            processes=Processes(executor, ledger) if executor is not None else None,
+        )
+        send(report.run.key, began_at)
+    return report
 
 
 def choose_as_asked(request: RunRequest, opened: OpenVenue, caller: Caller) -> Choice:

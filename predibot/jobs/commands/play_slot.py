@@ -6,19 +6,30 @@ from functools import partial
 
 from predibot.errors import PredibotError, words_of
 from predibot.jobs.commands.caller import Caller
+from predibot.jobs.commands.decide import decide_with
 from predibot.jobs.commands.track import tracked_if_reached
-from predibot.jobs.decide import DecideReport, decide
+from predibot.jobs.daemon_threads import ExecutorSpec
+from predibot.jobs.decide import DecideReport
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.doctor import check_all
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.open_venue import look_back_at, open_venue
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.ledger.store import Store
+from predibot.ledger.write.paces import SharedPaces
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.slots import Played, change_schedule, stored_schedules
 
 
-def play_slot(recipe: Scheduled, slot_at: datetime, *, store: Store, ledger: str, caller: Caller) -> Played:
+def play_slot(
+    recipe: Scheduled,
+    slot_at: datetime,
+    *,
+    store: Store,
+    ledger: str,
+    caller: Caller,
+    executor: ExecutorSpec | None = None,
+) -> Played:
     """Make every decision of a slot that is missing, store new prices, and evaluate where nobody did that day.
 
     Accounts are settled and valued where their bots decide. What a check of the doctor finds broken is in the reason,
@@ -30,6 +41,7 @@ def play_slot(recipe: Scheduled, slot_at: datetime, *, store: Store, ledger: str
         store: The ledger, open.
         ledger: Its URL.
         caller: Whose settings and clock it is, and who hears of each decision.
+        executor: Who does the work; left out, threads of this process.
 
     Returns:
         What it came to; an error that predibot has words for is a failed slot.
@@ -39,13 +51,15 @@ def play_slot(recipe: Scheduled, slot_at: datetime, *, store: Store, ledger: str
     request = RunRequest(
         asked.recipe, asked.digest, asked.overrides, slot_at=slot_at, deadline_at=slot_at + recipe.schedule.deadline
     )
+    venue, paces = asked.recipe.venue, SharedPaces()
+    paces.store = store
     try:
         with (
-            open_venue(asked.recipe.venue, settings, as_of=None, purpose="decide", clock=caller.clock) as opened,
+            open_venue(venue, settings, as_of=None, purpose="decide", clock=caller.clock, paces=paces) as opened,
             caller.progress() as listener,
         ):
-            report = decide(
-                request, store=store, opened=opened, settings=settings, clock=caller.clock, listener=listener
+            report = decide_with(
+                executor, request, caller, store, opened, ledger=ledger, settings=settings, listener=listener
             )
     except PredibotError as error:
         return Played("failed", "; ".join((words_of(error), *broken)))

@@ -18,6 +18,7 @@ from predibot.domain.clock import format_instant
 from predibot.errors import LedgerError, UsageError
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.play_slot import play_slot, track_recipe
+from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installed, InstallKind, files_of
 from predibot.jobs.schedule.right import Right
@@ -40,7 +41,9 @@ class ServiceTerms:
     """Whether it plays what is due now, and ends."""
     grace_seconds: float = 60.0
     """For what is under way when it is to end; after that it is given back."""
-    set_up: Callable[[], None] = lambda: None
+    executor: ExecutorSpec | None = None
+    """Who decides; left out, threads of the process that plays a slot."""
+    set_up: Callable[[], object] = lambda: None
     """Done first in each process that plays a slot, such as saying where logs go; from a module."""
     on_slot: OnSlot = lambda _: None
     """Told of each slot that ended or was missed, after its row is stored."""
@@ -73,7 +76,7 @@ def schedule_as_asked(
         if slot_at is None:
             return Child(terms.set_up, _track_in_process, recipe, quiet, ledger)
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
-        return Child(terms.set_up, play_in_process, recipe, slot_at, quiet, ledger)
+        return Child(terms.set_up, play_in_process, recipe, slot_at, quiet, ledger, terms.executor)
 
     def tell(row: StoredSlot) -> None:
         caller.say(words_of_slot(row))
@@ -175,7 +178,14 @@ class _Ending:
                 work.kill()
 
 
-def play_as_asked(argument: str, caller: Caller, *, ledger: str, slot_at: datetime | None = None) -> StoredSlot:
+def play_as_asked(
+    argument: str,
+    caller: Caller,
+    *,
+    ledger: str,
+    slot_at: datetime | None = None,
+    executor: ExecutorSpec | None = None,
+) -> StoredSlot:
     """Play a slot of a recipe now, and return what came of it.
 
     Args:
@@ -183,6 +193,7 @@ def play_as_asked(argument: str, caller: Caller, *, ledger: str, slot_at: dateti
         caller: Who asks.
         ledger: Its URL.
         slot_at: Which slot; left out, as `Scheduled.slot_to_play`.
+        executor: Who decides; left out, threads of this process.
 
     Raises:
         UsageError: If the recipe has no schedule, or another process plays the slot.
@@ -194,17 +205,21 @@ def play_as_asked(argument: str, caller: Caller, *, ledger: str, slot_at: dateti
         slot_at = slot_at or recipe.slot_to_play(store, caller.clock())
         store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
-        return _played_and_kept(recipe, slot_at, caller, store, ledger)
+        return _played_and_kept(recipe, slot_at, caller, store, ledger, executor)
 
 
-def play_in_process(recipe: Scheduled, slot_at: datetime, caller: Caller, ledger: str) -> None:
+def play_in_process(
+    recipe: Scheduled, slot_at: datetime, caller: Caller, ledger: str, executor: ExecutorSpec | None = None
+) -> None:
     """Play a slot in a process of its own; its row says what came of it."""
     with Store.open(ledger, create=False, was_reached=True) as store:
-        _played_and_kept(recipe, slot_at, caller, store, ledger)
+        _played_and_kept(recipe, slot_at, caller, store, ledger, executor)
 
 
-def _played_and_kept(recipe: Scheduled, slot_at: datetime, caller: Caller, store: Store, ledger: str) -> StoredSlot:
-    play = partial(play_slot, store=store, ledger=ledger, caller=caller)
+def _played_and_kept(
+    recipe: Scheduled, slot_at: datetime, caller: Caller, store: Store, ledger: str, executor: ExecutorSpec | None
+) -> StoredSlot:
+    play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
     return kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
 
 

@@ -22,7 +22,7 @@ _REFUSED, _BROKEN = 1, 70
 class Child:
     """A process that does one thing, and then ends."""
 
-    def __init__(self, set_up: Callable[[], None], work: Callable[..., object], *arguments: Any) -> None:
+    def __init__(self, set_up: Callable[[], object], work: Callable[..., object], *arguments: Any) -> None:
         """Start it.
 
         Args:
@@ -57,7 +57,7 @@ class Child:
         self._process.kill()
 
 
-def _do(set_up: Callable[[], None], work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
+def _do(set_up: Callable[[], object], work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
     # Ctrl-C reaches every process of the terminal; the service decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
