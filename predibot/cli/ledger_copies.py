@@ -15,7 +15,9 @@ _LISTED = 10
 
 def copy(
     source: Annotated[str, typer.Argument(metavar="SRC", help="the ledger's URL")],
-    target: Annotated[str, typer.Argument(metavar="DST", help="one without rows; a file is made, a database must be there")],
+    target: Annotated[
+        str, typer.Argument(metavar="DST", help="one without rows; a file is made, a database must be there")
+    ],
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:

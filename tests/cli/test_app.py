@@ -86,6 +86,7 @@ def test_every_command_is_there_and_every_help_is_a_whole_lower_case_phrase() ->
 
 
 BELOW = ("runs void", "import predibench", "import ledger", "ledger upgrade", "ledger verify")
+BELOW += ("ledger copy", "ledger backup", "ledger restore", "ledger stats", "ledger prune", "ledger compact")
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS, *BELOW])
