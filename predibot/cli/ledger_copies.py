@@ -14,8 +14,10 @@ _LISTED = 10
 
 
 def copy(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="URL of the ledger")],
-    target: Annotated[str, typer.Argument(metavar="DST", help="URL of one without rows; it is made where it can be")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="the ledger's URL")],
+    target: Annotated[
+        str, typer.Argument(metavar="DST", help="one without rows; a file is made, a database must be there")
+    ],
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:

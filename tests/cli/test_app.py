@@ -104,6 +104,7 @@ BELOW = (
     "ledger upgrade",
     "ledger verify",
 )
+BELOW += ("ledger copy", "ledger backup", "ledger restore", "ledger stats", "ledger prune", "ledger compact")
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS, *BELOW])
