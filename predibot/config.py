@@ -26,6 +26,7 @@ from pydantic_settings import (
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
@@ -282,6 +283,10 @@ def load_settings() -> Settings:
         name = ".".join(str(part) for part in first["loc"] if part != "urls")
         where = f"{SETTINGS_FILE} or PREDIBOT_{name.partition('.')[0].upper()}"
         raise UsageError(f"setting {name!r} is wrong: {first['msg']}. Fix {where}") from None
+    except SettingsError as error:
+        # Its cause may quote the value.
+        name = str(error).partition('"')[2].partition('"')[0]
+        raise UsageError(f"setting {name!r} is wrong: {_PREFIX}{name.upper()} is no JSON. Fix or unset it") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}. Fix that line") from None
     for name in settings.urls:

@@ -104,6 +104,20 @@ def test_settings_that_are_wrong_are_named_and_no_secret_is(
     assert "SECRETSECRET" not in ended.err
 
 
+def test_the_settings_may_be_json_of_the_environment(
+    predibot: Predibot, chat: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREDIBOT_NOTIFY", '{"command": {"run": ["true"]}}')
+    found = predibot("notify", "--json").document["channels"]
+    assert [each["channel"] for each in found] == ["webhook", "command", "ping"]
+    monkeypatch.setenv("PREDIBOT_NOTIFY", '{"command": SECRETSECRET')
+    said = predibot("notify")
+    assert (said.code, said.err) == (
+        1,
+        "error: setting 'notify' is wrong: PREDIBOT_NOTIFY is no JSON. Fix or unset it.\n",
+    )
+
+
 def test_an_address_in_a_variable_that_reads_like_that_of_a_venue_is_none(
     predibot: Predibot, chat: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,7 @@
 """What an operator is told of a service: seen in the rows of the ledger, so that a restart tells nothing twice."""
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -42,6 +42,8 @@ from predibot.scoring.evaluation.evaluation import Evaluation
 
 _log = logging.getLogger(__name__)
 _DAY = timedelta(days=1)
+MAX_UNTOLD = 1_000
+"""Slots that ended while the ledger could not be read; of more, the last are told."""
 
 Shown = tuple[Sequence[str], Sequence[str]]
 """What may be said of the bots, in sentences, and the first lines of the leaderboard."""
@@ -70,7 +72,9 @@ class SlotNotices:
         """
         self._teller, self._store, self._settings = teller, store, settings
         self._clock, self._shown = clock, shown
-        self._ended: list[StoredSlot] = []
+        self._ended: deque[StoredSlot] = deque(maxlen=MAX_UNTOLD)
+        self._said = ""
+        """What went wrong last."""
         self._evaluated_at: dict[str, datetime | None] = {}
         with self._harmless():
             for schedule in store.run_read(stored_schedules):
@@ -94,21 +98,27 @@ class SlotNotices:
     def look(self) -> None:
         """Tell what became of slots since the last look, and what could not be told before."""
         with self._harmless():
-            ended, self._ended = self._ended, []
-            schedules = {each.recipe: each for each in self._store.run_read(stored_schedules)}
-            missed: dict[str, list[datetime]] = {}
-            for row in ended:
-                if row.status == "missed" and not _is_paused(schedules.get(row.recipe), row):
-                    missed.setdefault(row.recipe, []).append(row.slot_at)
-                elif _came_to_an_end(row):
-                    self._teller.tell(*self._notices_of(row))
-            self._teller.tell(*(notice_of_missed(name, slots) for name, slots in missed.items()))
-            for schedule in schedules.values():
-                self._teller.tell(notice_of_recipe(schedule.recipe, is_good=not schedule.problem))
-                if schedule.evaluated_at != self._evaluated_at.get(schedule.recipe):
-                    self._evaluated_at[schedule.recipe] = schedule.evaluated_at
-                    self._teller.tell(self._summary(schedule.recipe))
-            self._teller.tell_waiting()
+            # What cannot be read now is told by a later look.
+            notices = tuple(self._notices())
+            self._ended.clear()
+            self._said = ""
+            self._teller.tell(*notices)
+
+    def _notices(self) -> Iterator[Notice]:
+        schedules = {each.recipe: each for each in self._store.run_read(stored_schedules)}
+        missed: dict[str, list[datetime]] = {}
+        for row in self._ended:
+            if row.status == "missed" and not _is_paused(schedules.get(row.recipe), row):
+                missed.setdefault(row.recipe, []).append(row.slot_at)
+            elif _came_to_an_end(row):
+                yield from self._notices_of(row)
+        for name, slots in missed.items():
+            yield notice_of_missed(name, slots)
+        for schedule in schedules.values():
+            yield notice_of_recipe(schedule.recipe, is_good=not schedule.problem)
+            if schedule.evaluated_at != self._evaluated_at.get(schedule.recipe):
+                yield self._summary(schedule.recipe)
+                self._evaluated_at[schedule.recipe] = schedule.evaluated_at
 
     def _notices_of(self, row: StoredSlot) -> Iterator[Notice]:
         run, is_good = self._run_of(row), row.status == "done"
@@ -172,11 +182,14 @@ class SlotNotices:
 
     @contextmanager
     def _harmless(self) -> Iterator[None]:
-        """Log what goes wrong: what tells of a run must not fail it."""
+        """Log what goes wrong, once while it is the same: what tells of a run must not fail it."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever it is, the run goes on
-            _log.warning("could not tell what became of a slot: %s", words_of(error))
+            said = words_of(error)
+            if said != self._said:
+                _log.warning("could not tell what became of slots: %s", said)
+            self._said = said
 
 
 def _came_to_an_end(row: StoredSlot) -> bool:

@@ -19,7 +19,7 @@ from predibot.jobs.commands.schedule import pause_as_asked, play_in_process
 from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import change_schedule
+from predibot.ledger.write.slots import StoredSlot, change_schedule
 from predibot.reports.views.summary import summary_of
 from tests.agents.chat_server import JSON, Said, chat_server, completion
 from tests.jobs.notify.servers import TOKEN, Heard, web
@@ -212,3 +212,21 @@ def test_each_day_is_summed_up_once_with_the_first_lines_of_the_leaderboard(serv
         "– market_price  0.0      2 too few yet",
         "– always_half  -148      2 too few yet```",
     ]
+
+
+def test_what_cannot_be_read_is_told_later_and_logged_once(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    service.recipe(SCHEDULE + BASELINES)
+    service.look()
+    file, away = service.folder / "ledger.db", service.folder / "away.db"
+    noon = StoredSlot("daily", NOON, "missed", 0, None, NOON, None, None, "nothing ran it")
+    with slot_notices(service.caller, service.ledger, summary_of) as notices:
+        notices.on_slot(noon)
+        file.rename(away)
+        for _ in range(3):
+            notices.look()
+        assert (service.chat.asked, len(caplog.records)) == ([], 1)
+        assert caplog.records[0].getMessage().startswith("could not tell what became of slots: LedgerUnusable: ")
+        away.rename(file)
+        notices.look()
+        notices.look()
+    assert [text.splitlines()[0] for text in service.chat.texts] == ["*predibot: daily missed a slot*"]
