@@ -25,7 +25,7 @@ AS_INSTALLED = {name: value for name, value in os.environ.items() if name != "PY
     "PYTHONPATH": str(ROOT)
 }
 AGENTS = 64
-TIMES = 1
+TIMES = 5
 CALLS = 6
 THINKING_SECONDS = 1.0
 RECIPE = """

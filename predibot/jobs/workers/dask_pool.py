@@ -16,6 +16,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+import dask
 from distributed import Client, KilledWorker, LocalCluster
 from distributed import Future as DaskFuture
 
@@ -107,6 +108,8 @@ class DaskPool:
         self._is_alone: bool | None = None
         with ExitStack() as closing:
             closing.enter_context(_silence())
+            # See `_stop_profiling` of the worker.
+            closing.enter_context(dask.config.set({"distributed.worker.profile.enabled": False}))
             self._client = _client(executor, worker.settings.workers, environment, closing)
             self._client.subscribe_topic(self._call, self._heard)
             self._client.subscribe_topic("all", self._cluster_changed)

@@ -71,6 +71,7 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
         if self.ordered.is_local:
             # Ctrl-C reaches every process of the terminal; the first one decides what follows.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _stop_profiling(worker)
         self._forwarded = _Forwarded(self)
         logging.getLogger(_LOGGER).addHandler(self._forwarded)
 
@@ -200,6 +201,13 @@ def _check_strategies(bots: tuple[BotSpec, ...]) -> None:
                 f"strategy {bot.strategy.name!r} of bot {bot.name!r} is another on worker "
                 f"{get_worker().address} than where decide was called. Install the same version there"
             )
+
+
+def _stop_profiling(worker: DaskWorker) -> None:
+    """Have a worker look at its threads no more: in CPython 3.11 that may lock all of them for ever (gh-106883)."""
+    for name in ("profile", "profile-cycle"):
+        if (looking := worker.periodic_callbacks.get(name)) is not None:
+            looking.stop()
 
 
 class _Forwarded(logging.Handler):
