@@ -20,14 +20,14 @@ from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, wait_until
 RECIPE = """
 venue = "sandbox:events=20"
 [schedule]
-cron = "* * * * *"
-catch_up = "2m"
+cron = "*/30 * * * *"
 [selection]
 events = 5
 [[bots]]
 strategy = "{strategy}"
 """
-MINUTE = timedelta(minutes=1)
+BETWEEN = timedelta(minutes=30)
+"""Two slots, so that however busy the machine is none is too old."""
 
 
 @pytest.fixture
@@ -43,18 +43,18 @@ def program(tmp_path: Path) -> Iterator[Program]:
 
 
 def write(program: Program, name: str, strategy: str = "market_price", **bot: object) -> None:
-    """Write a recipe that is played every minute."""
+    """Write a recipe that is played every half an hour."""
     lines = [f"{key} = {value}" for key, value in bot.items()]
     recipe = RECIPE.format(strategy=strategy) + "\n".join(lines)
     (program.folder / "runs" / f"{name}.toml").write_text(recipe, encoding="utf-8")
 
 
-def slots_due(program: Program, name: str, minutes: int = 1) -> None:
-    """Make the ledger know the schedule of a recipe for so long that this many of its slots are due."""
+def slots_due(program: Program, name: str, count: int = 1) -> None:
+    """Make the ledger know the schedule of a recipe for so long that so many of its slots are due."""
     now = datetime.now(UTC)
     with Store.open(program.ledger) as store:
         store.run_write(partial(add_schedule, recipe=name, argument=name, now=now))
-        store.run_write(partial(change_schedule, recipe=name, since=now - minutes * MINUTE))
+        store.run_write(partial(change_schedule, recipe=name, since=now - count * BETWEEN))
 
 
 def rows(program: Program, name: str) -> tuple[StoredSlot, ...]:
@@ -92,7 +92,7 @@ def test_once_plays_what_is_due_and_says_what_came_of_it(program: Program) -> No
     code, said = ended(schedule(program, "quick", "--once"))
     assert code == 0, said
     assert {row.status for row in rows(program, "quick")} == {"done"}
-    assert 2 <= len(rows(program, "quick")) <= 4
+    assert 2 <= len(rows(program, "quick")) <= 3
     assert "quick: the slot of " in said
     status = program.start("schedule", "status", "--json", "--ledger", program.ledger)
     (found,) = json.loads(status.communicate(timeout=PATIENCE_SECONDS)[0])["schedules"]
@@ -174,6 +174,6 @@ def test_a_slot_is_played_now_by_hand_and_then_no_more(program: Program) -> None
     first = json.loads(out)
     assert (process.returncode, first["status"], first["tries"]) == (0, "done", 1), err
     (row,) = rows(program, "quick")
-    assert now - 2 * MINUTE <= row.slot_at <= datetime.now(UTC)
+    assert now - BETWEEN <= row.slot_at <= datetime.now(UTC)
     again = program.start("schedule", "run-now", "quick", "--json", "--slot", first["slot"], "--ledger", program.ledger)
     assert json.loads(again.communicate(timeout=PATIENCE_SECONDS)[0])["tries"] == 1
