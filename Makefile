@@ -32,9 +32,6 @@ types: .venv/.dev  ## check types in the checkout (.ci/run checks the installed 
 bench: .venv/.dev  ## measure and print, without judging
 	@$(python) -m pytest -m "benchmark and not soak" -s tests/benchmarks $(PYTEST_ARGS)
 
-soak: .venv/.dev  ## kill 200 processes and workers over many runs, which takes an hour
-	@$(python) -m pytest -m soak -s tests/benchmarks $(PYTEST_ARGS)
-
 soak: .venv/.dev  ## try for hours what a year, or hundreds of kills, would show; the tests try a tenth
 	@$(python) -m pytest -m benchmark -s tests/benchmarks -k soak $(PYTEST_ARGS)
 

@@ -21,7 +21,7 @@ from predibot.jobs.commands.play_slot import play_slot, track_recipe
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installed, InstallKind, files_of
-from predibot.jobs.schedule.right import Right
+from predibot.jobs.schedule.lock import ServiceLock
 from predibot.jobs.schedule.scheduled import Scheduled, kept_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
 from predibot.ledger.store import Store
@@ -87,11 +87,11 @@ def schedule_as_asked(
     with ExitStack() as closing:
         store = closing.enter_context(Store.open(ledger))
         caller.say(f"ledger: {store.address}")
-        right = Right(store, caller.clock)
-        if terms.once and (other := right.taken_by()) is not None:
+        lock = ServiceLock(store, caller.clock)
+        if terms.once and (other := lock.taken_by()) is not None:
             caller.say(f"the schedules are run by {other} already; nothing is left to do here")
             return ()
-        closing.enter_context(right)
+        closing.enter_context(lock)
         ending = closing.enter_context(_Ending())
         service = ScheduleService(arguments, store=store, clock=caller.clock, start=start, on_slot=tell)
         try:
@@ -102,7 +102,7 @@ def schedule_as_asked(
                 is_idle = not service.works and next_at > caller.clock()
                 if terms.once and is_idle:
                     break
-                if right.lost:
+                if lock.lost:
                     raise UsageError(
                         "another process took over the schedules of this ledger, as this one gave no sign of life"
                     )

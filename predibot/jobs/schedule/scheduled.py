@@ -10,7 +10,7 @@ from predibot.domain.clock import floor_to
 from predibot.domain.schedule import Schedule
 from predibot.errors import UsageError
 from predibot.jobs.requested_recipe import AskedRecipe, asked_recipe
-from predibot.jobs.schedule.right import Right
+from predibot.jobs.schedule.lock import ServiceLock
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import (
     Played,
@@ -18,7 +18,7 @@ from predibot.ledger.write.slots import (
     begin_slot,
     change_schedule,
     end_slot,
-    right_to_slot,
+    lock_of_slot,
     stored_slot,
     stored_slots,
 )
@@ -91,7 +91,7 @@ def kept_slot(
         KeyboardInterrupt: If it was stopped; the row says so, and the next one that looks goes on with it.
     """
     name = recipe.name
-    with Right(store, clock, right_to_slot(name, slot_at)):
+    with ServiceLock(store, clock, lock_of_slot(name, slot_at)):
         row = store.run_read(partial(stored_slot, recipe=name, slot_at=slot_at))
         if row is not None and row.status == "done":
             return row

@@ -24,8 +24,8 @@ from predibot.ledger.write.slots import (
     begin_slot,
     change_schedule,
     end_slot,
+    lock_of_slot,
     miss_slots,
-    right_to_slot,
     stored_service,
     stored_slot,
     stored_slots,
@@ -134,6 +134,9 @@ class ScheduleService:
         name, now = recipe.name, self._clock()
         rows = self._store.run_read(partial(stored_slots, recipe=name, since=stored.since))
         under_way = {row.slot_at for row in rows if row.status == "running" and self._is_under_way(name, row.slot_at)}
+        if (begun := self._begun.get(name)) is not None and begun.slot_at is not None:
+            # Its process may not have come so far as to say so.
+            under_way.add(begun.slot_at)
         due = due_slots(
             recipe.schedule,
             stored.since,
@@ -185,7 +188,7 @@ class ScheduleService:
         begun = self._begun.get(name)
         if begun is not None and begun.slot_at == slot_at:
             return True
-        held = self._store.run_read(partial(stored_service, name=right_to_slot(name, slot_at)))
+        held = self._store.run_read(partial(stored_service, name=lock_of_slot(name, slot_at)))
         return held is not None and held.is_alive(is_gone, self._clock())
 
     def _miss(self, recipe: Scheduled, slots: Sequence[datetime], rows: Sequence[StoredSlot], now: datetime) -> None:

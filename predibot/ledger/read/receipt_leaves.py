@@ -36,7 +36,7 @@ from predibot.ledger.write.runs import runs, subjects, with_decisions
 FORM = 1
 """The form of leaves that is written today; what a form covers never changes, another form is another number."""
 
-_RUN = ("key", "recipe", "slot_at", "as_of", "venue_name", "game", "seed", "digest", "overrides_json")
+_RUN = ("key", "recipe", "slot_at", "as_of", "deadline_at", "venue_name", "game", "seed", "digest", "overrides_json")
 _BOT = ("name", "strategy", "arguments_json", "source_sha256", "model", "knowledge_cutoff", "members_json")
 _DECISION = (
     *("status", "decided_at", "message", "rationale", "notes_json", "reason_kind"),

@@ -15,11 +15,11 @@ from predibot.ledger.schema.upsert import insert_new, table_of
 
 _schedules, _slots, _services = table_of(ScheduleRow), table_of(SlotRow), table_of(ServiceRow)
 SERVICE = "schedule"
-"""The right to run the schedules of a ledger."""
+"""The lock of what runs the schedules of a ledger."""
 
 
-def right_to_slot(recipe: str, slot_at: datetime) -> str:
-    """Return the name of the right to play a slot."""
+def lock_of_slot(recipe: str, slot_at: datetime) -> str:
+    """Return the name of the lock of a slot."""
     return f"slot {recipe}@{format_instant(slot_at)}"
 
 
@@ -75,7 +75,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class StoredService:
-    """Who has the right to do what one process does at a time: to run the schedules, or to play a slot."""
+    """Who holds the lock of what one process does at a time: to run the schedules, or to play a slot."""
 
     owner: str
     started_at: datetime
@@ -188,7 +188,7 @@ def _known(connection: Connection, recipe: str, slot_at: datetime) -> StoredSlot
 
 
 def stored_service(connection: Connection, name: str = SERVICE) -> StoredService | None:
-    """Return who has a right, or had when it was last seen; None where nobody has."""
+    """Return who holds a lock, or held it when it was last seen; None where nobody has."""
     columns = (_services.c.owner, _services.c.started_at, _services.c.lease_until)
     row = connection.execute(select(*columns).where(_services.c.name == name)).first()
     return None if row is None else StoredService(*row)
@@ -197,7 +197,7 @@ def stored_service(connection: Connection, name: str = SERVICE) -> StoredService
 def take_service(
     connection: Connection, name: str, owner: str, *, lease: timedelta, is_gone: Callable[[str], bool], now: datetime
 ) -> StoredService | None:
-    """Become the one that has a right, and return who had it before and is gone; None where nobody had.
+    """Take a lock, and return who held it before and is gone; None where nobody had.
 
     Raises:
         LookupError: If another one has it; the text is its name.
@@ -222,12 +222,12 @@ def take_service(
 
 
 def renew_service(connection: Connection, name: str, owner: str, *, lease: timedelta, now: datetime) -> bool:
-    """Give a sign of life, and return whether the right is still this one's."""
+    """Give a sign of life, and return whether the lock is still this one's."""
     of_owner = (_services.c.name == name, _services.c.owner == owner)
     statement = update(_services).where(*of_owner).values(lease_until=now + lease).returning(_services.c.name)
     return connection.execute(statement).first() is not None
 
 
 def leave_service(connection: Connection, name: str, owner: str) -> None:
-    """Let another one have a right."""
+    """Let another one have a lock."""
     connection.execute(delete(_services).where(_services.c.name == name, _services.c.owner == owner))

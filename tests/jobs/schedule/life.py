@@ -18,7 +18,7 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant, parse_instant
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.play_slot import play_slot, track_recipe
-from predibot.jobs.schedule.right import Right
+from predibot.jobs.schedule.lock import ServiceLock
 from predibot.jobs.schedule.scheduled import Scheduled, kept_slot
 from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store
@@ -146,7 +146,7 @@ def _service(folder: Path, gamma_url: str, clob_url: str, until: datetime, steps
 
     clock: Callable[[], datetime] = life.now
     caller = Caller(lambda: settings, clock, say, progress)
-    with Store.open(life.ledger) as store, Right(store, clock):
+    with Store.open(life.ledger) as store, ServiceLock(store, clock):
 
         def start(recipe: Scheduled, slot_at: datetime | None) -> _Done:
             if slot_at is None:

@@ -12,7 +12,7 @@ import pytest
 
 from predibot.domain.clock import parse_instant
 from predibot.errors import UsageError
-from predibot.jobs.schedule.right import Right
+from predibot.jobs.schedule.lock import ServiceLock
 from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
 from predibot.ledger.store import Store
@@ -21,7 +21,7 @@ from predibot.ledger.write.slots import (
     StoredSlot,
     begin_slot,
     change_schedule,
-    right_to_slot,
+    lock_of_slot,
     stored_schedules,
     stored_slots,
 )
@@ -233,7 +233,7 @@ def test_a_slot_that_somebody_else_plays_is_left_to_it(world: World) -> None:
     service = world.service()
     service.look()
     world.now = slot = NOON + 5 * MINUTE
-    with Right(world.store, lambda: world.now, right_to_slot("daily", slot)):
+    with ServiceLock(world.store, lambda: world.now, lock_of_slot("daily", slot)):
         world.store.run_write(partial(begin_slot, recipe="daily", slot_at=slot, now=world.now))
         assert service.look() == world.now + LONGEST_WAIT
         world.now += MINUTE
@@ -276,7 +276,7 @@ def test_a_turn_of_the_clock_and_a_leap_day_have_one_slot_a_day(world: World, st
 
 
 def test_one_service_a_ledger(world: World) -> None:
-    with Right(world.store, lambda: world.now), pytest.raises(UsageError, match=r"is run by .* already"):
-        Right(world.store, lambda: world.now).__enter__()
-    with Right(world.store, lambda: world.now):
+    with ServiceLock(world.store, lambda: world.now), pytest.raises(UsageError, match=r"is run by .* already"):
+        ServiceLock(world.store, lambda: world.now).__enter__()
+    with ServiceLock(world.store, lambda: world.now):
         pass

@@ -1,4 +1,4 @@
-"""Rights: what one process of a ledger does at a time, such as to run its schedules, while it gives signs of life."""
+"""Locks: what one process of a ledger does at a time, such as to run its schedules, while it gives signs of life."""
 
 import logging
 import threading
@@ -18,8 +18,8 @@ _log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=60)
 
 
-class Right:
-    """The right to do something, for as long as the block lasts."""
+class ServiceLock:
+    """A lock with a heartbeat: the right to do something for as long as the block lasts."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], name: str = SERVICE) -> None:
         """Prepare to take it.
@@ -47,7 +47,7 @@ class Right:
                 f"the {self._name} of {self._store.address} is run by {other} already. Stop that process first, wait "
                 "for its end, or name another --ledger"
             )
-        threading.Thread(target=self._beat, name="predibot-right", daemon=True).start()
+        threading.Thread(target=self._beat, name="predibot-service-lock", daemon=True).start()
         return self
 
     def taken_by(self) -> str | None:
