@@ -30,10 +30,10 @@ types: .venv/.dev  ## check types in the checkout (.ci/run checks the installed 
 	@$(python) -m mypy predibot strategies
 
 bench: .venv/.dev  ## measure and print, without judging
-	@$(python) -m pytest -m "benchmark and not soak" -s tests/benchmarks $(PYTEST_ARGS)
+	@$(python) -m pytest -m benchmark -k "not soak" -s tests/benchmarks $(PYTEST_ARGS)
 
 soak: .venv/.dev  ## try for hours what a year, or hundreds of kills, would show; the tests try a tenth
-	@$(python) -m pytest -m benchmark -s tests/benchmarks -k soak $(PYTEST_ARGS)
+	@$(python) -m pytest -m "benchmark or soak" -k soak -s tests/benchmarks $(PYTEST_ARGS)
 
 pins: .venv/.dev  ## write the requirements files again (UPGRADE=1 takes newer versions)
 	@.ci/pins $(if $(UPGRADE),--upgrade)
