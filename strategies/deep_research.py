@@ -91,7 +91,7 @@ class DeepResearch:
                 report = context.model(self.model).chat(request, deadline_seconds=writing_seconds)
         except BudgetSpent as error:
             return Abstention(f"{error}; no report was written", "budget")
-        if reason := _unusable(report, report.max_output_tokens or self.report_tokens):
+        if reason := _unusable(report, report.most_tokens or self.report_tokens):
             return Abstention(reason)
         result = run_one_shot(
             context.model(self.extract_model),

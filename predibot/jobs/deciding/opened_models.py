@@ -88,7 +88,7 @@ class _SettledModel:
         asked = replace(request, max_output_tokens=tokens, **stated)
         reply = self.model.chat(asked, deadline_seconds=deadline_seconds)
         # What asked does not know it, and tells the model when an answer is cut off.
-        return reply if most is None else replace(reply, max_output_tokens=tokens)
+        return reply if most is None else replace(reply, most_tokens=tokens)
 
 
 @dataclass(frozen=True, slots=True)

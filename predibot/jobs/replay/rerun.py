@@ -50,7 +50,7 @@ class Rerun:
     """The tables whose rows are not the same, or why it was not rerun."""
 
 
-_NO_EVENT = "it is about no event: what the account held then is in no trace"
+_NO_EVENT = "it is about no event, and decisions of games with accounts are not rerun yet"
 
 
 @dataclass(frozen=True, slots=True)
