@@ -146,10 +146,12 @@ def _keep(connection: Connection, kept: list[_Kept]) -> Iterator[Broken]:
     tries = select(func.max(attempts.c.number)).where(attempts.c.task_id == decisions.c.task_id).scalar_subquery()
     costs = (decisions.c.trace_sha256, decisions.c.cost_usd, decisions.c.cost_known_usd, tries)
     statement = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id, *costs)
-    for decision_id, key, bot, subject, *said, tried in connection.execute(statement.order_by(decisions.c.id)):
-        seen = tuple(found.get(decision_id, ()))
-        if said[0] is not None or seen:
-            kept.append(_Kept(f"{key}/{bot}/{subject}", *said, tried or 1, seen))
+    for row in connection.execute(statement.order_by(decisions.c.id)):
+        decision_id, key, bot, subject, trace_sha256, cost_usd, known_usd, tried = row
+        looked_up = tuple(found.get(decision_id, ()))
+        if trace_sha256 is not None or looked_up:
+            name = f"{key}/{bot}/{subject}"
+            kept.append(_Kept(name, trace_sha256, cost_usd, known_usd, tried or 1, looked_up))
     yield from ()
 
 
