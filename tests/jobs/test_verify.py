@@ -1,6 +1,7 @@
 """Verifying a ledger: one that nobody touched holds, and whatever was changed in it is found."""
 
 import itertools
+import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -98,6 +99,7 @@ def test_a_ledger_that_nobody_touched_holds(predibot: Predibot) -> None:
 
 def test_whatever_was_changed_is_found_and_named(predibot: Predibot, tmp_path: Path) -> None:
     whole = (tmp_path / "runs/out/predibot.db").read_bytes()
+    shutil.copytree(tmp_path / "runs/out/predibot.db.files", tmp_path / "runs/out/changed.db.files")
     missed = []
     for statement, check in CHANGES.items():
         (tmp_path / "runs/out/changed.db").write_bytes(whole)
