@@ -11,6 +11,8 @@ with predibot.open_ledger("sqlite:///runs/out/predibot.db") as ledger:
 
 from typing import TYPE_CHECKING
 
+from predibot.version import __version__
+
 if TYPE_CHECKING:
     from predibot.api import (
         DecideView,
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
         replay,
     )
 
-__version__ = "0.1.0"
 __all__ = [
     "DecideView",
     "LeaderboardRow",

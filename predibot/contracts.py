@@ -78,7 +78,7 @@ class Game(Protocol):
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """Return the names of the scores that apply."""
+        """Return the names of the scores that apply; in a game with `forecasts` every bet on an event has one."""
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return what a bot decides on in a run that plays these events."""

@@ -91,7 +91,7 @@ class DeepResearch:
                 report = context.model(self.model).chat(request, deadline_seconds=writing_seconds)
         except BudgetSpent as error:
             return Abstention(f"{error}; no report was written", "budget")
-        if reason := _unusable(report):
+        if reason := _unusable(report, report.most_tokens or self.report_tokens):
             return Abstention(reason)
         result = run_one_shot(
             context.model(self.extract_model),
@@ -104,8 +104,8 @@ class DeepResearch:
         return decided(replace(result, sources=report.citations))
 
 
-def _unusable(report: ChatReply) -> str:
+def _unusable(report: ChatReply, most_tokens: int) -> str:
     """Return why nothing can be taken out of a report, or no text."""
     if report.finish_reason == "length":
-        return "the report was cut off at its greatest length"
+        return f"the report was cut off at {most_tokens:,} tokens"
     return refusal_of(report) or ("" if report.message.text.strip() else "the report is empty")

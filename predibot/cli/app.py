@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from predibot import __version__
 from predibot.cli import (
     bots,
     decide,
@@ -36,6 +35,7 @@ from predibot.cli import (
 )
 from predibot.cli.command import Command, DecidingCommand, Group
 from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
+from predibot.version import __version__
 
 app = typer.Typer(
     name="predibot",

@@ -56,6 +56,8 @@ def decide(
     from predibot.jobs.requested_recipe import asked_recipe
 
     caller = output.caller(verbose=verbose, log=options.Log(log_file, log_json))
+    if rerun_traces is not None and replay_traces is not None:
+        raise typer.BadParameter("--rerun-traces and its older name --replay-traces are both given; leave one out")
     if (run_key := rerun_traces or replay_traces) is not None:
         _rerun(run_key, ledger, as_json=json, verbose=verbose)
         return
@@ -126,7 +128,9 @@ def _rerun(run_key: str, ledger: str | None, *, as_json: bool, verbose: bool) ->
         output.say(f"ledger: {store.address}")
         found = rerun(store, run_key, clock=options.wall_clock, listener=listener)
     with store.rows_blamed():
-        code = FAILED if any(each.equal is False for each in found) else DONE
+        is_other = any(each.equal is False for each in found)
+        # Where nothing could be compared, nothing is known to be the same.
+        code = FAILED if is_other or (found and not any(each.equal for each in found)) else DONE
         if as_json:
             output.print_document(rerun_document(run_key, found), exit_code=code)
         else:

@@ -5,7 +5,7 @@ import logging
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -188,7 +188,16 @@ class _LogLine(logging.Formatter):
 
 @contextmanager
 def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
-    """Yield a listener that shows a bar where stderr is a terminal, lines with `verbose`, else nothing."""
+    """Yield a listener that shows a bar where stderr is a terminal, lines with `verbose`, else nothing.
+
+    What plug-ins print meanwhile goes to stderr too: stdout is for the result.
+    """
+    with redirect_stdout(sys.stderr), _bar(verbose=verbose) as listener:
+        yield listener
+
+
+@contextmanager
+def _bar(*, verbose: bool) -> "Iterator[ProgressListener]":
     if not sys.stderr.isatty():
         yield _log_lines if verbose else _nothing
         return
@@ -213,7 +222,16 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
 
 @contextmanager
 def watching(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressListener, Watch]]":
-    """Yield listeners that show what every bot is doing: a live table on a terminal, lines with `verbose`."""
+    """Yield listeners that show what every bot is doing: a live table on a terminal, lines with `verbose`.
+
+    What plug-ins print meanwhile goes to stderr, as in `progress`.
+    """
+    with redirect_stdout(sys.stderr), _board(recipe, verbose=verbose) as listeners:
+        yield listeners
+
+
+@contextmanager
+def _board(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressListener, Watch]]":
     from predibot.jobs.deciding.activity import unwatched
 
     if not sys.stderr.isatty():

@@ -103,3 +103,5 @@ class ChatReply:
     """Addresses a model that searches by itself says it read."""
     refused_settings: tuple[str, ...] = ()
     """Those of the request, such as its temperature, that the provider does not take: it answered without them."""
+    most_tokens: int | None = field(default=None, metadata={"left_out": True})
+    """How long it could be, where a recipe says it; None for as long as was asked for."""

@@ -47,7 +47,7 @@ def _after(account: Account, row: JournalRow) -> Account:
     if row.kind == "dividend":
         return replace(account, cash_usd=cash_usd, dividends_usd=account.dividends_usd + row.cash_usd)
     if row.instrument is None or row.shares == 0.0:
-        raise ValueError(f"a {row.kind} of nothing: it has {row.shares:g} shares of {row.instrument}")
+        raise ValueError(f"a {row.kind} of nothing: it has {row.shares:g} shares of {_named(row.instrument)}")
     held = account.held(row.instrument)
     if row.kind == "split":
         kept, realised_usd = replace(held, shares=held.shares + row.shares), 0.0
@@ -66,11 +66,11 @@ def _reversed(account: Account, row: JournalRow, settled: dict[Instrument, tuple
     """Return an account in which a settlement did not happen: the shares are back at what they cost."""
     instrument = row.instrument
     if instrument is None or instrument not in settled:
-        raise ValueError(f"a reversal of nothing: {instrument} was not settled")
+        raise ValueError(f"a reversal of nothing: {_named(instrument)} was not settled")
     undone, before = settled.pop(instrument)
     if (row.shares, row.cash_usd) != (-undone.shares, -undone.cash_usd):
         raise ValueError(
-            f"a reversal of {row.shares:g} shares for ${row.cash_usd:g}, and the settlement of {instrument} was of "
+            f"a reversal of {row.shares:g} shares for ${row.cash_usd:g}, and the settlement of {instrument.id} was of "
             f"{undone.shares:g} for ${undone.cash_usd:g}"
         )
     held, back = account.held(instrument), before.held(instrument)
@@ -87,6 +87,11 @@ def _reversed(account: Account, row: JournalRow, settled: dict[Instrument, tuple
 def _without(held: Position, shares: float, row: JournalRow) -> tuple[Position, float]:
     """Return what is left where so many shares go at average cost, and what that realised."""
     if shares > held.shares:
-        raise ValueError(f"a {row.kind} takes {shares:g} shares of {row.instrument}, and {held.shares:g} are held")
+        taken = f"{shares:g} shares of {_named(row.instrument)}"
+        raise ValueError(f"a {row.kind} takes {taken}, and {held.shares:g} are held")
     cost_usd = held.cost_usd if shares == held.shares else held.cost_usd * (shares / held.shares)
     return Position(held.shares - shares, held.cost_usd - cost_usd), row.cash_usd - cost_usd
+
+
+def _named(instrument: Instrument | None) -> str:
+    return "nothing" if instrument is None else instrument.id

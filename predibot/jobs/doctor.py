@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from predibot import __version__
 from predibot._folders import folders_from_environment
 from predibot.config import Settings
 from predibot.environment import api_keys_present
@@ -25,6 +24,7 @@ from predibot.plugins.games import game_problems
 from predibot.plugins.strategies import strategies
 from predibot.plugins.tools import tool_infos
 from predibot.plugins.venues import probes, venue_problems
+from predibot.version import __version__
 
 Verdict = Literal["ok", "warning", "failed"]
 _SECONDS = 5.0

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-import predibot
 from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable, UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
@@ -95,7 +94,7 @@ def evaluate(
 
 def code_digest() -> str:
     """Return the digest of the code that evaluates, so that no number outlives the code that made it."""
-    package = Path(predibot.__file__).parent
+    package = Path(__file__).parents[1]
     files = sorted(file for folder in _EVALUATING for file in (package / folder).rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 

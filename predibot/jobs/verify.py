@@ -1,27 +1,33 @@
 """Verifying: every invariant of a ledger that can be computed anew, of its rows and of what lies beside them."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sqlalchemy import Connection, select, type_coerce
+from sqlalchemy import Connection, func, select, type_coerce
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.types import NullType
 
+from predibot.domain.trace import GivenUpStep, Step, cost_of_steps
 from predibot.errors import ArtefactPruned, UsageError, words_of
+from predibot.jobs.deciding.sources import sources_of
 from predibot.jobs.evaluation_text import evaluation_from_text
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.account_invariants import broken_orders, checks_of_accounts
-from predibot.ledger.read.decision_traces import decisions_with_traces
-from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.invariants import Broken, Checked, checks_of_rows
 from predibot.ledger.read.kept_evaluations import memos, stored_memo
+from predibot.ledger.read.run_invariants import checks_of_runs
 from predibot.ledger.schema.foreign_rows import foreign_rows
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
+from predibot.ledger.write.claims import attempts, subjects
+from predibot.ledger.write.decisions import bots, decisions, sources
+from predibot.ledger.write.runs import runs, with_decisions
 
 _ROWS = "rows as declared"
+_COST_TOLERANCE_USD = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,14 @@ class CheckReport:
     name: str
     rows: int
     failed: int
+
+
+class _Seen(NamedTuple):
+    """A search or a page, as far as trace and row say it in the same words."""
+
+    kind: str
+    sha256: str | None
+    results: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +66,12 @@ def verify(store: Store) -> Verification:
         broken = [*_database(connection, checked), *_rows(connection, checked)]
         # What is computed of rows that are none of ours fails too; of our own it is a mistake, which is not hidden.
         foreign = (*ROW_ERRORS, SQLAlchemyError, UsageError) if broken else ()
-        checks = [*checks_of_rows(connection, checked), broken_orders(connection, checked)]
-        checks += [*checks_of_accounts(connection, checked), _memos(connection, checked)]
+        checks = [*checks_of_rows(connection, checked), *checks_of_runs(connection, checked)]
+        checks += [broken_orders(connection, checked), *checks_of_accounts(connection, checked)]
+        checks.append(_memos(connection, checked))
         for check in checks:
             broken += _as_far_as_possible(check, foreign)
-        kept: list[tuple[str, str, str]] = []
+        kept: list[_Kept] = []
         broken += _as_far_as_possible(_keep(connection, kept), foreign)
     broken += _artefacts(store, kept, checked)
     failed = Counter(each.check for each in broken)
@@ -110,26 +125,77 @@ def _memos(connection: Connection, checked: Checked) -> Iterator[Broken]:
             yield Broken(check, f"memo {row}", f"{error}; delete it")
 
 
-def _keep(connection: Connection, kept: list[tuple[str, str, str]]) -> Iterator[Broken]:
-    """Add what is kept outside of the rows: of which kind, whose, and under which hash; nothing is wrong yet."""
-    kept += [("traces present", each.name, str(each.trace_sha256)) for each in decisions_with_traces(connection)]
-    for row in export_rows(connection, "sources"):
-        if row["kind"] == "page" and row["sha256"] is not None:
-            kept.append(("pages present", f"{row['run']}/{row['bot']}/{row['subject_id']}", row["sha256"]))
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is kept of a decision outside of the rows, and what the rows say of it."""
+
+    name: str
+    trace_sha256: str | None
+    cost_usd: float | None
+    cost_known_usd: float
+    tries: int
+    sources: tuple[_Seen, ...]
+
+
+def _keep(connection: Connection, kept: list[_Kept]) -> Iterator[Broken]:
+    """Add each decision of which something is kept outside of the rows; nothing is wrong yet."""
+    found: dict[int, list[_Seen]] = defaultdict(list)
+    columns = (sources.c.decision_id, sources.c.kind, sources.c.sha256, sources.c.results)
+    for decision_id, *seen in connection.execute(select(*columns).order_by(sources.c.decision_id, sources.c.number)):
+        found[decision_id].append(_Seen(*seen))
+    tries = select(func.max(attempts.c.number)).where(attempts.c.task_id == decisions.c.task_id).scalar_subquery()
+    costs = (decisions.c.trace_sha256, decisions.c.cost_usd, decisions.c.cost_known_usd, tries)
+    statement = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id, *costs)
+    for row in connection.execute(statement.order_by(decisions.c.id)):
+        decision_id, key, bot, subject, trace_sha256, cost_usd, known_usd, tried = row
+        looked_up = tuple(found.get(decision_id, ()))
+        if trace_sha256 is not None or looked_up:
+            name = f"{key}/{bot}/{subject}"
+            kept.append(_Kept(name, trace_sha256, cost_usd, known_usd, tried or 1, looked_up))
     yield from ()
 
 
-def _artefacts(store: Store, kept: list[tuple[str, str, str]], checked: Checked) -> Iterator[Broken]:
-    """Yield the traces and pages that are missing, or whose content does not have their hash."""
+def _artefacts(store: Store, kept: list[_Kept], checked: Checked) -> Iterator[Broken]:
+    """Yield the traces and pages that are missing, or whose content is not what the rows say."""
     traces, pages = Traces(store), Pages(store)
-    read = {"traces present": traces.read, "pages present": pages.text}
-    for check, name, digest in kept:
-        try:
-            read[check](digest)
-        except ArtefactPruned:
-            # On purpose, and no failure; the decision keeps the hash.
-            checked.count(check.replace("present", "pruned"))
-            continue
-        except (UsageError, ValueError) as error:
-            yield Broken(check, name, str(error))
-        checked.count(check)
+    for each in kept:
+        if each.trace_sha256 is not None:
+            yield from _trace(each, traces, checked)
+        for sha256 in (page.sha256 for page in each.sources if page.kind == "page" and page.sha256 is not None):
+            checked.count("pages present")
+            try:
+                pages.text(sha256)
+            except (UsageError, ValueError) as error:
+                yield Broken("pages present", each.name, str(error))
+
+
+def _trace(kept: _Kept, traces: Traces, checked: Checked) -> Iterator[Broken]:
+    try:
+        steps = traces.read(kept.trace_sha256 or "").steps
+    except ArtefactPruned:
+        # On purpose, and no failure; the decision keeps the hash.
+        checked.count("traces pruned")
+        return
+    except (UsageError, ValueError) as error:
+        yield Broken("traces present", kept.name, str(error))
+    else:
+        checked.count("rows are their traces")
+        yield from (Broken("rows are their traces", kept.name, seen) for seen in _unlike(kept, steps))
+    checked.count("traces present")
+
+
+def _unlike(kept: _Kept, steps: Sequence[Step]) -> Iterator[str]:
+    """Yield what the row of a decision says otherwise than the trace of its last try."""
+    cost_usd, known_usd = cost_of_steps(steps)
+    # What earlier tries cost is in no trace any more.
+    more_usd, is_whole = kept.cost_known_usd - known_usd, kept.tries == 1
+    if more_usd < -_COST_TOLERANCE_USD or (is_whole and more_usd > _COST_TOLERANCE_USD):
+        yield f"it cost ${kept.cost_known_usd!r}, its trace says ${known_usd!r}"
+    is_given_up = any(isinstance(step, GivenUpStep) for step in steps)
+    if cost_usd is None and kept.cost_usd is not None:
+        yield f"it cost ${kept.cost_usd!r}, and its trace does not know all of it"
+    if kept.cost_usd is None and cost_usd is not None and is_whole and not is_given_up:
+        yield f"what it cost is unknown, its trace says ${cost_usd!r}"
+    seen = tuple(_Seen(each.kind, each.sha256, each.results) for each in sources_of(steps))
+    if seen != kept.sources:
+        yield "what it searched and read is not what its trace says"

@@ -160,3 +160,21 @@ def test_what_an_account_holds_has_the_price_of_the_slot_though_the_run_plays_an
     ((priced_at, at),) = rows(folder, valued)
     assert priced_at == at
     said(folder, site, "ledger", "verify")
+
+
+def test_a_deposit_from_nothing_is_found_and_what_cannot_be_rerun_is_no_success(folder: Path, site: Path) -> None:
+    decided(folder, site, SLOTS[0])
+    (key,) = (key for (key,) in rows(folder, "SELECT key FROM runs"))
+    process = started(folder, site, "decide", "--rerun-traces", key)
+    out, _ = process.communicate(timeout=300)
+    assert (process.returncode, "games with accounts are not rerun yet" in " ".join(out.split())) == (1, True)
+    columns = "account_id, number, kind, at, shares, cash_usd"
+    add = f"INSERT INTO journal ({columns}) SELECT 2, 2, 'deposit', at, 0, 9 FROM journal"
+    with Store.open(f"sqlite:///{folder}/runs/out/predibot.db") as store, store.write() as connection:
+        connection.execute(text(f"{add} WHERE account_id = 2"))
+        connection.execute(text("UPDATE journal SET cash_usd = 1000 WHERE account_id = 1 AND number = 1"))
+    process = started(folder, site, "ledger", "verify", "--json")
+    out, _ = process.communicate(timeout=300)
+    seen = " ".join(each["seen"] for each in json.loads(out)["broken"])
+    assert "follows from no decision and no resolution" in seen
+    assert "it began with $1000, game buy_or_hold gives $100" in seen

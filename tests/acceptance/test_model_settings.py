@@ -29,6 +29,15 @@ class _Cold(Provider):
         return error(400, "Unsupported value: 'temperature' does not support 0.3 with this model.")
 
 
+class _Refusing(_Cold):
+    """Refuses every request, for no setting of it."""
+
+    def next(self, asked: Asked) -> Said:
+        """Note a request and refuse it."""
+        self.asked.append(asked)
+        return error(400, "The context is too long.")
+
+
 @pytest.fixture
 def provider() -> Iterator[_Cold]:
     """Return a provider that takes no temperature."""
@@ -69,6 +78,18 @@ def test_settings_reach_the_provider_and_what_it_refuses_is_on_the_row_and_in_th
     assert NOTE in predibot("export", "--table", "decisions").out
     again = predibot("decide", "--rerun-traces", run, "--json")
     assert (again.code, len(provider.asked)) == (0, 2), again.out + again.err
+
+
+def test_a_request_that_a_local_provider_refuses_for_good_fails_the_same_again(
+    predibot: Predibot, provider: _Cold
+) -> None:
+    # Its address is none of the sandbox's, which is the one that stands in no row.
+    provider.__class__ = _Refusing
+    said = predibot("decide", recipe(provider, ""), *WORLD)
+    (decision,) = said.document["decisions"]
+    assert (decision["status"], provider.base_url in decision["message"]) == ("failed", True)
+    again = predibot("decide", "--rerun-traces", said.document["run"]["key"], "--json")
+    assert (again.code, [row["equal"] for row in again.document["decisions"]]) == (0, [True]), again.out
 
 
 def test_a_run_goes_on_only_with_the_settings_it_was_begun_with(predibot: Predibot, provider: _Cold) -> None:

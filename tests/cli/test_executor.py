@@ -1,6 +1,9 @@
 """`--executor`: who does the work changes nothing of what is decided."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,3 +56,36 @@ def test_steps_are_told_as_lines_where_there_is_no_terminal(predibot: Predibot, 
     said = predibot("decide", "agent.toml", "--bots", "sharp", "-v")
     assert "step 1, thinks" in said.err
     assert "called final_answer" in said.err
+
+
+CHATTY = '''"""A strategy that prints."""
+from dataclasses import dataclass
+from predibot.domain.decision import Abstention
+
+
+@dataclass(frozen=True)
+class Chatty:
+    """Print, and abstain."""
+
+    def decide(self, context):
+        """Print, and abstain."""
+        print("is it on?", flush=True)
+        return Abstention("nothing to say")
+'''
+
+
+@pytest.mark.parametrize("executor", ["threads:2", "processes:1"])
+def test_what_a_strategy_prints_leaves_the_document_alone(tmp_path: Path, executor: str) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/chatty.py").write_text(CHATTY)
+    env = {**os.environ, "PREDIBOT_STRATEGIES": str(tmp_path / "mine"), "PYTHONPATH": str(Path(__file__).parents[2])}
+    asked = ("decide", "--venue", "sandbox:events=20", "--events", "2", "--bots", "chatty", "--executor", executor)
+    command = [sys.executable, "-m", "predibot", *asked, "--json"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert json.loads(done.stdout)["totals"]["abstained"] == 2
+    assert done.stderr.count("is it on?") == 2
+
+
+def test_both_names_of_a_rerun_at_once_are_refused(predibot: Predibot) -> None:
+    said = predibot("decide", "--rerun-traces", "a", "--replay-traces", "b")
+    assert (said.code, "leave one out" in said.err) == (2, True)

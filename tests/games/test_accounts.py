@@ -165,3 +165,8 @@ def test_a_forecast_where_only_orders_are_wanted_is_complained_about() -> None:
     holding = Holding(opened(), AT_40, NOW)
     with pytest.raises(AnswerError, match="only orders are taken"):
         GAME.book(Decision((Forecast("m1", 0.5),)), holding, holding.account, {SHARE: AT_40}, MidFills())
+
+
+def test_what_is_not_held_is_named_by_its_id() -> None:
+    with pytest.raises(ValueError, match="takes 5 shares of ACME, and 0 are held"):
+        account_of([JournalRow("fill", NOW, 1.0, SHARE, -5.0)])

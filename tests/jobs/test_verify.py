@@ -1,6 +1,7 @@
 """Verifying a ledger: one that nobody touched holds, and whatever was changed in it is found."""
 
 import itertools
+import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -64,6 +65,16 @@ CHANGES = {
     "UPDATE decisions SET trace_sha256 = 'ab' WHERE trace_sha256 IS NOT NULL": "traces present",
     "UPDATE sources SET sha256 = 'ab' WHERE kind = 'page'": "pages present",
     "UPDATE orders SET instrument_row = instrument_row + 1000": "database whole",
+    "UPDATE orders SET status = 'pending'": "fills belong to orders",
+    "UPDATE fills SET model = 'quote'": "fills belong to orders",
+    "DELETE FROM forecasts": "forecasts of orders",
+    "UPDATE runs SET seed = seed + 1": "runs are their recipes",
+    "UPDATE bots SET members_json = '[\"nobody\"]'": "members as named",
+    "UPDATE subjects SET kind = 'comment'": "subjects are what they say",
+    "UPDATE decisions SET decided_at = 1": "decisions in their time",
+    "UPDATE decisions SET cost_usd = 5": "costs are what was paid",
+    "UPDATE decisions SET cost_usd = 5, cost_known_usd = 5 WHERE trace_sha256 IS NOT NULL": "rows are their traces",
+    "DELETE FROM sources": "rows are their traces",
 }
 """One change of the rows each, made past every rule of the database, and the check that finds it."""
 
@@ -88,6 +99,7 @@ def test_a_ledger_that_nobody_touched_holds(predibot: Predibot) -> None:
 
 def test_whatever_was_changed_is_found_and_named(predibot: Predibot, tmp_path: Path) -> None:
     whole = (tmp_path / "runs/out/predibot.db").read_bytes()
+    shutil.copytree(tmp_path / "runs/out/predibot.db.files", tmp_path / "runs/out/changed.db.files")
     missed = []
     for statement, check in CHANGES.items():
         (tmp_path / "runs/out/changed.db").write_bytes(whole)
@@ -98,6 +110,17 @@ def test_whatever_was_changed_is_found_and_named(predibot: Predibot, tmp_path: P
         if said.code != 1 or check not in {each["check"] for each in said.document.get("broken", ())}:
             missed.append((statement, said))
     assert missed == []
+
+
+def test_a_digest_that_is_not_that_of_the_recipe_is_found(predibot: Predibot, tmp_path: Path) -> None:
+    # Of the run before, which played other rules than its recipe has, nobody can tell.
+    Path("whole.toml").write_text(RECIPE.replace("[limits", "[selection]\nevents = 1\n[limits", 1))
+    assert predibot("decide", "whole.toml").code == 0
+    assert predibot("ledger", "verify").code == 0
+    with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as connection, connection:
+        connection.execute("UPDATE runs SET digest = '0'")
+    (broken,) = predibot("ledger", "verify", "--json").document["broken"]
+    assert (broken["check"], broken["row"].partition("@")[0]) == ("runs are their recipes", "whole")
 
 
 def test_a_pack_that_is_believed_and_unlike_its_rows_is_found(predibot: Predibot, tmp_path: Path) -> None:

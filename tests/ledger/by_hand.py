@@ -46,8 +46,11 @@ def event_of(number: int, markets: int = 1, *, price: float = 0.4) -> Event:
     return Event(f"e{number}", f"Event {number}", tuple(listed), payload="{}")
 
 
-def plan(*events: Event, key: str = "daily@2026-03-01T00:00Z", as_of: datetime = NOW) -> RunPlan:
+def plan(
+    *events: Event, key: str = "daily@2026-03-01T00:00Z", as_of: datetime = NOW, game: str = "dollar_per_event"
+) -> RunPlan:
     """Return a run of the recipe `daily` that plays these events."""
+    recipe = replace(recipe_of(), name=key.partition("@")[0], game=game, seed=2**62)
     return RunPlan(
         key=key,
         recipe=key.partition("@")[0],
@@ -55,10 +58,10 @@ def plan(*events: Event, key: str = "daily@2026-03-01T00:00Z", as_of: datetime =
         as_of=as_of,
         venue="polymarket",
         venue_name="polymarket",
-        game="dollar_per_event",
+        game=game,
         seed=2**62,
-        digest="d",
-        recipe_json=recipe_of().as_json(),
+        digest=recipe.digest,
+        recipe_json=recipe.as_json(),
         overrides={},
         code_version="1",
         created_at=NOW,
@@ -75,7 +78,7 @@ def bot(name: str | BotPlan, **arguments: object) -> BotPlan:
 
 def a_run(store: Store, *events: Event, bots: tuple[str, ...] = ("a",), **changes: Any) -> StoredRun:
     """Store a run with its bots."""
-    frozen = replace(plan(*events), **changes)
+    frozen = replace(plan(*events, game=changes.pop("game", "dollar_per_event")), **changes)
     with store.write() as connection:
         run = freeze_run(connection, frozen)
         add_bots(connection, run, [bot(name) for name in bots])

@@ -74,6 +74,23 @@ def test_the_database_of_another_program_that_uses_the_same_migrations_is_refuse
         Store.open(f"sqlite:///{file}")
 
 
+def test_a_file_with_a_view_or_the_tables_of_another_that_are_named_like_ours_is_refused_without_a_copy(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "other.db"
+    for script, seen in (
+        ("CREATE VIEW songs AS SELECT 1 AS title", r"views of something else \(songs\)"),
+        ("DROP VIEW songs; CREATE TABLE runs (id); CREATE TABLE tasks (id); CREATE TABLE alembic_version (version_num);"
+         "INSERT INTO alembic_version VALUES ('0003')", r"tables of something else"),
+    ):  # fmt: skip
+        with closing(sqlite3.connect(file)) as other:
+            other.executescript(script)
+        before = file.read_bytes()
+        with pytest.raises(LedgerUnusable, match=seen):
+            Store.open(f"sqlite:///{file}")
+        assert (file.read_bytes(), [each.name for each in tmp_path.iterdir()]) == (before, ["other.db"])
+
+
 def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database, but long enough to look like one " * 100)

@@ -62,7 +62,7 @@ def test_a_report_without_a_probability_is_an_abstention() -> None:
     ("report", "abstention"),
     [
         (reply(""), Abstention("the report is empty")),
-        (reply("Rain is", finish="length"), Abstention("the report was cut off at its greatest length")),
+        (reply("Rain is", finish="length"), Abstention("the report was cut off at 16,000 tokens")),
         (reply(finish="refusal", refusal="no"), Abstention("the model refused to answer: no")),
         (BudgetSpent("the limit of $1"), Abstention("the limit of $1; no report was written", "budget")),
     ],

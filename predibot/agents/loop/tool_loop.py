@@ -264,7 +264,8 @@ class Talk:
         offered = [tool.name for tool in self._offered()]
         unknown = [name for name in names if name not in offered]
         if answer.finish_reason == "length":
-            return "Your reply was cut off at its greatest length. Be shorter, and call a tool."
+            most = answer.most_tokens or self.max_output_tokens()
+            return f"Your reply was cut off at {most} tokens. Be shorter, and call a tool."
         if not calls:
             return "Text alone is not read. Call a tool; to hand in your answer, call final_answer."
         if unknown:

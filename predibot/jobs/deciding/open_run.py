@@ -7,7 +7,6 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from predibot import __version__
 from predibot.contracts import OpenVenue, ProgressListener
 from predibot.domain.clock import floor_to, format_instant
 from predibot.domain.event import Event
@@ -17,6 +16,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot
 from predibot.recipe.recipe import Recipe
+from predibot.version import __version__
 
 
 @dataclass(frozen=True, slots=True)

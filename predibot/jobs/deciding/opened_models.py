@@ -86,7 +86,9 @@ class _SettledModel:
             # A strategy that asks for less than before is short of budget, and means it.
             tokens = most if tokens == self._longest_tokens else min(tokens, most)
         asked = replace(request, max_output_tokens=tokens, **stated)
-        return self.model.chat(asked, deadline_seconds=deadline_seconds)
+        reply = self.model.chat(asked, deadline_seconds=deadline_seconds)
+        # What asked does not know it, and tells the model when an answer is cut off.
+        return reply if most is None else replace(reply, most_tokens=tokens)
 
 
 @dataclass(frozen=True, slots=True)

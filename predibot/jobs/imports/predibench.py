@@ -13,7 +13,6 @@ from itertools import groupby
 
 from sqlalchemy import Connection, func, select
 
-from predibot import __version__
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.category import CryptoWords
 from predibot.domain.clock import format_instant
@@ -33,6 +32,7 @@ from predibot.ledger.write.runs import IMPORTED, BotPlan, RunPlan, StoredRun, ad
 from predibot.plugins.venues import venue_recorded_by
 from predibot.recipe.recipe import Recipe
 from predibot.selection import SelectionRules
+from predibot.version import __version__
 
 NAME = "predibench"
 DIGEST = f"{IMPORTED}{NAME}"

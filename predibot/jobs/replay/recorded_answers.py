@@ -108,8 +108,9 @@ class Record:
         )
 
     def loopback(self) -> str | None:
-        """Return the address a sandbox had, where the trace has one."""
-        found = Counter(_LOOPBACK.findall(str(self.recorded)))
+        """Return the address a sandbox had, where the trace has one; a local model's stands in messages as it is."""
+        other = _LOOPBACK.findall(self.message)
+        found = Counter(address for address in _LOOPBACK.findall(str(self.recorded)) if address not in other)
         return found.most_common(1)[0][0] if found else None
 
     def reply(self, name: str, request: ChatRequest) -> ChatReply:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from predibot import __version__
 from predibot.contracts import Context, Progress, ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Subject
@@ -30,6 +29,7 @@ from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import RunPlan, StoredRun, add_bots, find_run, freeze_run, frozen_events
 from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec, Recipe
+from predibot.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class Rerun:
     """The tables whose rows are not the same, or why it was not rerun."""
 
 
-_NO_EVENT = "it is about no event: what the account held then is in no trace"
+_NO_EVENT = "it is about no event, and decisions of games with accounts are not rerun yet"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -110,7 +111,8 @@ def run_process(connection: Connection, set_up: SetUp, holder: str, log_level: i
     forwarded.addFilter(NotOthers())
     logging.basicConfig(level=log_level, handlers=[forwarded], force=True)
     try:
-        with ExitStack() as closing:
+        # What plug-ins print: stdout is for the result of who started it.
+        with redirect_stdout(sys.stderr), ExitStack() as closing:
             worker = set_up(closing, holder=holder, watch=desk.watched)
             desk.report(Ready(worker.claimant.owner))
             desk.serve(worker)

@@ -2,32 +2,36 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Connection, and_, func, select
 
-from predibot.domain.account import Account
+from predibot.domain.account import Account, JournalRow
 from predibot.domain.price import Instrument, Price
 from predibot.games.accounts import account_of, value_usd
 from predibot.ledger.read.invariants import Broken, Checked
 from predibot.ledger.write.accounts import accounts, journal, marks, stored_journal, valuations
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import bots, decisions, fills, orders
+from predibot.ledger.write.decisions import bots, decisions, fills, orders, quotes
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.runs import runs, with_decisions
+from predibot.plugins.games import game_names, make_game
 
 _TOLERANCE = 1e-9
 """Of what is a sum or a product of floats, for each dollar or share of it."""
 
+_OF_ISSUERS = ("split", "dividend", "delisting")
+"""What happens to what is held, whatever anybody decides."""
+
 
 def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
     """Yield a check of each account, which yields what is wrong with its journal and its valuations."""
-    columns = (accounts.c.id, accounts.c.recipe, accounts.c.mode, accounts.c.bot, subjects.c.subject_id)
-    named = select(*columns).join(subjects, subjects.c.id == accounts.c.subject_row).order_by(accounts.c.id)
-    for account_id, *parts in connection.execute(named).all():
-        yield _account(connection, checked, account_id, "/".join(parts))
+    columns = (accounts.c.recipe, accounts.c.mode, accounts.c.bot, subjects.c.subject_id)
+    named = select(accounts.c.id, accounts.c.game, *columns).join(subjects, subjects.c.id == accounts.c.subject_row)
+    for account_id, game, *parts in connection.execute(named.order_by(accounts.c.id)).all():
+        yield _account(connection, checked, account_id, game, "/".join(parts))
 
 
 def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
@@ -41,6 +45,7 @@ def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
             subjects.c.subject_id,
             subjects.c.event_row,
             instruments.c.instrument_id,
+            instruments.c.market_row,
             instruments.c.side.label("outcome"),
             instruments.c.lowest_price,
             instruments.c.highest_price,
@@ -48,10 +53,20 @@ def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
             fills.c.price.label("paid"),
             fills.c.cash_usd,
             fills.c.model,
+            quotes.c.bid,
+            quotes.c.ask,
         )
         .join(orders, orders.c.decision_id == decisions.c.id)
         .join(instruments, instruments.c.id == orders.c.instrument_row)
         .outerjoin(fills, and_(fills.c.decision_id == orders.c.decision_id, fills.c.order_number == orders.c.number))
+        .outerjoin(
+            quotes,
+            and_(
+                quotes.c.decision_id == orders.c.decision_id,
+                quotes.c.market_row == instruments.c.market_row,
+                quotes.c.role == "booked",
+            ),
+        )
         .order_by(orders.c.decision_id, orders.c.number, fills.c.number)
     )
     rows = connection.execute(statement.execution_options(yield_per=1_000))
@@ -73,6 +88,8 @@ def _order(order: Any, filled: list[Any]) -> Iterator[str]:
     total = abs(math.fsum(of_unit.get(order.unit, ())))
     if not total <= order.amount + _slack(order.amount):
         yield f"its fills come to {total:g} {order.unit}, the order is of {order.amount:g}"
+    if filled and order.status != "filled" and total >= order.amount - _slack(order.amount):
+        yield f"its order of {order.amount:g} {order.unit} is {order.status}, and its fills come to all of it"
 
 
 def _fill(row: Any) -> Iterator[str]:
@@ -85,17 +102,27 @@ def _fill(row: Any) -> Iterator[str]:
     mid = None if row.price is None else 1.0 - row.price if is_bet_on_no else row.price
     if row.model == "mid" and mid is not None and not abs(row.paid - mid) <= _slack(mid):
         yield f"filled at {row.paid!r}, its mid was {mid!r}"
+    if row.model == "quote" and row.market_row is not None and not _is_offered(row):
+        yield f"filled at {row.paid!r} by its quote, which did not offer that"
     if row.event_row is None and not abs(row.cash_usd + row.shares * row.paid) <= _slack(row.cash_usd):
         yield f"{row.shares:g} shares at {row.paid:g} are not ${-row.cash_usd!r}"
 
 
-def _account(connection: Connection, checked: Checked, account_id: int, name: str) -> Iterator[Broken]:
+def _is_offered(row: Any) -> bool:
+    """Return whether the booked quote of YES offers that price: who buys NO takes the bid, who sells it the ask."""
+    is_no = row.outcome == "NO"
+    offered = row.ask if (row.side == "buy") != is_no else row.bid
+    return offered is not None and abs(row.paid - (1.0 - offered if is_no else offered)) <= _TOLERANCE
+
+
+def _account(connection: Connection, checked: Checked, account_id: int, game: str, name: str) -> Iterator[Broken]:
     check = "accounts are their journals"
     rows = stored_journal(connection, account_id)
     checked.count(check, len(rows))
     numbers = select(func.max(journal.c.number)).where(journal.c.account_id == account_id)
     if connection.execute(numbers).scalar() not in (None, len(rows)):
         yield Broken(check, name, "a row of its journal is missing")
+    yield from (Broken(check, name, seen) for seen in _from_nothing(rows, game))
     try:
         conserved = all(_is_conserved(account_of(rows[: end + 1])) for end in range(len(rows)))
     except ValueError as error:
@@ -105,6 +132,16 @@ def _account(connection: Connection, checked: Checked, account_id: int, name: st
         yield Broken(check, name, "cash and cost are not what was paid in, realised and paid out")
     yield from (Broken(check, name, seen) for seen in _unlike_fills(connection, account_id))
     yield from (Broken("valuations are folds", name, seen) for seen in _valuations(connection, checked, account_id))
+
+
+def _from_nothing(rows: Sequence[JournalRow], game: str) -> Iterator[str]:
+    """Yield the rows that nothing led to: it begins with what the game gives, and the rest follows from something."""
+    for number, row in enumerate(rows, start=1):
+        is_first = (number, row.kind) == (1, "deposit")
+        if not (is_first or row.follows_from or row.kind in _OF_ISSUERS):
+            yield f"row {number}, a {row.kind} of ${row.cash_usd:g}, follows from no decision and no resolution"
+        if is_first and game in game_names() and row.cash_usd != (stake_usd := make_game(game).stake_usd):
+            yield f"it began with ${row.cash_usd:g}, game {game} gives ${stake_usd:g}"
 
 
 def _is_conserved(account: Account) -> bool:

@@ -80,19 +80,23 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
     }
     # What is about no event is about all that the run plays.
     anywhere = {market: digest for of_event in asked.values() for market, digest in of_event.items()}
-    stake_usd = make_game(game).stake_usd if game in game_names() else None
+    rules = make_game(game) if game in game_names() else None
+    stake_usd = None if rules is None else rules.stake_usd
     for (bot, kind, subject), (decision, *others) in rows("decisions").items():
         name = f"{key}/{bot}/{subject}"
         if others:
             yield Broken("work has its decision", name, f"it has {len(others) + 1} decisions")
         own = [table.get((bot, kind, subject), []) for table in (said, placed, bought, quoted)]
+        is_bet = kind == "event" and stake_usd is not None
+        is_said = is_bet and rules is not None and "forecasts" in rules.scores
         checked.count("forecasts in range", len(own[0]))
+        checked.count("forecasts of orders", len(own[1]) if is_said else 0)
         checked.count("questions as asked", len(own[0]))
         checked.count("quotes of bets", len(own[1]))
-        is_bet = kind == "event" and stake_usd is not None
         checked.count("money conserved", is_bet and decision["status"] == "recorded")
         found: dict[str, Iterator[str]] = {
             "forecasts in range": _forecasts(own[0], decision),
+            "forecasts of orders": _unsaid(own[0], own[1]) if is_said else iter(()),
             "questions as asked": _questions(own[0], asked.get(subject, {}) if kind == "event" else anywhere),
             "quotes of bets": _quotes(own[1], own[3]),
             # What an account has is in its journal.
@@ -109,6 +113,11 @@ def _forecasts(said: list[Row], decision: Row) -> Iterator[str]:
             yield f"{row['market_id']}: the confidence is {row['confidence']!r}, not in [0, 10]"
     if said and decision["status"] != "recorded":
         yield f"it {decision['status']} and has {len(said)} forecasts"
+
+
+def _unsaid(said: list[Row], placed: list[Row]) -> Iterator[str]:
+    for market in sorted({row["market_id"] for row in placed} - {row["market_id"] for row in said}):
+        yield f"{market}: it has an order and no forecast, by which its game is scored"
 
 
 def _within(value: object, most: float) -> bool:

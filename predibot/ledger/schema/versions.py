@@ -19,7 +19,8 @@ _log = logging.getLogger(__name__)
 VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012")
 HEAD = VERSIONS[-1]
 _NO_COPY = "PostgreSQL keeps the old tables if that fails; a copy of them is the operator's to make, as with pg_dump"
-_OURS = {"alembic_version", "runs", "tasks"}
+_OURS = {"alembic_version", "bots", "decisions", "events", "markets", "runs", "tasks"}
+"""Tables that a ledger of any version has."""
 _COMPUTED = """
 SELECT name FROM sqlite_master AS found WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'
 OR type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_xinfo(found.name) WHERE hidden <> 0)
@@ -79,8 +80,11 @@ def stored_version(connection: Connection) -> str | None:
     tables = inspect(connection).get_table_names()
     shown = masked(connection.engine.url)
     if not set(tables) >= _OURS:
-        if tables:
-            raise LedgerUnusable(f"{shown} holds tables of something else ({tables[0]}). Name another ledger")
+        # A server's extensions bring views of their own.
+        views = inspect(connection).get_view_names() if connection.dialect.name == "sqlite" else []
+        for kind, names in (("tables", sorted({*tables} - _OURS) or tables), ("views", views)):
+            if names:
+                raise LedgerUnusable(f"{shown} holds {kind} of something else ({names[0]}). Name another ledger")
         return None
     _require_stored(connection)
     versions = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()

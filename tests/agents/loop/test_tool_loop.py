@@ -262,7 +262,7 @@ def test_a_reply_that_was_cut_off_is_not_used_even_where_it_can_be_read() -> Non
     model = ScriptedModel([cut_off, GOOD])
     assert run(model, no_research()).decision is not None
     assert len(model.requests) == 2
-    assert "cut off at its greatest length" in model.told()
+    assert "cut off at 4096 tokens" in model.told()
 
 
 def test_a_refusal_ends_it_with_the_models_words() -> None:

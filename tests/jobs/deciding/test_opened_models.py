@@ -19,6 +19,12 @@ def asked_with(settings: ModelSettings, *tokens: int) -> Scripted:
     return scripted
 
 
+def test_an_answer_says_how_long_it_could_be_where_the_recipe_says_it() -> None:
+    for settings, most in ((ModelSettings(max_tokens=700), 700), (ModelSettings(top_p=0.5), None)):
+        model = OpenedModels(STRATEGY, lambda _name: Scripted([reply_of()]), settings)("x/y")
+        assert model.chat(HELLO, deadline_seconds=1.0).most_tokens == most
+
+
 def test_what_the_recipe_states_stands_above_what_the_strategy_says() -> None:
     ((request, _),) = asked_with(ModelSettings(temperature=0.0, top_p=0.5), 100).asked
     assert request == replace(HELLO, max_output_tokens=100, temperature=0.0, seed=1, top_p=0.5)

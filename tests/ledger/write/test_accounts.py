@@ -41,8 +41,7 @@ AT_40, AT_50 = Price(NOW, 40.0, 39.0, 41.0), Price(NOW + DAY, 50.0, 49.0, 51.0)
 def opened(store: Store, number: int = 0) -> tuple[StoredRun, int]:
     """Store the run of a day and return it with the account of its bot."""
     at = NOW + number * DAY
-    # Under the name of a game that is installed, as the toy is none.
-    run = a_run(store, EVENT, key=f"daily@{number}", slot_at=at, as_of=at)
+    run = a_run(store, EVENT, key=f"daily@{number}", slot_at=at, as_of=at, game=GAME.name)
     with store.write() as connection:
         account = open_account(
             connection, run, "a", PORTFOLIO, mode="replay", deposit_usd=GAME.stake_usd, at=NOW - timedelta(hours=1)

@@ -1,0 +1,116 @@
+"""Invariants of runs: their recipes and bots, what they decide about, and when and for how much they did."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, func, select
+
+from predibot.errors import PluginError, UsageError
+from predibot.ledger.read.invariants import Broken, Checked
+from predibot.ledger.write.claims import attempts, subjects
+from predibot.ledger.write.decisions import bots, decisions
+from predibot.ledger.write.events import events
+from predibot.ledger.write.runs import IMPORTED, runs, with_decisions
+from predibot.plugins.strategies import spec_of
+
+_CLOCK_SLACK = timedelta(minutes=1)
+"""By which a clock may be set back while a decision is made."""
+_COST_TOLERANCE_USD = 1e-9
+_NO_RULES = {"event"}
+"""Overrides that are not in the recipe of a run, of which the digest is that of the recipe without any."""
+
+
+def checks_of_runs(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
+    """Yield checks, each of which yields every row that breaks it."""
+    for check in (_recipes, _bots, _subjects, _decisions):
+        yield check(connection, checked)
+
+
+def _recipes(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield the runs that say something else than the recipe that is stored with them."""
+    check = "runs are their recipes"
+    columns = (runs.c.key, runs.c.recipe, runs.c.game, runs.c.seed, runs.c.digest, runs.c.recipe_json)
+    for run in connection.execute(select(*columns, runs.c.overrides_json).order_by(runs.c.id)):
+        checked.count(check)
+        recipe = json.loads(run.recipe_json)
+        for name, said in (("name", run.recipe), ("game", run.game), ("seed", run.seed)):
+            if recipe[name] != said:
+                yield Broken(check, run.key, f"its {name} is {said!r}, in its recipe {recipe[name]!r}")
+        is_known = {*json.loads(run.overrides_json)} <= _NO_RULES and not run.digest.startswith(IMPORTED)
+        del recipe["bots"]
+        text = json.dumps(recipe, sort_keys=True, separators=(",", ":"))
+        if is_known and hashlib.sha256(text.encode()).hexdigest() != run.digest:
+            yield Broken(check, run.key, "its digest is not that of its recipe")
+
+
+def _bots(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield the bots that pool others than their arguments name, as far as their strategy is as it was."""
+    check = "members as named"
+    columns = (runs.c.key, bots.c.name, bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256)
+    statement = select(*columns, bots.c.members_json).join(runs, runs.c.id == bots.c.run_id)
+    for bot in connection.execute(statement.where(bots.c.members_json.is_not(None)).order_by(bots.c.id)):
+        try:
+            spec = spec_of(bot.strategy, json.loads(bot.arguments_json))
+        except (PluginError, UsageError):
+            continue
+        if spec.source_sha256 != bot.source_sha256:
+            continue
+        checked.count(check)
+        said = json.loads(bot.members_json)
+        if said != [*spec.needs.members]:
+            yield Broken(check, f"{bot.key}/{bot.name}", f"it pools {said}, its arguments name {[*spec.needs.members]}")
+
+
+def _subjects(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield the subjects that are called an event and are none, or another, or are one and not called so."""
+    check = "subjects are what they say"
+    of = (events.c.venue.label("of_venue"), events.c.event_id)
+    statement = select(subjects, *of).outerjoin(events, events.c.id == subjects.c.event_row).order_by(subjects.c.id)
+    for row in connection.execute(statement):
+        checked.count(check)
+        expected = (row.venue, row.subject_id) if row.kind == "event" else (None, None)
+        if (row.of_venue, row.event_id) != expected:
+            is_of = "no event" if row.event_id is None else f"event {row.event_id} of {row.of_venue}"
+            yield Broken(check, f"{row.venue}/{row.kind}/{row.subject_id}", f"its row says that it is {is_of}")
+
+
+def _decisions(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield the decisions of another time than that of their run or their tries, or of two costs."""
+    check = "decisions in their time"
+    tried = (
+        select(
+            attempts.c.task_id,
+            func.min(attempts.c.started_at).label("began_at"),
+            func.max(attempts.c.ended_at).label("ended_at"),
+        )
+        .group_by(attempts.c.task_id)
+        .subquery()
+    )
+    columns = (runs.c.key, bots.c.name, subjects.c.subject_id, runs.c.as_of, tried.c.began_at, tried.c.ended_at)
+    costs = (decisions.c.decided_at, decisions.c.cost_usd, decisions.c.cost_known_usd)
+    statement = with_decisions(*columns, *costs).outerjoin(tried, tried.c.task_id == decisions.c.task_id)
+    for row in connection.execute(statement.order_by(decisions.c.id).execution_options(yield_per=1_000)):
+        name = f"{row.key}/{row.name}/{row.subject_id}"
+        checked.count(check)
+        # In a replay at the instant of its run, else while it was tried.
+        if row.decided_at != row.as_of and not _within(row.decided_at, row.began_at or row.as_of, row.ended_at):
+            yield Broken(
+                check,
+                name,
+                f"decided at {row.decided_at.isoformat()}, which is neither the instant of its run nor within its "
+                "attempts",
+            )
+        checked.count("costs are what was paid")
+        if row.cost_usd is not None and not math.isclose(
+            row.cost_usd, row.cost_known_usd, rel_tol=_COST_TOLERANCE_USD, abs_tol=_COST_TOLERANCE_USD
+        ):
+            yield Broken(
+                "costs are what was paid", name, f"it cost ${row.cost_usd!r}, and ${row.cost_known_usd!r} are known"
+            )
+
+
+def _within(at: datetime, began_at: datetime, ended_at: datetime | None) -> bool:
+    return began_at - _CLOCK_SLACK <= at and (ended_at is None or at <= ended_at + _CLOCK_SLACK)
