@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -128,8 +129,10 @@ class LogFile(logging.Handler):
                 if not stat.S_ISREG(found.st_mode):
                     raise OSError(f"{self._file.name} is no regular file")
                 _lock(descriptor)
-                if self._file.exists() and os.path.samestat(found, self._file.stat()):
-                    return descriptor
+                # Another program may have rotated it away, at any moment.
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(found, self._file.stat()):
+                        return descriptor
             except BaseException:
                 os.close(descriptor)
                 raise
