@@ -285,6 +285,7 @@ def _give_back(worker: Worker, owners: Sequence[str], agents: "AgentSetup | None
     """
 
     def give_back() -> None:
+        worker.claims.end()
         if agents is not None:
             agents.write_off()
         with worker.store.write() as connection:

@@ -1,8 +1,10 @@
 """One decision: claimed, made, checked, booked and stored, or recorded as what went wrong."""
 
 import logging
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, Protocol, cast
@@ -101,6 +103,32 @@ class ContextSetup(Protocol):
         ...
 
 
+class Claims:
+    """Whether claims are still made here: where they are all given back, none comes after."""
+
+    def __init__(self) -> None:
+        """Begin with claims being made."""
+        self._lock = threading.Lock()
+        self._has_ended = False
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Make a claim in the block.
+
+        Raises:
+            RuntimeError: If claims are given back already.
+        """
+        with self._lock:
+            if self._has_ended:
+                raise RuntimeError("the program ends, and makes no decision any more")
+            yield
+
+    def end(self) -> None:
+        """Wait for a claim that is being made, and have none made after it."""
+        with self._lock:
+            self._has_ended = True
+
+
 @dataclass(frozen=True, slots=True)
 class Worker:
     """What a worker has: made once for each process."""
@@ -127,6 +155,7 @@ class Worker:
     """What no row may hold: a strategy may read the environment, and quote it where it fails."""
     under_way: dict[tuple[int, Subject], Context] = field(default_factory=dict)
     """The contexts of the decisions that are under way here, by bot and subject."""
+    claims: Claims = field(default_factory=Claims)
 
     def view(self, subject: Subject, events: Sequence[Event], account: Account | None) -> Any:
         """Return what a bot is shown."""
@@ -260,10 +289,11 @@ def _claimed(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]
         held = claim_with_account(connection, account_id, worker.run, *about, who, now=now, token=token)
         return held, account_id
 
-    if job.subject.kind in ACCOUNT_SUBJECTS:
-        return worker.store.run_write(of_account)
-    held = worker.store.run_write(lambda connection: claim(connection, job.run_id, *about, who, now=now, token=token))
-    return held, None
+    def of_event(connection: Connection) -> tuple[Claim | Taken, None]:
+        return claim(connection, job.run_id, *about, who, now=now, token=token), None
+
+    with worker.claims.one():
+        return worker.store.run_write(of_account if job.subject.kind in ACCOUNT_SUBJECTS else of_event)
 
 
 def _with_trace(finished: Finished, worker: Worker, context: Context | None) -> Finished:

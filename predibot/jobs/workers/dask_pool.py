@@ -129,15 +129,12 @@ class DaskPool:
         if self._broken is not None:
             raise self._broken
         if self._client.status not in ("running", "connecting"):
-            raise LedgerUnusable(
-                f"the Dask scheduler is gone ({self._client.status}). What is recorded stays; run the same command "
-                "again once it is back"
-            )
+            raise self._gone()
         self._warn_where_nobody_works()
         self._book_the_left()
         now = time.monotonic()
         # Asked before the lock is taken: the answer comes by the thread that waits for it, too.
-        is_stalled = now - self._moved > _STALLED_SECONDS and bool(self._client.nthreads())
+        is_stalled = now - self._moved > _STALLED_SECONDS and self._has_workers()
         with self._lock:
             due = [task for at, task in self._later if at <= now]
             self._later = [(at, task) for at, task in self._later if at > now]
@@ -293,10 +290,25 @@ class DaskPool:
             if usd:
                 _log.warning("a worker ended while calls were under way: $%.6f booked for them, their worst case", usd)
 
+    def _has_workers(self) -> bool:
+        """Return whether the cluster has a worker.
+
+        Raises:
+            LedgerUnusable: If the scheduler is gone.
+        """
+        try:
+            return bool(self._client.nthreads())
+        except OSError as error:
+            raise self._gone() from error
+
+    def _gone(self) -> LedgerUnusable:
+        said = f"the Dask scheduler is gone ({self._client.status}). What is recorded stays"
+        return LedgerUnusable(f"{said}; run the same command again once it is back")
+
     def _warn_where_nobody_works(self) -> None:
         """Say once that a cluster has no worker, which some only start when there is work."""
         if self._is_alone is None and time.monotonic() - self._began > _ALONE_SECONDS:
-            self._is_alone = not self._client.nthreads()
+            self._is_alone = not self._has_workers()
             if self._is_alone:
                 _log.warning("the Dask scheduler has no worker yet; start one with `dask worker ADDRESS`")
 

@@ -4,7 +4,7 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -193,7 +193,7 @@ def test_a_worker_that_is_killed_is_booked_for_and_its_decision_costs_nobody_kno
 def overheard(address: str) -> Iterator[tuple[str, bytearray]]:
     """Stand between a client and the server at an address; yield one's own, and every byte that came by."""
     host, _, port = address.partition(":")
-    heard = bytearray()
+    heard, opened, threads = bytearray(), list[socket.socket](), list[threading.Thread]()
 
     def carry(source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
@@ -202,23 +202,37 @@ def overheard(address: str) -> Iterator[tuple[str, bytearray]]:
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)
 
+    def begin(work: Callable[..., None], *given: socket.socket) -> None:
+        threads.append(threading.Thread(target=work, args=given, daemon=True))
+        threads[-1].start()
+
     def serve(listening: socket.socket) -> None:
         with suppress(OSError):
             while True:
                 caller, _ = listening.accept()
+                opened.append(caller)
                 server = socket.create_connection((host, int(port)))
-                pairs: tuple[tuple[socket.socket, socket.socket], ...] = ((caller, server), (server, caller))
-                for pair in pairs:
-                    threading.Thread(target=carry, args=pair, daemon=True).start()
+                opened.append(server)
+                begin(carry, caller, server)
+                begin(carry, server, caller)
 
-    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
-        threading.Thread(target=serve, args=(listening,), daemon=True).start()
-        yield f"127.0.0.1:{listening.getsockname()[1]}", heard
+    opened.append(socket.create_server(("127.0.0.1", 0)))
+    begin(serve, opened[0])
+    try:
+        yield f"127.0.0.1:{opened[0].getsockname()[1]}", heard
+    finally:
+        for each in list(opened):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+        for each in opened:
+            each.close()
 
 
 def test_neither_a_key_nor_the_ledgers_password_travels_to_the_scheduler(program: Program, postgres: Postgres) -> None:
     # The server asks nobody for a password, so that any will do.
-    address = postgres.fresh().replace("postgresql://postgres:", "postgresql://postgres:")
+    address = postgres.fresh()
     program.settings = {
         "PREDIBOT_WORKERS": "2",
         "ACME_API_KEY": "sk-planted-key",
