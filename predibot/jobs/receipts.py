@@ -137,21 +137,24 @@ def make_receipt(store: Store, run_id: int, clock: Callable[[], datetime]) -> tu
     """
     now = clock()
     try:
-        last, leaves = store.run_read(lambda connection: (_last(connection, run_id), leaves_of(connection, run_id)))
-        if last is None and not leaves:
-            return None, ()
-        if last is not None and (last.form, last.root) == (FORM, root_of(leaves)):
-            return last, ()
+        last = store.run_read(lambda connection: _last(connection, run_id))
+        if last is not None and last.form == FORM:
+            # Most calls over a run that has one change nothing, and need not write.
+            leaves = store.run_read(lambda connection: leaves_of(connection, run_id))
+            if last.root == root_of(leaves):
+                return last, ()
         return store.run_write(lambda connection: _made(connection, run_id, now))
     except LedgerUnusable as error:
         return None, (f"no receipt was stored, which the next call does: {error}",)
 
 
-def _made(connection: Connection, run_id: int, now: datetime) -> tuple[Receipt, tuple[str, ...]]:
+def _made(connection: Connection, run_id: int, now: datetime) -> tuple[Receipt | None, tuple[str, ...]]:
     """Return the last receipt of a run, which is stored unless a final decision is another one than before."""
-    # Read behind the lock: whoever changes a decision makes a receipt after that, so that the last one is of them all.
+    # Read behind the lock: who changes a decision makes a receipt after that, so that the last one is of them all.
     lock_run(connection, run_id)
     last, leaves = _last(connection, run_id), leaves_of(connection, run_id)
+    if last is None and not leaves:
+        return None, ()
     if last is not None and last.form == FORM:
         changed = [each for each in _differences(last, leaves, ()) if each.was_final]
         if changed:

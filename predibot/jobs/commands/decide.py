@@ -1,7 +1,7 @@
 """Deciding, now or at many instants of the past, in one call."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 from typing import TypeVar
 
@@ -14,7 +14,6 @@ from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.select_events import Choice, choose
 from predibot.jobs.deciding.worker_setup import Processes
-from predibot.jobs.logs.collector import spans_to
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
@@ -107,7 +106,12 @@ def decide_with(
         settings = settings.model_copy(update={"workers": executor.count})
         executor = None
     began_at = caller.clock()
-    with spans_to(settings.otlp_endpoint, store) as send:
+    with ExitStack() as closing:
+        send = None
+        if settings.otlp_endpoint is not None:
+            from predibot.jobs.logs.collector import spans_to
+
+            send = closing.enter_context(spans_to(settings.otlp_endpoint, store))
         report = decide(
             request,
             store=store,
@@ -118,7 +122,8 @@ def decide_with(
             watch=watch,
             processes=Processes(executor, ledger) if executor is not None else None,
         )
-        send(report.run.key, began_at)
+        if send is not None:
+            send(report.run.key, began_at)
     return report
 
 

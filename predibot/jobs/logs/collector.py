@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from predibot import __version__
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import otlp_headers, secrets_present
 from predibot.errors import PredibotError, UsageError, words_of
@@ -24,6 +23,7 @@ from predibot.ledger.read.decision_traces import TimedDecision, timed_decisions
 from predibot.ledger.store import Store
 from predibot.net.deadline import in_time
 from predibot.net.json_client import opened_client
+from predibot.version import __version__
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import KeyValue
