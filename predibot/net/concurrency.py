@@ -5,12 +5,13 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Literal, Protocol
 
+from predibot.errors import LedgerError
 from predibot.net.failures import TryAgain
 
 FIRST_LIMIT = 64.0
@@ -213,7 +214,9 @@ class Gate:
         with self._changed:
             try:
                 if signal is not None:
-                    self._look(signal, began_at)
+                    # The call is over, and may be paid for: what it told is lost rather than its answer.
+                    with suppress(LedgerError):
+                        self._look(signal, began_at)
             finally:
                 self._under_way -= 1
                 self._changed.notify()

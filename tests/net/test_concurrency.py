@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predibot.errors import LedgerUnusable
 from predibot.net.concurrency import FIRST_LIMIT, HOLD, Gate, Gates, Limit, OwnPermits, Window, fair_share
 from predibot.net.failures import TryAgain
 
@@ -115,4 +116,22 @@ def test_a_provider_that_refuses_is_asked_by_fewer() -> None:
 
 def test_without_a_ceiling_nobody_waits() -> None:
     with Gates().passed("acme", 0.0), Gates().passed("acme", 0.0):
+        pass
+
+
+class Away(OwnPermits):
+    """Permits of a ledger that goes away while a call is under way."""
+
+    def share(self, provider, *, signal, **more):  # type: ignore[no-untyped-def]
+        """Answer as long as a provider let nothing be known."""
+        if signal is not None:
+            raise LedgerUnusable("away")
+        return super().share(provider, signal=signal, **more)
+
+
+def test_an_answer_is_kept_where_the_ledger_cannot_be_told_how_its_provider_bears_it() -> None:
+    gate = Gate("acme", 8, Away())
+    with pytest.raises(TryAgain, match="too many"), gate.passed(time.monotonic() + 5):
+        raise TryAgain("too many", too_many=True)
+    with gate.passed(time.monotonic() + 5):
         pass
