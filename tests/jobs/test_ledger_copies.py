@@ -85,8 +85,14 @@ def rows_at(ledger: str) -> int:
 def test_a_copy_is_the_same_and_is_written_on(predibot: Predibot, place: Place, source: str, target: str) -> None:
     before = place(source)
     decided(before)
+    with Store.open(before) as store, store.write() as connection:
+        # A service is at work over the one, and nobody over the other.
+        row = "INSERT INTO services (name, owner, started_at, lease_until) VALUES ('schedule', 'me', 0, 1)"
+        connection.execute(text(row))
     after = place(target)
     said = predibot("ledger", "copy", before, after, "--json")
+    with Store.open_to_read(after) as store, store.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM services")).scalar() == 0
     assert (said.code, said.document["verified"]) == (0, True)
     assert said.document["copied"]["tables"]["decisions"]["rows"] == 4
     assert canonical_at(after) == canonical_at(before)
