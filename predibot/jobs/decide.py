@@ -166,7 +166,9 @@ def decide(
         _log.info("%s; %s", ", ".join(f"{n} {status}" for status, n in came_to.items()), said_of_receipt)
     taken_over = f"{undecided} decisions are under way in another process; run the same command again"
     too_late = f"decisions that missed their turn, as their accounts went on with a later slot: {len(missed)}"
-    late = store.run_read(lambda connection: late_in_runs(connection, [run.stored.id])).get(run.stored.id)
+    late = None
+    if run.stored.deadline_at is not None:
+        late = store.run_read(lambda connection: late_in_runs(connection, [run.stored.id])).get(run.stored.id)
     unscored = f"decisions made after the deadline of the run, which are in no score: {late}"
     said = (*([taken_over] if undecided else []), *([too_late] if missed else []), *([unscored] if late else []))
     notes = (*run.notes, *_remarks(reports), *said, *doubts)
