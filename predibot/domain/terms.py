@@ -15,7 +15,7 @@ KEY_NAME = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
 SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_ACCESS_KEY_ID)|AWS_BEARER_TOKEN_BEDROCK")
 """Those whose values may stand in no text."""
 SECRET_ADDRESS_NAME = re.compile(r"(?:[A-Z0-9]+_)*(?:WEBHOOK|PING|APPRISE)(?:_URLS?)?")
-"""Those that hold addresses which whoever knows them may use."""
+"""Those that hold addresses that anybody who knows them may use."""
 NoticeKind = Literal["failure", "missed", "budget", "drift", "summary"]
 NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
 """What an operator may want to hear of."""

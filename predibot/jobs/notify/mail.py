@@ -59,7 +59,7 @@ class Mail:
             raise _lost(late, is_begun) from None
 
     def _connection(self) -> smtplib.SMTP:
-        """Return a connection that is not made yet, so that whoever gives it up can cut it."""
+        """Return a connection that is not made yet, so that a caller who gives it up can cut it."""
         if self.security == "tls":
             connection: smtplib.SMTP = smtplib.SMTP_SSL(
                 local_hostname=_OUR_NAME, timeout=self.seconds, context=create_ssl_context()

@@ -153,7 +153,7 @@ def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
 
 
 def notice_of_missed(recipe: str, slots: Sequence[datetime]) -> Notice:
-    """Return that slots were missed, each of which is told once by whoever writes their rows."""
+    """Return that slots were missed, each of which is told once by the caller that writes their rows."""
     first, more = [format_instant(slot) for slot in slots[:_MOST_NAMED]], len(slots) - _MOST_NAMED
     names = ", ".join(first) + (f" and {more} more, the last {format_instant(slots[-1])}" if more > 0 else "")
     what = "a slot" if len(slots) == 1 else f"{len(slots)} slots"

@@ -73,7 +73,7 @@ def why_not_told(send: Callable[[], None], policy: RetryPolicy = _POLICY) -> Not
         # What may have been told is not told once more.
         is_final = not failures or isinstance(failures[-1], AnswerLost)
         return NotTold(str(failures[-1] if failures else failure), is_final)
-    except Exception as error:  # noqa: BLE001 - what tells of a failure must not fail a run, whoever wrote it
+    except Exception as error:  # noqa: BLE001 - what tells of a failure must not fail a run
         return NotTold(words_of(error), is_final=True)
     return None
 
@@ -149,7 +149,7 @@ class Teller:
         self._ping_is_down = failure is not None
 
     def _without_secrets(self, notice: Notice) -> Notice:
-        """Return a notice as it may leave this machine: a name in it may be a key, by a mistake of whoever wrote it."""
+        """Return a notice as it may leave this machine: a name in it may be a key, by a mistake."""
         lines, table = tuple(map(self._hidden, notice.lines)), tuple(map(self._hidden, notice.table))
         return replace(notice, title=self._hidden(notice.title), lines=lines, table=table)
 

@@ -18,7 +18,7 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b
 
 @dataclass(frozen=True, slots=True)
 class SecretAddress:
-    """An address that whoever knows it may use: neither it nor what it answers is in any message."""
+    """An address that anybody who knows it may use: neither it nor what it answers is in any message."""
 
     variable: str
     """Of the environment, which holds it."""

@@ -113,7 +113,7 @@ _WORKFLOW = """\
 # GitHub starts this late, at times by hours, and now and then not at all. So it looks every hour what is due: a slot
 # that was missed is made up within `catch_up` of its recipe, and an older one has a row that says so.
 #
-# The ledger lives between runs in the branch predibot-ledger, which has one commit and no other files. Whoever can
+# The ledger lives between runs in the branch predibot-ledger, which has one commit and no other files. Anybody who can
 # read the repository can read it. It is pushed after every run, also one that failed.
 name: predibot
 on:

@@ -14,7 +14,7 @@ from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 
 @dataclass(frozen=True, slots=True)
 class SandboxApart(AbstractContextManager["SandboxApart"]):
-    """The addresses of one that runs; whoever started it ends it."""
+    """The addresses of one that runs; who started it ends it."""
 
     port: int
 
