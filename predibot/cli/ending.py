@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from predibot.domain.decision import Status
 from predibot.errors import PredibotError
 
 DONE, FAILED, MISUSE, PARTLY, NOTHING, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 130, 143
@@ -31,6 +30,7 @@ EXIT_CODES: Mapping[int, str] = {
 """What each exit code means; 3 and 4 only of commands that decide."""
 
 if TYPE_CHECKING:
+    from predibot.domain.decision import Status
     from predibot.domain.secret_values import SecretValues
 
 _MISUSE: Any = typer.BadParameter.__base__
@@ -118,7 +118,7 @@ def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
         return code
 
 
-def code_of_decisions(statuses: Mapping[Status, int], *, undecided: int = 0) -> int:
+def code_of_decisions(statuses: "Mapping[Status, int]", *, undecided: int = 0) -> int:
     """Return the exit code of a command that decides.
 
     Args:

@@ -32,8 +32,9 @@ def verify(
     json: options.Json = False,
 ) -> None:
     """Print what differs; the exit code is 1 where anything does."""
-    from predibot.jobs.receipts import prove, verify_against, verify_runs
-    from predibot.jobs.receipts import publish as publish_roots
+    from predibot.jobs.published_roots import publish as publish_roots
+    from predibot.jobs.published_roots import verify_against
+    from predibot.jobs.receipts import prove, verify_runs
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.terminal import receipts

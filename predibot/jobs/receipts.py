@@ -1,20 +1,12 @@
-"""Receipts: made as a run ends, computed anew to see whether a decision was changed since, and published."""
+"""Receipts: made as a run ends, and computed anew to see whether a decision was changed since."""
 
-import fcntl
-import os
-import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Literal
 
-import rfc8785
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import Connection
 
-from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.ledger.merkle_tree import inclusion_path
 from predibot.ledger.read.receipt_leaves import FORM, field_names, leaves_of, leaves_with_content
@@ -29,7 +21,6 @@ from predibot.ledger.write.receipts import (
     root_of,
     stored_receipts,
 )
-from predibot.whole_file import whole_file
 
 NO_RECEIPT = (
     "it has no receipt: it was decided before there were any, has not come to its end, or was imported. "
@@ -92,40 +83,6 @@ class Proof:
     """The hashes beside it on the way to the root, the nearest first."""
 
 
-class PublishedRoot(BaseModel):
-    """One line of a file of roots."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    run: str
-    created_at: str
-    receipt: int = Field(ge=1)
-    form: int
-    made_at: str
-    decisions: int = Field(ge=1)
-    root: str = Field(pattern="^[0-9a-f]{64}$")
-
-    @property
-    def of(self) -> tuple[str, str]:
-        """Return which run it is of."""
-        return self.run, self.created_at
-
-    def line(self) -> bytes:
-        """Return it as it is written."""
-        return rfc8785.dumps(self.model_dump()) + b"\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """What was written into a file of roots."""
-
-    added: tuple[PublishedRoot, ...]
-    known: int
-    """Roots that were in the file."""
-    verified: tuple[VerifiedRun, ...]
-    """Every run with a new root; one that does not hold is not published."""
-
-
 def make_receipt(store: Store, run_id: int, clock: Callable[[], datetime]) -> tuple[Receipt | None, tuple[str, ...]]:
     """Store the receipt of a run as it stands, unless its last one is the same, and return the last one.
 
@@ -173,64 +130,9 @@ def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]
     """
     with store.read() as connection:
         if key is None:
-            return tuple(_verified(connection, run) for run in receipted_runs(connection) if run.receipts)
-        found = _verified(connection, _run_of(connection, key))
+            return tuple(computed_anew(connection, run) for run in receipted_runs(connection) if run.receipts)
+        found = computed_anew(connection, run_of_key(connection, key))
         return (found if found.receipts or found.problems else replace(found, problems=(NO_RECEIPT,)),)
-
-
-def verify_against(store: Store, file: Path, key: str | None = None) -> tuple[VerifiedRun, ...]:
-    """Return the runs of a file of roots, or the one of a key, computed anew and compared with its last root there.
-
-    Raises:
-        UsageError: If the file cannot be read, or has no line of the run.
-        LedgerUnusable: If the ledger cannot be read.
-    """
-    published = _by_run(_read(file))
-    with store.read() as connection:
-        known = {(run.key, format_instant(run.created_at)): run for run in receipted_runs(connection, key)}
-        if key is not None:
-            run = _run_of(connection, key)
-            of = (run.key, format_instant(run.created_at))
-            if of not in published:
-                raise UsageError(f"{file} has no root of run {key[:100]} made {of[1]}. Name another file")
-            published = {of: published[of]}
-        return tuple(
-            _compared(_verified(connection, known[of]), roots[-1], file)
-            if of in known
-            else VerifiedRun(*of, problems=(f"{file} has its root, and this ledger has no such run",))
-            for of, roots in published.items()
-        )
-
-
-def publish(store: Store, file: Path, key: str | None = None) -> Publication:
-    """Append the roots to a file that it has not, of the run of a key or of all runs; all of them appear at once.
-
-    Raises:
-        UsageError: If the file cannot be read or written, or no run has or had this key.
-        LedgerUnusable: If the ledger cannot be read.
-    """
-    # What stands behind a link, not the link, is written anew.
-    file = file.resolve()
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(file.parent):
-            published = _by_run(_read(file)) if file.exists() else {}
-            added, verified = [], []
-            with store.read() as connection:
-                chosen = receipted_runs(connection) if key is None else [_run_of(connection, key)]
-                for run in chosen:
-                    new, found = _unpublished(connection, run, published, file)
-                    if not run.receipts and key is not None:
-                        found = VerifiedRun(run.key, run.created_at, run.void, problems=(NO_RECEIPT,))
-                    if found is not None:
-                        verified.append(found)
-                    if found is not None and found.holds:
-                        added += new
-            if added:
-                _append(file, added)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}. Name another file") from error
-    return Publication(tuple(added), sum(map(len, published.values())), tuple(verified))
 
 
 def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
@@ -241,7 +143,7 @@ def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
         LedgerUnusable: If the ledger cannot be read.
     """
     with store.read() as connection:
-        run = _run_of(connection, key)
+        run = run_of_key(connection, key)
         found = list(leaves_with_content(connection, run.id))
         last = _last(connection, run.id)
     if last is None or root_of([leaf for leaf, _ in found]) != last.root:
@@ -255,8 +157,12 @@ def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
     return Proof(run.key, last.number, last.root, places[0], len(found), content.decode(), leaf.sha256, hashes)
 
 
-def _run_of(connection: Connection, key: str) -> ReceiptedRun:
-    """Return the run that holds a key, or the one that held it last."""
+def run_of_key(connection: Connection, key: str) -> ReceiptedRun:
+    """Return the run that holds a key, or the one that held it last.
+
+    Raises:
+        UsageError: If no run has or had it.
+    """
     runs = receipted_runs(connection, key)
     if not runs:
         raise UsageError(f"there is no run {key[:100]!r} in this ledger. `predibot runs` lists them")
@@ -267,7 +173,12 @@ def _last(connection: Connection, run_id: int) -> Receipt | None:
     return next(reversed(stored_receipts(connection, run_id)), None)
 
 
-def _verified(connection: Connection, run: ReceiptedRun) -> VerifiedRun:
+def computed_anew(connection: Connection, run: ReceiptedRun) -> VerifiedRun:
+    """Return a run as its decisions are now, with what differs from its receipts.
+
+    Raises:
+        LedgerUnusable: If the ledger cannot be read.
+    """
     leaves = leaves_of(connection, run.id)
     found = VerifiedRun(run.key, run.created_at, run.void, len(leaves), root_of(leaves))
     try:
@@ -313,105 +224,3 @@ def _differences(receipt: Receipt, leaves: Sequence[Leaf], names: Sequence[str])
 
 def _pieces(checks: str) -> list[str]:
     return [checks[at : at + CHECK_DIGITS] for at in range(0, len(checks), CHECK_DIGITS)]
-
-
-def _compared(found: VerifiedRun, published: PublishedRoot, file: Path) -> VerifiedRun:
-    """Return a run with what is wrong of it by the last root of it that was published."""
-    if published.form != FORM:
-        said = f"{file} has its root in form {published.form}, and {FORM} is known. Upgrade predibot"
-        return replace(found, problems=(*found.problems, said))
-    if found.root == published.root:
-        return found
-    named = [receipt for receipt in found.receipts if receipt.root == published.root]
-    if not named:
-        said = f"{file} has {published.root} as its root, which is that of no receipt here"
-        return replace(found, problems=(*found.problems, said))
-    if named[-1] is found.receipts[-1]:
-        return found
-    said = f"receipt {found.receipts[-1].number} came after the last root in {file}; --publish appends it"
-    return replace(found, notes=(*found.notes, said))
-
-
-def _unpublished(
-    connection: Connection, run: ReceiptedRun, published: "_Roots", file: Path
-) -> tuple[list[PublishedRoot], VerifiedRun | None]:
-    """Return the roots of a run that a file has not, and the run computed anew where there are any."""
-    if not run.receipts:
-        return [], None
-    created_at = format_instant(run.created_at)
-    before = published.get((run.key, created_at), [])
-    receipts = stored_receipts(connection, run.id)
-    if before and before[-1].root == receipts[-1].root:
-        return [], None
-    found = _verified(connection, run)
-    roots = [receipt.root for receipt in receipts]
-    if before and before[-1].root not in roots:
-        return [], _compared(found, before[-1], file)
-    first = 1 + max(at for at, root in enumerate(roots) if root == before[-1].root) if before else 0
-    new = [
-        PublishedRoot(
-            run=run.key,
-            created_at=created_at,
-            receipt=receipt.number,
-            form=receipt.form,
-            made_at=format_instant(receipt.made_at),
-            decisions=len(receipt.leaves),
-            root=receipt.root,
-        )
-        for receipt in receipts[first:]
-    ]
-    return new, found
-
-
-_Roots = Mapping[tuple[str, str], list[PublishedRoot]]
-
-
-def _by_run(roots: Sequence[PublishedRoot]) -> _Roots:
-    found: dict[tuple[str, str], list[PublishedRoot]] = {}
-    for root in roots:
-        found.setdefault(root.of, []).append(root)
-    return found
-
-
-def _read(file: Path) -> list[PublishedRoot]:
-    """Return the lines of a file of roots.
-
-    Raises:
-        UsageError: If it cannot be read, or a line is none.
-    """
-    try:
-        lines = file.read_bytes().split(b"\n")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}. Name a file that --publish wrote") from None
-    found = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            if line.strip():
-                found.append(PublishedRoot.model_validate_json(line))
-        except ValidationError as error:
-            said = error.errors(include_url=False, include_input=False)[0]["msg"]
-            raise UsageError(
-                f"{file}, line {number} is no root that --publish wrote: {said}. Restore that line"
-            ) from None
-    return found
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Let nobody else publish in a folder meanwhile; the file itself is another one after each time."""
-    held = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(held)
-
-
-def _append(file: Path, added: Sequence[PublishedRoot]) -> None:
-    before = file.read_bytes() if file.exists() else b""
-    mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
-    with whole_file(file, durable=True) as whole:
-        if mode is not None:
-            os.fchmod(whole.fileno(), mode)
-        whole.write(before + (b"\n" if before and not before.endswith(b"\n") else b""))
-        whole.write(b"".join(root.line() for root in added))

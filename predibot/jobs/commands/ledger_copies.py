@@ -75,7 +75,7 @@ def _new_file(place: Path, store: Store, now: datetime) -> Path:
     name = url.database if file is None else file.stem
     try:
         if place.is_dir():
-            place = place / f"{name}-{now:%Y%m%dT%H%M%SZ}.db"
+            place = place / f"{name}-{now:%Y%m%dT%H%M%S.%fZ}.db"
         if place.exists():
             raise UsageError(f"there is a file {place} already, and a backup replaces none. Name another")
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.receipts import Difference, Proof, Publication, VerifiedRun
+from predibot.jobs.published_roots import Publication
+from predibot.jobs.receipts import Difference, Proof, VerifiedRun
 from predibot.reports import figures
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
