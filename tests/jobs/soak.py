@@ -125,7 +125,11 @@ class Soak:
                 process = self.decide()
         for _ in range(4):
             out, err = process.communicate(timeout=PATIENCE_SECONDS)
-            assert process.returncode in (0, 3, 4), err
+            if process.returncode == 1 and "processes end before they are set up" in out:
+                # Three were killed in a row while they began: no more are started, and the next call goes on.
+                process = self.decide()
+                continue
+            assert process.returncode in (0, 3, 4), (out, err)
             if not json.loads(out)["totals"]["failed"] and process.returncode == 0:
                 break
             # Who was at work in two processes that were killed is given up, and comes again when it is asked for.
