@@ -49,7 +49,7 @@ def cluster() -> Iterator[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder as an operator has it, whose recipes play in the sandbox."""
-    for name in re.findall(r"^mkdir -p (\S+)$", PAGE, flags=re.MULTILINE):
+    for name in re.findall(r"^mkdir -p ([^~\s]+)$", PAGE, flags=re.MULTILINE):
         (tmp_path / name).mkdir()
     (tmp_path / "runs").mkdir()
     for path in (ROOT / "runs").glob("*.toml"):
