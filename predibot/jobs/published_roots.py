@@ -72,7 +72,7 @@ def verify_against(store: Store, file: Path, key: str | None = None) -> tuple[Ve
                 raise UsageError(f"{file} has no root of run {key[:100]} made {of[1]}. Name another file")
             published = {of: published[of]}
         return tuple(
-            _compared(computed_anew(connection, known[of]), roots[-1], file)
+            _compared(computed_anew(connection, known[of]), roots, file)
             if of in known
             else VerifiedRun(*of, problems=(f"{file} has its root, and this ledger has no such run",))
             for of, roots in published.items()
@@ -110,21 +110,24 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
     return Publication(tuple(added), sum(map(len, published.values())), tuple(verified))
 
 
-def _compared(found: VerifiedRun, published: PublishedRoot, file: Path) -> VerifiedRun:
-    """Return a run with what is wrong of it by the last root of it that was published."""
-    if published.form != FORM:
-        said = f"{file} has its root in form {published.form}, and {FORM} is known. Upgrade predibot"
+def _compared(found: VerifiedRun, published: Sequence[PublishedRoot], file: Path) -> VerifiedRun:
+    """Return a run with what is wrong of it by the roots of it that were published, the newest last."""
+    newest = published[-1]
+    if newest.form != FORM:
+        said = f"{file} has its root in form {newest.form}, and {FORM} is known. Upgrade predibot"
         return replace(found, problems=(*found.problems, said))
-    if found.root == published.root:
-        return found
-    named = [receipt for receipt in found.receipts if receipt.root == published.root]
-    if not named:
-        said = f"{file} has {published.root} as its root, which is that of no receipt here"
+    roots = [receipt.root for receipt in found.receipts]
+    # An import brings no receipts along, so that only what was published last can be compared.
+    known = {*roots, *([] if roots else [each.root for each in published[:-1]]), found.root}
+    if unknown := next((each.root for each in published if each.root not in known), None):
+        said = f"{file} has {unknown} as a root, which is that of no receipt here"
         return replace(found, problems=(*found.problems, said))
-    if named[-1] is found.receipts[-1]:
-        return found
-    said = f"receipt {found.receipts[-1].number} came after the last root in {file}; --publish appends it"
-    return replace(found, notes=(*found.notes, said))
+    notes = list(found.notes)
+    if not roots and len(published) > 1:
+        notes.append(f"{file} has {len(published)} roots of it, and only the last is compared: no receipts are here")
+    if found.root != newest.root and roots and newest.root != roots[-1]:
+        notes.append(f"receipt {found.receipts[-1].number} came after the last root in {file}; --publish appends it")
+    return replace(found, notes=tuple(notes))
 
 
 def _unpublished(
@@ -136,12 +139,12 @@ def _unpublished(
     created_at = format_instant(run.created_at)
     before = published.get((run.key, created_at), [])
     receipts = stored_receipts(connection, run.id)
-    if before and before[-1].root == receipts[-1].root:
+    roots = [receipt.root for receipt in receipts]
+    if any(each.root not in roots for each in before):
+        return [], _compared(computed_anew(connection, run), before, file)
+    if before and before[-1].root == roots[-1]:
         return [], None
     found = computed_anew(connection, run)
-    roots = [receipt.root for receipt in receipts]
-    if before and before[-1].root not in roots:
-        return [], _compared(found, before[-1], file)
     first = 1 + max(at for at, root in enumerate(roots) if root == before[-1].root) if before else 0
     new = [
         PublishedRoot(

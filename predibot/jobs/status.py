@@ -47,7 +47,9 @@ class ScheduleStatus:
     last_cost: Cost | None
     """Of the run of the last slot; None where it has none."""
     expected_at: datetime | None = None
-    """The newest slot that should have begun, and of which nobody has said what became of it."""
+    """The oldest slot that should have begun, and of which nobody has said what became of it."""
+    is_overdue: bool = False
+    """Whether it should have begun a while ago."""
     next_at: datetime | None = None
     """None where the recipe cannot be read here."""
     day_limits: Limits | None = None
@@ -123,13 +125,15 @@ def _schedule(connection: Connection, stored: StoredSchedule, now: datetime) -> 
         return ScheduleStatus(stored, slots, cost, last, problem=stored.problem or str(error))
     schedule, recipe = read.schedule, read.asked.recipe
     known_until = max(stored.since, slots.last.slot_at) if slots.last is not None else stored.since
-    begun = [at for at in schedule.slots(max(known_until, since), now) if schedule.begins_at(at, read.seed) <= now]
+    begun = (at for at in schedule.slots(max(known_until, since), now) if schedule.begins_at(at, read.seed) <= now)
+    expected_at = next(begun, None)
     return ScheduleStatus(
         stored,
         slots,
         cost,
         last,
-        expected_at=begun[-1] if begun else None,
+        expected_at=expected_at,
+        is_overdue=expected_at is not None and now - schedule.begins_at(expected_at, read.seed) > _UNTIL_OVERDUE,
         next_at=schedule.next_slot(now),
         day_limits=recipe.limits.get("day"),
         problem=stored.problem,
@@ -144,7 +148,7 @@ def _problems(each: ScheduleStatus, spent: Spending, now: datetime) -> Iterator[
         yield f"recipe {each.recipe}: the ${limit:,.2f} that a day may cost are spent. Raise [limits], or wait"
     if each.stored.paused_at is not None:
         return
-    if each.expected_at is not None and now - each.expected_at > _UNTIL_OVERDUE:
+    if each.expected_at is not None and each.is_overdue:
         late = format_length(timedelta(minutes=(now - each.expected_at) // timedelta(minutes=1)))
         yield (
             f"recipe {each.recipe}: the slot of {format_instant(each.expected_at)} has not begun, {late} after it. "

@@ -254,6 +254,18 @@ def test_a_file_with_another_root_of_a_run_gets_no_more_of_it(predibot: Predibot
         assert "which is that of no receipt here" in said.out
 
 
+def test_a_receipt_made_anew_over_a_changed_run_does_not_hide_what_was_published(predibot: Predibot) -> None:
+    assert predibot("verify", "--publish", "roots").code == 0
+    change("UPDATE forecasts SET probability = 1 - probability", "DELETE FROM receipts")
+    assert predibot("decide", "r.toml").code == 0
+    assert predibot("verify", "--publish", "anew").code == 0
+    Path("roots").write_bytes(Path("roots").read_bytes() + Path("anew").read_bytes())
+    for option in ("--publish", "--against"):
+        said = predibot("verify", option, "roots")
+        assert said.code == 1
+        assert "which is that of no receipt here" in said.out
+
+
 def test_a_published_run_that_is_gone_is_named_and_one_that_was_voided_still_holds(predibot: Predibot) -> None:
     key = the_run(predibot)["run"]
     assert predibot("verify", "--publish", "roots").code == 0

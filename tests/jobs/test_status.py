@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.clock import parse_instant
+from predibot.jobs.schedule.scheduled import Scheduled
 from predibot.jobs.status import LedgerStatus, status_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import new_owner
@@ -93,11 +94,25 @@ def test_a_slot_that_nobody_began_is_a_problem_and_a_paused_recipe_is_none(store
     scheduled(store, recipe)
     assert found(store, 0.005).problems == ()
     (problem,) = found(store, 1.05).problems
-    assert "the slot of 2026-11-23T12:05Z has not begun, 72m after it" in problem
+    assert "the slot of 2026-11-22T12:05Z has not begun, 1512m after it" in problem
+    # That the next one has only begun is no reason to say that all is well.
+    assert "the slot of 2026-11-22T12:05Z has not begun" in found(store, 1.001).problems[0]
     store.run_write(partial(miss_slots, recipe="daily", slots=[NOON], reason="it was off", now=NOON + DAY))
     assert found(store, 0.5).problems[-1].endswith("is missed: it was off")
     store.run_write(partial(change_schedule, recipe="daily", paused_at=NOON))
     assert found(store, 1.05).problems == ()
+
+
+def test_a_slot_is_overdue_by_the_instant_that_was_drawn_for_it(store: Store, recipe: str) -> None:
+    # The seed of a draw that is late enough.
+    jittery = "seed = 1\n" + RECIPE.replace('"5 12 * * *"', '"5 12 * * *"\njitter = "50m"')
+    Path(recipe).write_text(jittery, encoding="utf-8")
+    scheduled(store, recipe)
+    read = Scheduled.read(recipe)
+    begins_at = read.schedule.begins_at(NOON, read.seed)
+    assert begins_at - NOON > 15 * MINUTE
+    assert status_of(store, lambda: begins_at + MINUTE).problems == ()
+    assert len(status_of(store, lambda: begins_at + 16 * MINUTE).problems) == 1
 
 
 def test_a_broken_recipe_and_a_dead_service_are_problems(store: Store, recipe: str) -> None:

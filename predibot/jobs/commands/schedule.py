@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from predibot.contracts import Progress, ProgressListener
-from predibot.domain.clock import format_instant
+from predibot.domain.clock import floor_to, format_instant
 from predibot.errors import LedgerError, UsageError
 from predibot.jobs.commands.caller import Caller
 from predibot.jobs.commands.play_slot import play_slot, track_recipe
@@ -22,10 +22,17 @@ from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installed, InstallKind, files_of
 from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled import Scheduled, kept_slot
+from predibot.jobs.schedule.scheduled import MINUTE, Scheduled, kept_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import StoredSlot, add_schedule, change_schedule, stored_schedules
+from predibot.ledger.write.slots import (
+    StoredSlot,
+    add_schedule,
+    change_schedule,
+    miss_slots,
+    paused_since,
+    stored_schedules,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -196,13 +203,19 @@ def play_as_asked(
         executor: Who decides; left out, threads of this process.
 
     Raises:
-        UsageError: If the recipe has no schedule, or another process plays the slot.
+        UsageError: If the recipe has no schedule, another process plays the slot, or it is still to come.
         PredibotError: If the recipe or the ledger cannot be read.
     """
     recipe = Scheduled.read(argument)
     with Store.open(ledger) as store:
         caller.say(f"ledger: {store.address}")
-        slot_at = slot_at or recipe.slot_to_play(store, caller.clock())
+        now = caller.clock()
+        if slot_at is not None and (slot_at > now or slot_at != floor_to(slot_at, MINUTE)):
+            raise UsageError(
+                f"a slot is a minute that has begun, and {format_instant(slot_at)} is none at {format_instant(now)}. "
+                "Name another --slot, or leave it out"
+            )
+        slot_at = slot_at or recipe.slot_to_play(store, now)
         store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
         return _played_and_kept(recipe, slot_at, caller, store, ledger, executor)
@@ -259,8 +272,15 @@ def pause_as_asked(argument: str, caller: Caller, *, ledger: str, paused: bool) 
         # What is broken can be paused too, by its name.
         name = next((each.recipe for each in known if argument in (each.recipe, each.argument)), None)
         name = name or Scheduled.read(argument).name
-        paused_at = caller.clock() if paused else None
-        if not store.run_write(partial(change_schedule, recipe=name, paused_at=paused_at)):
+        now = caller.clock()
+        stored = next((each for each in known if each.recipe == name), None)
+        if not paused and stored is not None and stored.paused_at is not None:
+            # Where nothing looked meanwhile, no row says yet what was left out.
+            left_out = tuple(Scheduled.read(stored.argument).schedule.slots(stored.paused_at, now))
+            store.run_write(
+                partial(miss_slots, recipe=name, slots=left_out, reason=paused_since(stored.paused_at), now=now)
+            )
+        if not store.run_write(partial(change_schedule, recipe=name, paused_at=now if paused else None)):
             names = ", ".join(each.recipe for each in known) or "none"
             raise UsageError(f"no schedule of recipe {name!r} is known here. Known: {names}")
     return name

@@ -17,6 +17,7 @@ from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.logs.about import about_now
 
+_SQLITE = b"SQLite format 3\0"
 _LOCK_TRIES, _PAUSE_SECONDS = 500, 0.002
 OWN = "predibot"
 """Whose records are logged below warnings; libraries write addresses and headers there."""
@@ -95,6 +96,9 @@ class LogFile(logging.Handler):
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             os.close(self._opened())
+            with self._file.open("rb") as before:
+                if before.read(len(_SQLITE)) == _SQLITE:
+                    raise UsageError(f"the log {file} is a database, which it would end up in. Name another --log-file")
         except OSError as error:
             reason = error.strerror or error
             raise UsageError(f"the log {file} cannot be written: {reason}. Name another --log-file") from None

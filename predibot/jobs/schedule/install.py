@@ -10,7 +10,7 @@ from predibot.errors import UsageError
 
 InstallKind = Literal["systemd", "cron", "github", "container"]
 
-_PASSWORD = re.compile(r"://[^/\s@]*:[^/\s@]+@|[?&]password=", re.IGNORECASE)
+_PASSWORD = re.compile(r"://[^/\s@]*:[^/\s@]+@|[?&](?:ssl)?password=", re.IGNORECASE)
 _STOP_SECONDS = 30
 """Longer than giving back what is under way takes after the grace."""
 
@@ -114,7 +114,7 @@ _WORKFLOW = """\
 # that was missed is made up within `catch_up` of its recipe, and an older one has a row that says so.
 #
 # The ledger lives between runs in the branch predibot-ledger, which has one commit and no other files. Anybody who can
-# read the repository can read it. It is pushed after every run, also one that failed.
+# read the repository can read it. It is pushed after every run, also one that failed, unless it could not be fetched.
 name: predibot
 on:
   schedule:
@@ -141,6 +141,7 @@ jobs:
           python -m pip install --require-hashes -r requirements.txt
           python -m pip install --no-deps --no-build-isolation .
       - name: fetch the ledger
+        id: fetch
         run: |
           mkdir -p runs/out
           cd runs/out
@@ -163,14 +164,16 @@ jobs:
         #   OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}
         run: @COMMAND@
       - name: store the ledger
-        if: always()
+        # Also after a failure, but never where the ledger was not fetched: an empty one would take its place.
+        if: always() && steps.fetch.outcome == 'success'
         run: |
           cd runs/out
+          fetched=$(git rev-parse -q --verify HEAD || true)
           git add --all
           git commit -q --allow-empty --message "ledger of $(date -u +%FT%TZ)"
           # The newest state only: with its history the branch would grow by a ledger a run.
           commit=$(git commit-tree "HEAD^{tree}" -m "ledger of $(date -u +%FT%TZ)")
-          git push -q --force origin "$commit:refs/heads/predibot-ledger"
+          git push -q --force-with-lease="predibot-ledger:$fetched" origin "$commit:refs/heads/predibot-ledger"
       - name: say whether all is well
         if: always()
         run: predibot status
@@ -182,6 +185,7 @@ def _container(what: Installed) -> Mapping[str, str]:
         return "[" + ", ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in words) + "]"
 
     command = listed(what.words("--grace", str(what.grace_seconds)))
+    health = listed(("predibot", "status", *(() if what.ledger is None else ("--ledger", what.ledger))))
     dockerfile = f"""\
 # Build it in a checkout of predibot, whose recipes in runs/ come with it.
 FROM python:3.12-slim
@@ -197,7 +201,7 @@ USER predibot
 # The ledger is in here, and must outlive the container.
 VOLUME /predibot/runs/out
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=5m --timeout=30s CMD ["predibot", "status"]
+HEALTHCHECK --interval=5m --timeout=30s CMD {health}
 ENTRYPOINT ["predibot"]
 CMD {command}
 """

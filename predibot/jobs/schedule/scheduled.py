@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 RETRY_PAUSE = timedelta(minutes=30)
 """Before a slot of which something failed is tried again, as long as it may still be played."""
-_MINUTE = timedelta(minutes=1)
+MINUTE = timedelta(minutes=1)
 
 PlaySlot = Callable[["Scheduled", datetime], Played]
 """Plays a slot of a recipe."""
@@ -78,7 +78,7 @@ class Scheduled:
         rows = store.run_read(partial(stored_slots, recipe=self.name, since=since))
         done = {row.slot_at for row in rows if row.status == "done"}
         newest = max(self.schedule.slots(since, now), default=None)
-        return floor_to(now, _MINUTE) if newest is None or newest in done else newest
+        return floor_to(now, MINUTE) if newest is None or newest in done else newest
 
 
 def kept_slot(

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
-from predibot.domain.clock import format_instant, format_length
+from predibot.domain.clock import format_length
 from predibot.domain.schedule import due_slots
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.schedule.scheduled import Scheduled, close_slot
@@ -26,6 +26,7 @@ from predibot.ledger.write.slots import (
     end_slot,
     lock_of_slot,
     miss_slots,
+    paused_since,
     stored_service,
     stored_slot,
     stored_slots,
@@ -149,7 +150,7 @@ class ScheduleService:
         tries = [row.next_try_at for row in rows if row.next_try_at is not None and row.next_try_at > now]
         next_at = min([due.next_at, *tries])
         if stored.paused_at is not None:
-            reason = f"paused since {format_instant(stored.paused_at)}"
+            reason = paused_since(stored.paused_at)
             self._store.run_write(partial(miss_slots, recipe=name, slots=due.play, reason=reason, now=now))
             return next_at
         if name in self._begun:

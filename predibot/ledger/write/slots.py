@@ -12,6 +12,7 @@ from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.column_types import Instant
 from predibot.ledger.schema.tables import ScheduleRow, ServiceRow, SlotRow
 from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.write.process_identity import is_of_this_machine
 
 _schedules, _slots, _services = table_of(ScheduleRow), table_of(SlotRow), table_of(ServiceRow)
 SERVICE = "schedule"
@@ -82,8 +83,11 @@ class StoredService:
     lease_until: datetime
 
     def is_alive(self, is_gone: Callable[[str], bool], now: datetime) -> bool:
-        """Return whether it is at work, as far as one can know."""
-        return not is_gone(self.owner) and self.lease_until > now
+        """Return whether it is at work, as far as one can know.
+
+        Of this machine one knows, whatever its clock does; another one gives a sign of life.
+        """
+        return not is_gone(self.owner) if is_of_this_machine(self.owner) else self.lease_until > now
 
 
 def add_schedule(
@@ -126,6 +130,11 @@ def _slots_where(connection: Connection, recipe: str, *which: ColumnElement[bool
     names = [_slots.c[name] for name in StoredSlot.__dataclass_fields__]
     statement = select(*names).where(_slots.c.recipe == recipe, *which).order_by(_slots.c.slot_at)
     return tuple(StoredSlot(*row) for row in connection.execute(statement))
+
+
+def paused_since(at: datetime) -> str:
+    """Return why slots of a pause are missed."""
+    return f"paused since {format_instant(at)}"
 
 
 def miss_slots(connection: Connection, recipe: str, slots: Iterable[datetime], reason: str, *, now: datetime) -> None:

@@ -12,6 +12,7 @@ import pytest
 from predibot.errors import UsageError
 from predibot.jobs.logs.about import About, logged_about
 from predibot.jobs.logs.log_file import Line, LogFile, LogPlan, NotOthers
+from predibot.ledger.store import Store
 
 WRITER = """
 import logging, sys
@@ -34,6 +35,14 @@ def a_log(file: Path, *, most_bytes: int = 2_000, backups: int = 2, as_json: boo
     handler = LogFile(LogPlan(file, as_json, most_bytes, backups), file, print)
     handler.setFormatter(Line(lambda text: text.replace("sk-0123456789", "***"), as_json=as_json))
     return handler
+
+
+def test_a_database_is_no_log(tmp_path: Path) -> None:
+    Store.open(f"sqlite:///{tmp_path}/ledger.db").close()
+    before = (tmp_path / "ledger.db").read_bytes()
+    with pytest.raises(UsageError, match="is a database"):
+        a_log(tmp_path / "ledger.db")
+    assert (tmp_path / "ledger.db").read_bytes() == before
 
 
 def test_untrusted_text_is_one_line_in_which_nothing_does_anything(tmp_path: Path) -> None:

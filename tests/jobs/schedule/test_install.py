@@ -82,27 +82,38 @@ def test_the_workflow_keeps_one_ledger_and_runs_one_at_a_time(folder: Path) -> N
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
 def test_the_steps_of_the_workflow_carry_the_ledger_from_run_to_run(folder: Path) -> None:
     ((_, text),) = files_of("github", what_runs(folder)).items()
-    steps = {each.get("name"): each.get("run") for each in yaml.safe_load(text)["jobs"]["schedule"]["steps"]}
+    listed = yaml.safe_load(text)["jobs"]["schedule"]["steps"]
+    steps = {each.get("name"): each.get("run") for each in listed}
     remote = folder.parent / "remote.git"
     subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
     around = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
-    def run(step: str, checkout: Path) -> None:
+    def run(step: str, checkout: Path, host: Path = remote) -> int:
         address = "https://x-access-token:${{ github.token }}@github.com/${{ github.repository }}"
-        script = steps[step].replace(address, str(remote))
-        subprocess.run(["bash", "-e", "-c", script], cwd=checkout, env=around, check=True, timeout=60)
+        script = steps[step].replace(address, str(host))
+        done = subprocess.run(["bash", "-e", "-c", script], cwd=checkout, env=around, check=False, timeout=60)
+        return done.returncode
 
     for number in range(3):
         checkout = folder.parent / f"checkout{number}"
         checkout.mkdir()
-        run("fetch the ledger", checkout)
+        assert run("fetch the ledger", checkout) == 0
         ledger = checkout / "runs" / "out" / "predibot.db"
         assert ledger.exists() == bool(number)
         ledger.write_text(f"{number}" if not number else ledger.read_text() + f"{number}", encoding="utf-8")
-        run("store the ledger", checkout)
+        assert run("store the ledger", checkout) == 0
     count = ["git", "--git-dir", str(remote), "rev-list", "--count", "predibot-ledger"]
     assert subprocess.run(count, capture_output=True, text=True, check=True).stdout == "1\n"
     show = ["git", "--git-dir", str(remote), "show", "predibot-ledger:predibot.db"]
+    assert subprocess.run(show, capture_output=True, text=True, check=True).stdout == "012"
+    # Where it could not be fetched, nothing takes its place: the step says so, and the branch has moved on besides.
+    (storing,) = (each for each in listed if each.get("name") == "store the ledger")
+    assert storing["if"] == "always() && steps.fetch.outcome == 'success'"
+    assert [each["id"] for each in listed if each.get("name") == "fetch the ledger"] == ["fetch"]
+    checkout = folder.parent / "unfetched"
+    checkout.mkdir()
+    assert run("fetch the ledger", checkout, folder.parent / "away.git") not in (0, 2)
+    assert run("store the ledger", checkout) != 0
     assert subprocess.run(show, capture_output=True, text=True, check=True).stdout == "012"
 
 
@@ -112,12 +123,19 @@ def test_the_container_ends_in_time_and_keeps_its_ledger(folder: Path) -> None:
     assert (service["stop_grace_period"], service["volumes"]) == ("150s", ["ledger:/predibot/runs/out"])
     dockerfile = files["Dockerfile"]
     assert 'CMD ["schedule", "runs/my daily.toml", "--grace", "120"]' in dockerfile
+    assert 'CMD ["predibot", "status"]' in dockerfile
+    elsewhere = files_of("container", what_runs(folder, ledger="postgresql://db/predibot"))["Dockerfile"]
+    assert 'CMD ["predibot", "status", "--ledger", "postgresql://db/predibot"]' in elsewhere
     copied = [shlex.split(line)[1:-1] for line in dockerfile.splitlines() if line.startswith("COPY ")]
     assert all((ROOT / name).exists() for names in copied for name in names)
 
 
 def test_no_password_is_written(folder: Path) -> None:
-    for url in ("postgresql://me:secret@host/db", "postgresql://host/db?user=me&password=secret"):
+    for url in (
+        "postgresql://me:secret@host/db",
+        "postgresql://host/db?user=me&password=secret",
+        "postgresql://host/db?sslpassword=secret",
+    ):
         with pytest.raises(UsageError, match="PGPASSWORD") as refused:
             what_runs(folder, ledger=url)
         assert "secret" not in str(refused.value)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from predibot.jobs.schedule.lock import ServiceLock
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import StoredSlot, add_schedule, change_schedule, stored_service, stored_slots
 from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, wait_until
@@ -165,6 +166,26 @@ def test_one_service_runs_a_ledger_and_cron_leaves_it_alone(program: Program) ->
         assert "predibot_service_alive 1.0\n" in reply.read().decode()
     service.send_signal(signal.SIGTERM)
     assert ended(service)[0] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can tell that an owner is gone")
+def test_a_living_service_keeps_its_ledger_whatever_the_clock_says(program: Program) -> None:
+    service = schedule(program, "quick")
+    assert service.stderr is not None
+    wait_until(lambda: any("next:" in line for line in iter(service.stderr.readline, "")))
+    with Store.open(program.ledger) as store:
+        # The machine slept, and no sign of life was given meanwhile.
+        later = ServiceLock(store, lambda: datetime.now(UTC) + timedelta(hours=1))
+        assert "/" + str(service.pid) + "/" in str(later.taken_by())
+    service.send_signal(signal.SIGTERM)
+    assert ended(service)[0] == 0
+
+
+@pytest.mark.parametrize("slot", ["2126-01-01T00:00Z", "2026-01-01T00:00:30Z"])
+def test_a_slot_that_has_not_begun_or_is_none_is_refused(program: Program, slot: str) -> None:
+    process = program.start("schedule", "run-now", "quick", "--slot", slot, "--ledger", program.ledger)
+    code, said = ended(process)
+    assert (code, "a slot is a minute that has begun" in said, rows(program, "quick")) == (1, True, ())
 
 
 def test_a_slot_is_played_now_by_hand_and_then_no_more(program: Program) -> None:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -10,8 +11,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from predibot.config import Settings
 from predibot.domain.clock import parse_instant
 from predibot.errors import UsageError
+from predibot.jobs.commands.caller import Caller
+from predibot.jobs.commands.schedule import pause_as_asked
 from predibot.jobs.schedule.lock import ServiceLock
 from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
 from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
@@ -148,6 +152,21 @@ def test_a_paused_recipe_has_a_row_for_what_it_left_out(world: World) -> None:
     world.now = NOON + HOUR
     service.look()
     assert [(row.status, row.reason) for row in world.rows()] == [("missed", "paused since 2026-11-22T12:00Z")]
+
+
+def test_slots_of_a_pause_that_nobody_looked_at_are_not_made_up_after_it(world: World) -> None:
+    caller = Caller(Settings, lambda: world.now, lambda _: None, lambda: nullcontext(lambda _: None))
+    pause = partial(pause_as_asked, str(world.recipe), caller, ledger=world.store.address)
+    world.service().look()
+    pause(paused=True)
+    world.now = NOON + 2 * HOUR
+    pause(paused=False)
+    world.service().look()
+    assert [(row.status, row.reason) for row in world.rows()] == [("missed", "paused since 2026-11-22T12:00Z")]
+    assert world.played == []
+    world.now = NOON + DAY + HOUR
+    world.service().look()
+    assert world.played == [NOON + DAY + 5 * MINUTE]
 
 
 def test_a_broken_recipe_is_told_of_and_the_last_good_one_goes_on(world: World) -> None:
