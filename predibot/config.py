@@ -241,7 +241,7 @@ class Settings(BaseSettings):
     workers: int = Field(default=8, ge=1, le=256)
     """Decisions and price histories in flight at once."""
     log_file: str | None = None
-    """Where `decide`, `replay`, `track`, `evaluate` and `record` write what they do; left out, nowhere."""
+    """Where `decide`, `replay`, `track`, `evaluate`, `record` and `schedule` write what they do; left out, nowhere."""
     log_json: bool = False
     """Whether a line of the log is a JSON object."""
     log_file_bytes: int = Field(default=10_000_000, ge=1_000)
@@ -282,7 +282,8 @@ def load_settings() -> Settings:
         first = error.errors(include_input=False)[0]
         name = ".".join(str(part) for part in first["loc"] if part != "urls")
         where = f"{SETTINGS_FILE} or PREDIBOT_{name.partition('.')[0].upper()}"
-        raise UsageError(f"setting {name!r} is wrong: {first['msg']}. Fix {where}") from None
+        what = first["msg"].removeprefix("Value error, ").replace("Input", "it")
+        raise UsageError(f"setting {name!r} is wrong: {what}. Fix {where}") from None
     except SettingsError as error:
         # Its cause may quote the value.
         name = str(error).partition('"')[2].partition('"')[0]

@@ -34,7 +34,7 @@ from predibot.cli import (
     track,
     verify,
 )
-from predibot.cli.command import Command, DecidingCommand, Group
+from predibot.cli.command import Command, DecidingCommand, Group, StatusCommand
 from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
 from predibot.version import __version__
 
@@ -83,7 +83,7 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
     (decide.decide, DecidingCommand, "let every bot of a recipe decide on the top trending events"),
     (track.track, Command, "collect new prices and resolutions of the ledger's markets"),
     (evaluate.evaluate, Command, "rank the bots beside the price, with verdicts and intervals"),
-    (status.status, Command, "say whether what runs by itself does"),
+    (status.status, StatusCommand, "say whether what runs by itself does"),
     (replay.replay, DecidingCommand, "decide at many past instants, and evaluate at the end"),
     (score.score, Command, "score anybody's forecasts, or an account, from a file"),
     (report.report, Command, "print the stored runs and scores, asking no venue"),

@@ -1,11 +1,11 @@
 """A command whose own lines of help read like all the others: in lower case, without a full stop."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from typer.core import TyperCommand, TyperGroup
 
-from predibot.cli.ending import EXIT_CODES, NOTHING, PARTLY
+from predibot.cli.ending import DONE, EXIT_CODES, FAILED, NOTHING, PARTLY
 
 _HELP = "show this message and exit"
 
@@ -13,10 +13,13 @@ _HELP = "show this message and exit"
 class Command(TyperCommand):
     """One command."""
 
+    own_codes: ClassVar[Mapping[int, str]] = {}
+    """What exit codes mean besides, of this command."""
+
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write what its exit codes mean: as far as they are about decisions, of commands that decide."""
         short = {code: said.partition(";")[0] for code, said in EXIT_CODES.items() if code not in (PARTLY, NOTHING)}
-        _write_codes(formatter, short)
+        _write_codes(formatter, {**short, **self.own_codes})
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option `--help` in our words."""
@@ -30,6 +33,12 @@ class Command(TyperCommand):
 
                 option.help = option.help.replace("{venues}", usages())  # type: ignore[attr-defined]
         super().format_options(ctx, formatter)
+
+
+class StatusCommand(Command):
+    """The command whose exit code is its result, as monitoring reads it."""
+
+    own_codes: ClassVar = {DONE: "all is well", FAILED: "somebody has to look, or an error, told in one line"}
 
 
 class DecidingCommand(Command):

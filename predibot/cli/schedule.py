@@ -65,7 +65,7 @@ def run(
     from contextlib import ExitStack
     from functools import partial
 
-    from predibot.jobs.commands.notify import slot_notices
+    from predibot.jobs.commands.notify import LAST_SECONDS, LAST_SECONDS_ONCE, slot_notices
     from predibot.jobs.commands.schedule import ServiceTerms, schedule_as_asked
     from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.schedule.monitor import monitored
@@ -80,7 +80,8 @@ def run(
         if monitor is not None:
             port = closing.enter_context(monitored(monitor, _answers(address, caller)))
             caller.say(f"monitoring: http://127.0.0.1:{port}/health and /metrics")
-        notices = closing.enter_context(slot_notices(caller, address, summary_of))
+        last_seconds = LAST_SECONDS_ONCE if once else LAST_SECONDS
+        notices = closing.enter_context(slot_notices(caller, address, summary_of, last_seconds=last_seconds))
         set_up = partial(output.caller, verbose=verbose, log=log)
         terms = ServiceTerms(once, grace, pool, set_up, on_slot=notices.on_slot, on_look=notices.look)
         rows = schedule_as_asked(recipes or ["daily"], caller, ledger=address, terms=terms)

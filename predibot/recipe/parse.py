@@ -203,6 +203,9 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
     if "min_hours_left" in path:
         stated = repr(data["selection"]["min_hours_left"])[:40]
         return path[:2], f"'min_hours_left' {place} is {stated}; write hours, 0 or more, or \"any\""
+    if path[:2] == ("schedule", "at") and len(path) > 2:
+        stated = repr(data["schedule"]["at"])[:40]
+        return path[:2], f"'at' {place} is {stated}; write a time such as \"12:05\", or a list of 1 to 100 of them"
     if path[:1] == ("selection",) and path[1] in ("exclude", "include") and len(path) > 2:
         seen = repr(details["input"])[:40]
         return path, f"{path[1]!r} {place} has {seen}; name categories or tags, each a text of 1 to 200 characters"

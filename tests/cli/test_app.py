@@ -312,3 +312,8 @@ def test_every_command_is_in_the_readme() -> None:
     text = (ROOT / "README.md").read_text()
     missing = [command for command in COMMANDS if not re.search(rf"\bpredibot {command}\b|`{command}`", text)]
     assert missing == []
+
+
+def test_the_help_of_status_says_that_1_is_its_result_too(predibot: Predibot) -> None:
+    said = predibot("status", "--help").out
+    assert "1    somebody has to look, or an error, told in one line" in said

@@ -102,6 +102,7 @@ def test_settings_that_are_wrong_are_named_and_no_secret_is(
     assert ended.err.startswith("error: setting 'notify.") and ended.err.count("\n") == 1
     assert said in ended.err
     assert "SECRETSECRET" not in ended.err
+    assert "Value error" not in ended.err and "Input" not in ended.err
 
 
 def test_the_settings_may_be_json_of_the_environment(

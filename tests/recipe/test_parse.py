@@ -314,6 +314,8 @@ def test_a_setting_of_a_bot_without_a_model_is_refused() -> None:
         ('cron = "5 12 * *"', "line 4: 'cron' in [schedule]: '5 12 * *' has 4 fields; write five: minute, hour"),
         ('cron = "5 12 31 feb *"', "line 4: 'cron' in [schedule]: '5 12 31 feb *' names a day that no year has"),
         ('at = ["12:05", "24:00"]', "line 4: 'at' in [schedule]: '24:00' is no time of a day; write one such as"),
+        ("at = []", "line 4: 'at' in [schedule] is []; write a time such as \"12:05\", or a list of 1 to 100"),
+        ("at = [5]", "line 4: 'at' in [schedule] is [5]; write a time such as"),
         ('timezone = "UTC"', "line 3: 'at' in [schedule]: say when, by either cron ="),
         ('at = "12:05"\ncron = "5 12 * * *"', "line 5: 'cron' in [schedule]: say when, by either cron ="),
         ('at = "12:05"\ntimezone = "Mars"', "line 5: 'timezone' in [schedule]: 'Mars' is no time zone that this"),

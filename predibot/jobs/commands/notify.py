@@ -17,6 +17,10 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.slots import StoredSlot
 from predibot.scoring.evaluation.evaluation import Evaluation
 
+LAST_SECONDS, LAST_SECONDS_ONCE = 12.0, 30.0
+"""For what is being told when a service ends: longer than a try of a channel, shorter than systemd waits. One that
+plays what is due and ends is waited for by nobody, so that what is slow gets there too."""
+
 ChannelVerdict = Literal["ready", "arrived", "failed"]
 
 
@@ -56,7 +60,7 @@ def channels_as_asked(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]
 
 @contextmanager
 def slot_notices(
-    caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Shown]
+    caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Shown], *, last_seconds: float = LAST_SECONDS
 ) -> Iterator["SlotNotices | NoNotices"]:
     """Yield what is told of the slots of a service; where nobody is to be told, that is nothing.
 
@@ -64,6 +68,7 @@ def slot_notices(
         caller: Who asks.
         ledger: Its URL.
         shown: What a summary shows of an evaluation, in so many lines.
+        last_seconds: How long the end waits for what is being told.
 
     Raises:
         PredibotError: If the settings are wrong, or the ledger cannot be opened.
@@ -77,7 +82,10 @@ def slot_notices(
         return
     with Store.open(ledger) as store:
         teller = open_teller(channels, settings, caller.clock)
-        yield SlotNotices(teller, store=store, settings=settings, clock=caller.clock, shown=shown)
+        try:
+            yield SlotNotices(teller, store=store, settings=settings, clock=caller.clock, shown=shown)
+        finally:
+            teller.close(last_seconds)
 
 
 class NoNotices:

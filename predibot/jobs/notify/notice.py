@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from textwrap import wrap
 from typing import Any
 
 from predibot.domain.clock import format_instant
@@ -63,6 +64,8 @@ class Notice:
     about: str = ""
     """The trouble it is about, which is told once until it is over; empty for none."""
     is_over: bool = False
+    passes: bool = False
+    """Whether it is over by itself, as a limit is with its day: it is told once, and is no trouble that goes on."""
 
     def __post_init__(self) -> None:
         """Refuse what a header of a mail could not hold.
@@ -201,7 +204,8 @@ def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limi
         "At the limit agents hand in what they have, or abstain.",
     )
     title = f"predibot: {named(recipe)} has spent {share} of its limit"
-    return Notice("budget", title, (f"It is the limit of {account}.", *lines), about=f"limit of {account}: {what}")
+    about = f"limit of {recipe} for {account}: {what}"
+    return Notice("budget", title, (f"It is the limit of {account}.", *lines), about=about, passes=True)
 
 
 def notice_of_abstentions(recipe: str, count: int) -> Notice:
@@ -247,15 +251,17 @@ def notice_of_day(day: Day, said: Sequence[str], leaderboard: Sequence[str]) -> 
     done, all_slots = day.slots.get("done", 0), sum(day.slots.values())
     cost = f"Cost: {'' if day.is_cost_known else 'at least '}${day.cost_usd:,.2f}."
     troubles = f"Not over yet: {', '.join(named(each) for each in day.troubles)}." if day.troubles else ""
+    # None of them is cut off.
+    not_over = wrap(troubles, MAX_LINE_CHARACTERS, break_on_hyphens=False)
     lines = (
         f"Slots of the last 24 hours: {_counts(day.slots)}.",
         f"Decisions: {_counts(day.statuses)}.",
         cost,
-        troubles,
+        *not_over,
         *said,
     )
     title = f"predibot: {named(day.recipe)} until {format_instant(day.until)}, {done} of {all_slots} slots done"
-    return Notice("summary", title, tuple(filter(None, lines)), tuple(leaderboard))
+    return Notice("summary", title, lines, tuple(leaderboard))
 
 
 def _counts(counts: Mapping[Any, int]) -> str:

@@ -37,6 +37,7 @@ from predibot.ledger.write.slots import (
     stored_slots,
 )
 from predibot.ledger.write.spending import LedgerAccount
+from predibot.plugins.venues import is_live
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation
 
@@ -86,7 +87,7 @@ class SlotNotices:
                     for row in [row for row in rows if _came_to_an_end(row)][-1:]
                     for notice in self._notices_of(row)
                 ]
-                teller.knows(notice.about for notice in known if not notice.is_over)
+                teller.knows(*known)
 
     def on_slot(self, row: StoredSlot) -> None:
         """Ping the watchdog after a slot that was played; all that there is to tell is told at the next look."""
@@ -134,7 +135,9 @@ class SlotNotices:
         if is_good:
             yield notice_of_remarks(row.recipe, row.slot_at, row.reason)
         if run is not None:
-            yield notice_of_drift(row.recipe, doubts_in(run.notes))
+            if is_live(Recipe.from_json(run.recipe_json).venue):
+                # A sandbox or an archive says the same for ever; the notes of the run say what its list lacks.
+                yield notice_of_drift(row.recipe, doubts_in(run.notes))
             yield notice_of_abstentions(row.recipe, sum(each.reason_kind == "budget" for each in decisions))
             yield from self._budgets(run)
 

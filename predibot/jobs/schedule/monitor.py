@@ -1,5 +1,7 @@
 """Answers for monitoring: a small HTTP server on loopback, beside the service."""
 
+import logging
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -7,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
 from predibot.errors import UsageError
+
+_log = logging.getLogger(__name__)
 
 _LOOPBACK = "127.0.0.1"
 _SECONDS = 10.0
@@ -19,6 +23,18 @@ class Reply(NamedTuple):
     status: int
     content_type: str
     text: str
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Log what went wrong with a request; one who asked and went away is nothing to look at."""
+        error = sys.exc_info()[1]
+        if isinstance(error, OSError):
+            _log.debug("a request of monitoring broke off: %s", error)
+        else:
+            _log.error("a mistake of predibot's own", exc_info=True)
 
 
 @contextmanager
@@ -45,16 +61,18 @@ def monitored(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iterator
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_HEAD = do_GET
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing: who asks does so every few seconds."""
 
     try:
-        server = ThreadingHTTPServer((_LOOPBACK, port), Handler)
+        server = _Server((_LOOPBACK, port), Handler)
     except OSError as error:
         raise UsageError(f"port {port} of {_LOOPBACK} cannot be used: {error.strerror}. Name another one") from None
-    server.daemon_threads = True
     threading.Thread(target=server.serve_forever, name="predibot-monitor", daemon=True).start()
     try:
         yield server.server_address[1]

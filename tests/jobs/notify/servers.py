@@ -40,8 +40,10 @@ class Heard:
 
 
 @contextmanager
-def web(*says: int | tuple[int, dict[str, str]], body: bytes = b"ok") -> Iterator[Heard]:
-    """Serve a chat's webhook, and everything beside it."""
+def web(
+    *says: int | tuple[int, dict[str, str]], body: bytes = b"ok", gate: threading.Event | None = None
+) -> Iterator[Heard]:
+    """Serve a chat's webhook, and everything beside it; behind a gate, nothing is answered until that is open."""
     heard = Heard([(each, {}) if isinstance(each, int) else each for each in says], body=body)
 
     class Chat(BaseHTTPRequestHandler):
@@ -50,6 +52,8 @@ def web(*says: int | tuple[int, dict[str, str]], body: bytes = b"ok") -> Iterato
         def do_POST(self) -> None:
             sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             heard.asked.append((self.command, self.path, json.loads(sent) if sent else None))
+            if gate is not None:
+                gate.wait()
             status, headers = heard.says.pop(0) if len(heard.says) > 1 else [*heard.says, (200, {})][0]
             self.send_response(status)
             for name, value in {**headers, "Content-Length": str(len(heard.body))}.items():
@@ -70,6 +74,8 @@ def web(*says: int | tuple[int, dict[str, str]], body: bytes = b"ok") -> Iterato
     try:
         yield heard
     finally:
+        if gate is not None:
+            gate.set()
         server.shutdown()
         server.server_close()
 

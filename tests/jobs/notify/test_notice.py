@@ -78,3 +78,12 @@ def test_a_long_message_is_cut_and_says_so() -> None:
     assert len(notice.body) == MAX_LINES
     assert notice.body[-1] == "... and 36 more lines"
     assert notice.body[0].endswith("x…")
+
+
+def test_no_trouble_that_goes_on_is_cut_off() -> None:
+    troubles = [f"slot of {'recipe-' * 6}{number}" for number in range(12)]
+    day = Day("daily", SLOT, {"done": 1}, {}, 0.5, is_cost_known=True, troubles=troubles)
+    notice = notice_of_day(day, ["Nobody beats the price."], ["# bot"])
+    assert max(map(len, notice.body)) <= MAX_LINE_CHARACTERS
+    assert f"Not over yet: {', '.join(troubles)}." in " ".join(notice.body)
+    assert notice.body[-2:] == ("Nobody beats the price.", "# bot")

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -17,6 +18,7 @@ from predibot.jobs.notify.teller import GIVEN_UP_AFTER, LONGEST_PAUSE, MAX_WAITI
 from predibot.jobs.notify.webhook import Ping, SecretAddress, Webhook
 from predibot.net.retry import RetryPolicy
 from tests.jobs.notify.servers import TOKEN, Heard, Mailbox, hanging, refusing, smtp, web
+from tests.jobs.program import PATIENCE_SECONDS
 
 NOON = parse_instant("2026-11-22T12:00Z")
 SLOT = parse_instant("2026-11-22T11:00Z")
@@ -36,13 +38,21 @@ class Clock:
         return self.now
 
 
+class Patient(Teller):
+    """Waits for what is told, as no service does."""
+
+    def tell_waiting(self) -> None:
+        super().tell_waiting()
+        assert self.settle(PATIENCE_SECONDS)
+
+
 def to(url: str, seconds: float = 10.0) -> Webhook:
     return Webhook(SecretAddress("PREDIBOT_WEBHOOK", url, seconds))
 
 
-def teller(*channels: Channel, clock: Callable[[], datetime] = lambda: NOON, ping: Ping | None = None) -> Teller:
+def teller(*channels: Channel, clock: Callable[[], datetime] = lambda: NOON, ping: Ping | None = None) -> Patient:
     policy = RetryPolicy(tries=3, lost_tries=1, sleep=lambda _: None, rng=random.Random(0))
-    return Teller(channels, clock=clock, hidden=lambda text: text, ping=ping, policy=policy)
+    return Patient(channels, clock=clock, hidden=lambda text: text, ping=ping, policy=policy)
 
 
 def titles(chat: Heard) -> list[str]:
@@ -65,7 +75,7 @@ def test_a_trouble_is_told_once_and_when_it_is_over() -> None:
 def test_what_an_earlier_process_told_is_not_told_again_but_its_end_is() -> None:
     with web() as chat:
         telling = teller(to(chat.url))
-        telling.knows([FAILED.about])
+        telling.knows(FAILED)
         telling.tell(FAILED)
         telling.tell(WELL)
     assert titles(chat) == [WELL.title]
@@ -73,7 +83,7 @@ def test_what_an_earlier_process_told_is_not_told_again_but_its_end_is() -> None
 
 def test_what_nobody_wants_to_hear_of_is_not_told() -> None:
     with web() as chat:
-        telling = Teller([to(chat.url)], clock=Clock(), hidden=str, wanted=["summary"])
+        telling = Patient([to(chat.url)], clock=Clock(), hidden=str, wanted=["summary"])
         telling.tell(FAILED, Notice("summary", "the day"), Notice(None, "a test"))
     assert titles(chat) == ["the day", "a test"]
 
@@ -98,7 +108,7 @@ def test_a_channel_in_trouble_is_tried_a_few_times_and_later_and_said_once(caplo
         clock.now += 2 * MINUTE
         telling.tell_waiting()
         assert titles(chat)[6:] == [FAILED.title, "another"]
-    assert caplog.records[1].getMessage() == "webhook: notices arrive again"
+    assert caplog.records[1].getMessage() == "webhook: reached again"
     assert len(caplog.records) == 2
 
 
@@ -112,7 +122,7 @@ def test_what_waits_is_bounded_in_number_and_time_and_what_was_lost_is_said(capl
         clock.now += LONGEST_PAUSE
         telling.tell_waiting()
         assert titles(chat)[3:] == [f"n{number}" for number in range(5, MAX_WAITING + 5)]
-        assert caplog.records[-1].getMessage() == "webhook: notices arrive again; 5 before could not be told"
+        assert caplog.records[-1].getMessage() == "webhook: reached again; 5 before could not be told"
         chat.says[:] = [(500, {})]
         telling.tell(Notice("missed", "old"))
         for _ in range(20):
@@ -155,7 +165,7 @@ def test_no_channel_can_fail_who_tells(caplog: pytest.LogCaptureFixture) -> None
             raise RuntimeError(f"with {KEY}")
 
     with web() as chat:
-        telling = Teller([Broken(), to(chat.url)], clock=Clock(), hidden=lambda text: text.replace(KEY, "***"))
+        telling = Patient([Broken(), to(chat.url)], clock=Clock(), hidden=lambda text: text.replace(KEY, "***"))
         telling.tell(FAILED)
     assert titles(chat) == [FAILED.title]
     assert caplog.records[0].getMessage().endswith("RuntimeError: with ***")
@@ -164,21 +174,53 @@ def test_no_channel_can_fail_who_tells(caplog: pytest.LogCaptureFixture) -> None
 def test_a_watchdog_is_pinged_after_each_slot_and_its_own_trouble_is_said_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    clock = Clock()
     with web() as watchdog:
-        telling = teller(ping=Ping(SecretAddress("PREDIBOT_PING", watchdog.url)))
+        telling = teller(ping=Ping(SecretAddress("PREDIBOT_PING", watchdog.url)), clock=clock)
         telling.slot_ended(is_good=True)
         telling.slot_ended(is_good=False)
-        assert [path.removeprefix(f"/services/{TOKEN}") for _, path, _ in watchdog.asked] == ["", "/fail"]
+        assert pings(watchdog) == ["", "/fail"]
         watchdog.says[:] = [(404, {})]
         for _ in range(3):
             telling.slot_ended(is_good=True)
+            clock.now += MINUTE
         watchdog.says[:] = [(200, {})]
         telling.slot_ended(is_good=True)
     assert [record.getMessage() for record in caplog.records] == [
-        "ping: not pinged: it answered 404; look whether PREDIBOT_PING is right",
-        "ping: pinged again",
+        "ping: not told 'a slot is done': it answered 404; look whether PREDIBOT_PING is right",
+        "ping: reached again; 3 before could not be told",
     ]
     teller().slot_ended(is_good=True)
+
+
+def pings(watchdog: Heard) -> list[str]:
+    return [path.removeprefix(f"/services/{TOKEN}") for _, path, _ in watchdog.asked]
+
+
+def test_a_watchdog_that_is_down_is_asked_again_after_a_pause_and_told_the_last_slot_only() -> None:
+    clock = Clock()
+    with web(500) as watchdog:
+        telling = teller(ping=Ping(SecretAddress("PREDIBOT_PING", watchdog.url)), clock=clock)
+        for number in range(10):
+            telling.slot_ended(is_good=number < 9)
+        assert pings(watchdog) == ["", "", ""]
+        watchdog.says[:] = [(200, {})]
+        clock.now += MINUTE
+        telling.tell_waiting()
+        assert pings(watchdog)[3:] == ["/fail"]
+        telling.slot_ended(is_good=True)
+    assert pings(watchdog)[4:] == [""]
+
+
+def test_the_end_waits_no_longer_than_it_is_told_and_says_what_was_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    with web(gate=Event()) as chat:
+        telling = Teller([to(chat.url)], clock=Clock(), hidden=lambda text: text.replace(KEY, "***"))
+        for title in ("one", "two", f"three {KEY}"):
+            telling.tell(Notice("missed", title))
+        telling.close(0.0)
+    assert [record.getMessage() for record in caplog.records][:1] == [
+        "webhook: 3 could not be told by the end: 'one', 'two', 'three ***'"
+    ]
 
 
 SETTINGS = """
@@ -219,6 +261,7 @@ def test_the_settings_reach_every_channel_and_no_key_does(
         telling = open_teller(open_channels(settings.notify, Clock()), settings.notify, Clock())
         telling.tell(notice)
         telling.slot_ended(is_good=True)
+        telling.close(PATIENCE_SECONDS)
     (mail,) = box.mails
     texts = [chat.texts[0], str(mail), (folder / "notices").read_text(), (folder / "environment").read_text()]
     assert all("daily" in text for text in texts[:3])

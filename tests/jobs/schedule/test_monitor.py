@@ -1,0 +1,66 @@
+"""Answers for monitoring, over sockets."""
+
+import http.client
+import logging
+import socket
+import struct
+import threading
+
+import pytest
+
+from predibot.jobs.schedule.monitor import Reply, monitored
+from tests.jobs.program import PATIENCE_SECONDS, wait_until
+
+
+def test_a_client_that_goes_away_before_its_answer_is_a_line_for_who_looks_closely(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG, "predibot")
+    is_asked, is_gone = threading.Event(), threading.Event()
+
+    def answer() -> Reply:
+        is_asked.set()
+        is_gone.wait(PATIENCE_SECONDS)
+        return Reply(200, "text/plain", "x" * 100_000)
+
+    with monitored(0, {"/health": answer}) as port:
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert is_asked.wait(PATIENCE_SECONDS)
+            # What closes is told as a reset.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        is_gone.set()
+        wait_until(lambda: bool(caplog.records))
+    (record,) = caplog.records
+    assert (record.levelname, record.exc_info) == ("DEBUG", None)
+    assert record.getMessage().startswith("a request of monitoring broke off: ")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("path", "status"), [("/health", 503), ("/other", 404)])
+def test_who_asks_for_the_head_is_answered_the_same_without_a_body(path: str, status: int) -> None:
+    with monitored(0, {"/health": lambda: Reply(503, "application/json", "{}\n")}) as port:
+        found = []
+        for method in ("GET", "HEAD"):
+            client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+            client.request(method, path)
+            answer = client.getresponse()
+            found.append((answer.status, answer.headers["Content-Type"], answer.headers["Content-Length"]))
+            body = answer.read()
+            client.close()
+        assert found[0] == found[1] and found[0][0] == status
+        assert body == b""
+
+
+def test_a_mistake_in_an_answer_is_logged_whole(caplog: pytest.LogCaptureFixture) -> None:
+    def answer() -> Reply:
+        raise RuntimeError("ours")
+
+    with monitored(0, {"/health": answer}) as port:
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+        client.request("GET", "/health")
+        with pytest.raises(http.client.RemoteDisconnected):
+            client.getresponse()
+        client.close()
+        wait_until(lambda: bool(caplog.records))
+    assert caplog.records[0].exc_info is not None
