@@ -311,9 +311,7 @@ def test_a_time_that_the_url_sets_for_silent_transactions_is_kept(postgres: Post
 
 
 def test_a_server_whose_disk_is_full_is_told_with_what_to_do(postgres: Postgres) -> None:
-    full = (
-        "DO $$ BEGIN RAISE EXCEPTION 'Datei: Auf dem Geraet ist kein Speicherplatz mehr' USING ERRCODE = '53100'; END $$"
-    )
+    full = "DO $$ BEGIN RAISE EXCEPTION 'Datei: Auf dem Geraet ist kein Speicherplatz mehr' USING ERRCODE = '53100'; END $$"
     remedy = "kein Speicherplatz mehr. Make room and run the same command again; nothing half-written was kept"
     with Store.open(postgres.fresh()) as store, pytest.raises(LedgerUnusable, match=remedy):
         store.run_write(lambda connection: connection.execute(text(full)))

@@ -5,6 +5,7 @@ the connection to it is. That is no harm, because every job claims its decision
 in the ledger before anything else.
 """
 
+import asyncio
 import logging
 import threading
 import time
@@ -168,11 +169,12 @@ class DaskPool:
         with self._lock:
             self._closed = True
             waiting = [task.dask for task in self._tasks.values() if task.dask is not None]
-        with suppress(Exception):
+        # What a worker of this machine is in while it starts anew is cancelled, which no Exception says.
+        with suppress(Exception, asyncio.CancelledError):
             if waiting:
                 self._client.cancel(waiting, asynchronous=False, force=True)
             self._client.sync(self._client._unregister_worker_plugin, name=self._call, callback_timeout=_END_SECONDS)
-        with suppress(Exception):
+        with suppress(Exception, asyncio.CancelledError):
             self._closing.close()
 
     def _hand_out(self, task: _Task, after_seconds: float = 0.0) -> None:
