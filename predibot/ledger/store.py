@@ -412,7 +412,9 @@ class Store:
             # The database is well; what was to be stored in it is not.
             raise
         except (DBAPIError, NoConnection, sqlite3.Error) as error:
-            raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
+            raise LedgerUnusable(
+                f"the ledger {self.address} cannot be used: {_cause(error, read_only=self._read_only)}"
+            ) from error
         finally:
             if self._closed:
                 self._engine.pool.dispose()
@@ -536,7 +538,7 @@ def _state(error: Exception) -> str | None:
     return getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
 
 
-def _cause(error: Exception) -> str:
+def _cause(error: Exception, *, read_only: bool = False) -> str:
     """Return what the database said, its first line, and what to do where we know."""
     said = _first_line(error)
     if _state(error) == "53100":
@@ -552,6 +554,12 @@ def _cause(error: Exception) -> str:
         "unable to open": "Look at the path and its permissions",
         "connection": "Is the server up, and the URL right?",
     }
+    if read_only and "readonly" in said:
+        # Files that it shares with who writes; to pass over them where somebody does might read what never was.
+        return (
+            "SQLite reads a ledger through files that it makes beside it, and cannot here. Make the file and its "
+            "folder writable, or read a backup (`predibot ledger backup`), which needs no such files"
+        )
     remedy = next((text for word, text in remedies.items() if word in said), "")
     return f"{said}. {remedy}".rstrip(". ") if remedy else said
 

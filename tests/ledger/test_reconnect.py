@@ -301,17 +301,16 @@ def test_a_process_that_stops_while_it_writes_stops_nobody_else_and_writes_once_
 
 def test_a_time_that_the_url_sets_for_silent_transactions_is_kept(postgres: Postgres) -> None:
     url = make_url(postgres.fresh())
-    shown = []
+    shown, asked = [], text("SHOW idle_in_transaction_session_timeout")
     for more in ({}, {"options": "-c idle_in_transaction_session_timeout=7s"}):
         with Store.open(url.update_query_dict(more).render_as_string(hide_password=False)) as store:
-            asked = text("SHOW idle_in_transaction_session_timeout")
             shown.append(store.run_write(lambda connection: connection.execute(asked).scalar_one()))
             shown.append(store.run_read(lambda connection: connection.execute(asked).scalar_one()))
     assert shown == ["15s", "0", "7s", "7s"]
 
 
 def test_a_server_whose_disk_is_full_is_told_with_what_to_do(postgres: Postgres) -> None:
-    full = "DO $$ BEGIN RAISE EXCEPTION 'Datei: Auf dem Geraet ist kein Speicherplatz mehr' USING ERRCODE = '53100'; END $$"
+    full = "DO $$ BEGIN RAISE EXCEPTION 'Auf dem Geraet ist kein Speicherplatz mehr' USING ERRCODE = '53100'; END $$"
     remedy = "kein Speicherplatz mehr. Make room and run the same command again; nothing half-written was kept"
     with Store.open(postgres.fresh()) as store, pytest.raises(LedgerUnusable, match=remedy):
         store.run_write(lambda connection: connection.execute(text(full)))

@@ -24,7 +24,7 @@ from distributed import Future as DaskFuture
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError, UsageError, words_of
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up
+from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, credited, give_up
 from predibot.jobs.workers.dask_worker import DecidingPlugin, Ordered, decide_there
 from predibot.jobs.workers.process_worker import Broken
 from predibot.jobs.workers.thread_pool import no_answer
@@ -34,7 +34,7 @@ from predibot.ledger.write.spending import book_reservations
 _log = logging.getLogger(__name__)
 
 _GRACE_SECONDS = 20.0
-"""How much later than its deadline a worker may be at giving its own work up; longer than one that stopped locks rows."""
+"""How much later than its deadline a worker may be at giving its own work up; longer than rows are locked by one that stopped."""
 _CONNECT_SECONDS = 15.0
 _END_SECONDS = 3.0
 """How long is waited for workers that are to let go of everything."""
@@ -117,6 +117,8 @@ class DaskPool:
         self._signs: dict[str, tuple[float, float]] = {}
         """By the address of a worker: its last sign of life by the scheduler's clock, and when we heard of that one."""
         self._restarted: set[str] = set()
+        self._has_lost = False
+        """Whether a worker may have ended a job, and another finds it decided."""
         self._is_alone = False
         with ExitStack() as closing:
             closing.enter_context(_silence())
@@ -217,13 +219,19 @@ class DaskPool:
         if is_stalled and not any(task.began for task in out):
             lost = out
         if lost:
-            self._moved = now
+            self._moved, self._has_lost = now, True
             _log.warning("what became of %d jobs was lost on the way; they are handed out again", len(lost))
         return lost
 
     def _take(self, task: _Task, answer: Any) -> None:
         if not isinstance(answer, Broken):
-            self._settle(task, answer.error or answer.result)
+            try:
+                credit = self._has_lost and answer.result is not None
+                result = credited(answer.result, self._worker) if credit else answer.result
+            except LedgerError as error:
+                self._settle(task, error)
+            else:
+                self._settle(task, answer.error or result)
             return
         task.broken += 1
         if isinstance(answer.error, LedgerError) and task.broken < _MOST_BROKEN:
@@ -274,6 +282,7 @@ class DaskPool:
         if not isinstance(message, dict) or message.get("action") != "remove-worker":
             return
         with self._lock:
+            self._has_lost = True
             # Its nanny may start another at the same address.
             self._restarted.discard(message["worker"])
             self._signs.pop(message["worker"], None)
@@ -388,7 +397,7 @@ class DaskPool:
                 timeout=_RESTART_SECONDS,
                 wait_for_workers=False,
                 on_error="return",
-                stimulus_id=f"predibot-hangs-{time.time()}",
+                stimulus_id=f"{self._call}-hangs-{address}",
             )
         except OSError as error:
             _log.warning("worker %s hangs, and the scheduler could not end it: %s", address, words_of(error))

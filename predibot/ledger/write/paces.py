@@ -22,7 +22,7 @@ _LEASE = timedelta(seconds=15)
 
 
 _TURN_SECONDS = 2.0
-"""How long a process has the calls that are left over where they cannot be shared out evenly; then the next has them."""
+"""How long a process has the calls that are left over where they cannot be shared out evenly; then the next has."""
 
 
 def _wall_clock() -> datetime:

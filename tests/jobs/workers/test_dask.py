@@ -182,6 +182,37 @@ def test_a_worker_without_a_sign_of_life_for_a_lease_is_replaced_before_any_dead
     assert document["totals"]["recorded"] == 2 * EVENTS
 
 
+ENDS_AS_ITS_DECISION_IS_STORED = (
+    SLOW.replace("Slow", "Ends")
+    .replace(
+        "        time.sleep(self.seconds)",
+        """
+        class Ending(logging.Handler):
+            def emit(self, record):
+                if "ends on" in record.getMessage() and not Path("ended").exists():
+                    Path("ended").touch()
+                    os._exit(7)
+
+        stored = logging.getLogger("predibot.jobs.deciding.decide_one")
+        stored.setLevel(logging.INFO)
+        stored.addHandler(Ending())""",
+    )
+    .replace("import time", "import logging, os\nfrom pathlib import Path")
+)
+
+
+@pytest.mark.parametrize("executor", ["dask:local:1", "processes:1"])
+def test_what_a_worker_decided_that_was_killed_before_it_could_say_so_was_not_decided_before(
+    program: Program, executor: str
+) -> None:
+    program.strategy("ends", ENDS_AS_ITS_DECISION_IS_STORED)
+    document = document_of(program.decide("--bots", "ends", "--executor", executor))
+    assert (program.folder / "ended").exists()
+    assert outcomes(program.ledger).count("recorded") == EVENTS
+    assert (document["totals"]["recorded"], document["totals"]["skipped"]) == (EVENTS, 0)
+    assert document_of(program.decide("--bots", "ends"))["totals"]["skipped"] == EVENTS
+
+
 def test_a_thread_that_hangs_on_a_worker_is_left_behind(program: Program) -> None:
     program.settings = {"PREDIBOT_WORKERS": "1", "PREDIBOT_DECISION_DEADLINE_SECONDS": "3"}
     program.strategy("hangs", HANGS.format("time.sleep(600)").replace("Slow", "Hangs"))
