@@ -98,8 +98,8 @@ def test_a_backup_is_read_from_a_read_only_folder_and_of_a_ledger_it_is_told_wha
     kept = tmp_path / "kept"
     kept.chmod(0o555)
     try:
-        for command in (("report",), ("runs",), ("evaluate",)):
-            said = refused(program, *command, *LEDGER, under=without_privileges)
+        for command in ("report", "runs"):
+            said = refused(program, command, *LEDGER, under=without_privileges)
             assert "or read a backup (`predibot ledger backup`)" in said
             assert "attempt to write" not in said
         ended(program.start("report", "--ledger", "sqlite:///kept/backup.db", under=without_privileges))
