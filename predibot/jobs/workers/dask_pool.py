@@ -34,7 +34,7 @@ from predibot.ledger.write.spending import book_reservations
 _log = logging.getLogger(__name__)
 
 _GRACE_SECONDS = 20.0
-"""How much later than its deadline a worker may be at giving its own work up; one that stopped may lock rows meanwhile."""
+"""How much later than its deadline a worker may be at giving its own work up: one that stopped may lock rows first."""
 _CONNECT_SECONDS = 15.0
 _END_SECONDS = 3.0
 """How long is waited for workers that are to let go of everything."""
