@@ -554,7 +554,9 @@ def _cause(error: Exception, *, read_only: bool = False) -> str:
         "unable to open": "Look at the path and its permissions",
         "connection": "Is the server up, and the URL right?",
     }
-    if read_only and "readonly" in said:
+    # A reader that would change rows is refused with the plain code; those that say why are of files and folders.
+    code = getattr(getattr(error, "orig", error), "sqlite_errorcode", sqlite3.SQLITE_READONLY)
+    if read_only and "readonly" in said and code != sqlite3.SQLITE_READONLY:
         # Files that it shares with who writes; to pass over them where somebody does might read what never was.
         return (
             "SQLite reads a ledger through files that it makes beside it, and cannot here. Make the file and its "
