@@ -238,6 +238,8 @@ class Settings(BaseSettings):
     """After this a bot's thread is abandoned and its decision recorded as failed."""
     lease_seconds: float = Field(default=60.0, gt=0)
     """How long a claim outlives the last sign of life of its owner on another machine."""
+    worker_wait_seconds: float = Field(default=600.0, gt=0)
+    """How long a Dask cluster may be without any worker before a call that waits for one ends."""
     workers: int = Field(default=8, ge=1, le=256)
     """Decisions and price histories in flight at once."""
     log_file: str | None = None

@@ -44,6 +44,7 @@ _ENDING_SECONDS = 10.0
 _LAST_SECONDS = 0.25
 """What calls that nobody waits for are given to end by themselves."""
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")
+_NO_PASSWORD = re.compile(r"[\w+]+://[^\s:/@]*:?@[^\s@]*")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
 
 
@@ -193,7 +194,8 @@ def _masked_arguments(arguments: Sequence[str]) -> list[str]:
         if word == "--ledger" and index + 1 < len(arguments):
             url = arguments[index + 1]
             # One with a password that is malformed is not shown at all.
-            masked[index + 1] = "***" if masked[index + 1] == url and "@" in url else masked[index + 1]
+            is_doubtful = masked[index + 1] == url and "@" in url and not _NO_PASSWORD.fullmatch(url)
+            masked[index + 1] = "***" if is_doubtful else masked[index + 1]
     return masked
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
@@ -28,9 +28,20 @@ RECONNECT_SECONDS = 30.0
 MAX_CONNECTIONS = 5
 """Of one process; a PostgreSQL takes a hundred of all programs if it is not told otherwise."""
 _BUSY_SECONDS = 30
+_SILENT_SECONDS = 15
+"""How long one that writes to a server may say nothing: it is stopped or gone, and others wait for what it has locked.
+
+Much longer than any work of ours between two statements, and shorter than a lease of the usual length.
+"""
 _SQLITE_HEAD_BYTES = 100
 _PAUSE_SECONDS = 0.02
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
+_MAKE_ROOM = "Make room and run the same command again; nothing half-written was kept"
+# Who runs the server, or wrote the URL, may have set a time of their own.
+_END_SILENT = text(
+    f"SELECT set_config('idle_in_transaction_session_timeout', '{_SILENT_SECONDS}s', true) "
+    "WHERE current_setting('idle_in_transaction_session_timeout') = '0'"
+)
 
 
 class Store:
@@ -401,7 +412,9 @@ class Store:
             # The database is well; what was to be stored in it is not.
             raise
         except (DBAPIError, NoConnection, sqlite3.Error) as error:
-            raise LedgerUnusable(f"the ledger {self.address} cannot be used: {_cause(error)}") from error
+            raise LedgerUnusable(
+                f"the ledger {self.address} cannot be used: {_cause(error, read_only=self._read_only)}"
+            ) from error
         finally:
             if self._closed:
                 self._engine.pool.dispose()
@@ -413,6 +426,8 @@ def _writing(connection: Connection, *, durable: bool) -> Iterator[Connection]:
         options = {"predibot_begin": "BEGIN IMMEDIATE", "predibot_synchronous": "FULL" if durable else "NORMAL"}
         connection = connection.execution_options(**options)
     with connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.execute(_END_SILENT)
         yield connection
 
 
@@ -431,7 +446,7 @@ def _is_away(error: DBAPIError) -> bool:
     if not isinstance(error, OperationalError) or isinstance(error.orig, sqlite3.Error):
         return False
     # Who could not even connect has no state. The others: shutting down, crashed, starting up, full of connections.
-    state = getattr(error.orig, "sqlstate", None)
+    state = _state(error)
     return state is None or state in ("57P01", "57P02", "57P03", "53300") or state.startswith("08")
 
 
@@ -518,12 +533,20 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql(options.get("predibot_begin", "BEGIN"))
 
 
-def _cause(error: Exception) -> str:
+def _state(error: Exception) -> str | None:
+    """Return the five characters by which PostgreSQL names what failed; None of SQLite, and where none was given."""
+    return getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
+
+
+def _cause(error: Exception, *, read_only: bool = False) -> str:
     """Return what the database said, its first line, and what to do where we know."""
     said = _first_line(error)
+    if _state(error) == "53100":
+        # In whichever language the server says it.
+        return f"{said}. {_MAKE_ROOM}"
     remedies = {
         "locked": "Another program holds it; try again when that has ended",
-        "full": "Make room and run the same command again; nothing half-written was kept",
+        "full": _MAKE_ROOM,
         "readonly": "Make the file and its folder writable, or name another ledger",
         "not a database": "Name another ledger",
         "malformed": "Put a copy in its place, or name another ledger",
@@ -531,6 +554,14 @@ def _cause(error: Exception) -> str:
         "unable to open": "Look at the path and its permissions",
         "connection": "Is the server up, and the URL right?",
     }
+    # A reader that would change rows is refused with the plain code; those that say why are of files and folders.
+    code = getattr(getattr(error, "orig", error), "sqlite_errorcode", sqlite3.SQLITE_READONLY)
+    if read_only and "readonly" in said and code != sqlite3.SQLITE_READONLY:
+        # Files that it shares with who writes; to pass over them where somebody does might read what never was.
+        return (
+            "SQLite reads a ledger through files that it makes beside it, and cannot here. Make the file and its "
+            "folder writable, or read a backup (`predibot ledger backup`), which needs no such files"
+        )
     remedy = next((text for word, text in remedies.items() if word in said), "")
     return f"{said}. {remedy}".rstrip(". ") if remedy else said
 

@@ -4,7 +4,7 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,10 @@ SLOW_SHARE = 0.9
 SLOW_TIMES = 2.0
 """So many times the usual time is late; answers differ in length, so that less says nothing."""
 HOLD = timedelta(seconds=10)
-"""How long a limit that was lowered stays where it is."""
+"""How long a limit that was lowered stays where it is.
+
+What was under way is refused bit by bit, also what begins before every process has heard of it.
+"""
 LEAST_WINDOW = 8
 _LEAST_SLOW = 4.0
 """Below this a limit is not lowered because answers come late: so few calls make nobody slow."""
@@ -51,10 +54,11 @@ class Limit:
             now: The instant it is.
             under_way: How many calls there were, which is what was too much.
         """
+        if self.lowered_at is not None and now - self.lowered_at < HOLD:
+            return self
         if signal == "grow":
-            if self.lowered_at is None:
-                return replace(self, calls=2.0 * self.calls)
-            return self if now - self.lowered_at < HOLD else replace(self, calls=self.calls + max(1.0, self.calls / 10))
+            more = self.calls if self.lowered_at is None else max(1.0, self.calls / 10)
+            return replace(self, calls=self.calls + more)
         if self.lowered_at is not None and began_at <= self.lowered_at:
             return self
         if signal == "slow":
@@ -62,26 +66,36 @@ class Limit:
         return Limit(max(1.0, REFUSED_SHARE * min(self.calls, float(max(under_way, 1)))), now)
 
 
-def fair_share(calls: int, wanted: int, by_others: list[int]) -> int:
-    """Return how many of so many calls one may have, where each wants a number: nobody more than it wants, or others.
+def fair_shares(calls: int, wishes: Mapping[str, int], turn: int = 0) -> dict[str, int]:
+    """Return how many of so many calls each one may have that wants a number: nobody more than it wants, or others.
+
+    Args:
+        calls: What there is.
+        wishes: How many each wants, by its name.
+        turn: Whose turn it is to have what is left over; the next ones have it with the next number.
 
     Examples:
-        >>> fair_share(10, 8, [8]), fair_share(10, 8, [1]), fair_share(10, 2, [20])
-        (5, 8, 2)
+        >>> fair_shares(10, {"a": 8, "b": 8}), fair_shares(10, {"a": 8, "b": 1}), fair_shares(10, {"a": 2, "b": 20})
+        ({'a': 5, 'b': 5}, {'b': 1, 'a': 8}, {'a': 2, 'b': 8})
+        >>> fair_shares(1, {"a": 8, "b": 8}, turn=0), fair_shares(1, {"a": 8, "b": 8}, turn=1)
+        ({'a': 1, 'b': 0}, {'a': 0, 'b': 1})
     """
-    left, everybody = calls, sorted([wanted, *by_others])
-    for number, each in enumerate(everybody):
-        share = left // (len(everybody) - number)
-        if each > share:
-            # Who comes at the odd one first has it; together they never have more.
-            return min(wanted, max(share, 0))
-        left -= each
-    return wanted
+    shares: dict[str, int] = {}
+    left, others = calls, sorted(wishes, key=lambda name: (wishes[name], name))
+    while others and wishes[others[0]] <= left // len(others):
+        least = others.pop(0)
+        shares[least] = wishes[least]
+        left -= wishes[least]
+    if others:
+        each, over = divmod(left, len(others))
+        for number, name in enumerate(sorted(others)):
+            shares[name] = each + ((number + turn) % len(others) < over)
+    return shares
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a process may have under way."""
+    """What a process may have under way: it begins no call while it has as many, and those it has too many end."""
 
     limit: float
     held: int
@@ -111,7 +125,7 @@ class OwnPermits:
         if signal is not None:
             limit = limit.after(signal, began_at=began_at, now=datetime.now(UTC), under_way=under_way)
         limit = self.limits[provider] = replace(limit, calls=min(limit.calls, float(ceiling)))
-        return Share(limit.calls, max(under_way, min(wanted, math.floor(limit.calls))))
+        return Share(limit.calls, min(wanted, math.floor(limit.calls)))
 
 
 @dataclass(slots=True)
@@ -241,7 +255,7 @@ class Gate:
             self._next_look = self._monotonic() + self._rng.uniform(*_POLL_SECONDS)
         self._limit, self._held = share.limit, share.held
         self._changed.notify_all()
-        if self._held and not self._is_kept:
+        if (self._held or self._under_way) and not self._is_kept:
             self._is_kept = True
             threading.Thread(target=self._keep, name="predibot-permits", daemon=True).start()
 
@@ -254,7 +268,7 @@ class Gate:
                     self._look()
                 except Exception:  # noqa: BLE001 - who is at work is told the next time; here nobody listens
                     self._held = 0
-                if not self._held:
+                if not (self._held or self._under_way):
                     self._is_kept = False
                     return
 

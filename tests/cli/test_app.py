@@ -168,6 +168,14 @@ def test_passwords_are_never_shown(predibot: Predibot, monkeypatch: pytest.Monke
 def test_how_to_go_on_can_be_pasted() -> None:
     said = go_on(["decide", "my runs/x.toml", "--ledger", "sqlite:///a b.db"], "interrupted")
     assert said.endswith("run again: predibot decide 'my runs/x.toml' --ledger 'sqlite:///a b.db'")
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://postgres:@/ledger?host=/run/pg", "postgresql://predibot@database:5432/predibot"]
+)
+def test_how_to_go_on_can_be_pasted_where_there_is_no_password(url: str) -> None:
+    words = shlex.split(go_on(["decide", "--ledger", url], "interrupted"))
+    assert words[-4:] == ["predibot", "decide", "--ledger", url]
     assert "To start over" in go_on(["select"], "interrupted")
 
 

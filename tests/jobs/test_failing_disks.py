@@ -92,6 +92,21 @@ def test_a_read_only_folder_is_told_and_a_backup_is_restored_from_it(program: Pr
     assert canonical_at(f"sqlite:///{tmp_path}/r.db") == canonical_at(f"sqlite:///{kept}/ledger.db")
 
 
+def test_a_backup_is_read_from_a_read_only_folder_and_of_a_ledger_it_is_told_what_to_read(
+    program: Program, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    kept.chmod(0o555)
+    try:
+        for command in ("report", "runs"):
+            said = refused(program, command, *LEDGER, under=without_privileges)
+            assert "or read a backup (`predibot ledger backup`)" in said
+            assert "attempt to write" not in said
+        ended(program.start("report", "--ledger", "sqlite:///kept/backup.db", under=without_privileges))
+    finally:
+        kept.chmod(0o755)
+
+
 def test_a_full_disk_is_told_and_the_same_command_goes_on_when_there_is_room(program: Program, tmp_path: Path) -> None:
     kept = f"sqlite:///{tmp_path}/kept/ledger.db"
     before, decided = canonical_at(kept), rows_at(kept)

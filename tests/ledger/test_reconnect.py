@@ -2,6 +2,8 @@
 
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 from sqlalchemy import Connection, make_url, text
 
@@ -18,6 +21,7 @@ from predibot.errors import ClaimLost, LedgerUnusable
 from predibot.ledger.store import MAX_CONNECTIONS, Store
 from predibot.ledger.write.claims import Claim, claim, new_token
 from predibot.ledger.write.decisions import store_decision
+from tests.jobs.program import wait_until
 from tests.ledger.by_hand import NOW, a_run, claimant, event_of, finished_with, rows_of, take
 from tests.ledger.databases import Postgres
 
@@ -254,3 +258,59 @@ def test_many_threads_hold_no_more_connections_than_five(postgres: Postgres) -> 
         seen = list(pool.map(busy, range(200)))
     assert MAX_CONNECTIONS == 5
     assert max(seen) == 5
+
+
+STOPS = """
+import os, signal, sys
+from sqlalchemy import text
+from predibot.ledger.store import Store
+
+tries = []
+
+def work(connection):
+    tries.append(1)
+    connection.execute(text("UPDATE events SET title = title || 's'"))
+    if len(tries) == 1:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+with Store.open(sys.argv[1]) as store:
+    store.run_write(work)
+print(len(tries))
+"""
+
+
+def test_a_process_that_stops_while_it_writes_stops_nobody_else_and_writes_once_when_it_goes_on(
+    postgres: Postgres,
+) -> None:
+    address = postgres.fresh()
+    with Store.open(address) as store, ThreadPoolExecutor(1) as pool:
+        store.run_write(add_event)
+        other = subprocess.Popen([sys.executable, "-c", STOPS, address], stdout=subprocess.PIPE, text=True)
+        try:
+            wait_until(lambda: psutil.Process(other.pid).status() == psutil.STATUS_STOPPED)
+            mine = pool.submit(
+                store.run_write, lambda connection: connection.execute(text("UPDATE events SET title = title || 'm'"))
+            )
+            mine.result(timeout=120.0)
+        finally:
+            other.send_signal(signal.SIGCONT)
+            out, _ = other.communicate(timeout=120.0)
+        title = store.run_read(lambda connection: connection.execute(text("SELECT title FROM events")).scalar_one())
+    assert (out, title) == ("2\n", "tms")
+
+
+def test_a_time_that_the_url_sets_for_silent_transactions_is_kept(postgres: Postgres) -> None:
+    url = make_url(postgres.fresh())
+    shown, asked = [], text("SHOW idle_in_transaction_session_timeout")
+    for more in ({}, {"options": "-c idle_in_transaction_session_timeout=7s"}):
+        with Store.open(url.update_query_dict(more).render_as_string(hide_password=False)) as store:
+            shown.append(store.run_write(lambda connection: connection.execute(asked).scalar_one()))
+            shown.append(store.run_read(lambda connection: connection.execute(asked).scalar_one()))
+    assert shown == ["15s", "0", "7s", "7s"]
+
+
+def test_a_server_whose_disk_is_full_is_told_with_what_to_do(postgres: Postgres) -> None:
+    full = "DO $$ BEGIN RAISE EXCEPTION 'Auf dem Geraet ist kein Speicherplatz mehr' USING ERRCODE = '53100'; END $$"
+    remedy = "kein Speicherplatz mehr. Make room and run the same command again; nothing half-written was kept"
+    with Store.open(postgres.fresh()) as store, pytest.raises(LedgerUnusable, match=remedy):
+        store.run_write(lambda connection: connection.execute(text(full)))

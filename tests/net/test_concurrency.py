@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.errors import LedgerUnusable
-from predibot.net.concurrency import FIRST_LIMIT, HOLD, Gate, Gates, Limit, OwnPermits, Window, fair_share
+from predibot.net.concurrency import FIRST_LIMIT, HOLD, Gate, Gates, Limit, OwnPermits, Window, fair_shares
 from predibot.net.failures import TryAgain
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -33,6 +34,19 @@ def test_a_burst_of_refusals_lowers_a_limit_once() -> None:
     for number in range(20):
         limit = limit.after("refused", began_at=NOW, now=NOW + number * SECOND, under_way=20)
     assert limit == Limit(14.0, NOW)
+
+
+def test_calls_that_begin_while_a_limit_is_being_lowered_do_not_lower_it_again() -> None:
+    limit = Limit(64.0).after("refused", began_at=NOW, now=NOW, under_way=22)
+    for tenth in range(1, 100):
+        now = NOW + tenth * SECOND / 10
+        for signal in ("refused", "slow", "grow"):
+            limit = limit.after(signal, began_at=now, now=now, under_way=15)
+    assert limit == Limit(pytest.approx(15.4), NOW)
+    # One from before the lowering tells nothing new, however late it is refused.
+    later = NOW + HOLD
+    assert limit.after("refused", began_at=NOW, now=later, under_way=15) == limit
+    assert limit.after("refused", began_at=later, now=later, under_way=15).calls == pytest.approx(10.5)
 
 
 def test_what_was_refused_is_what_was_under_way_and_not_what_might_have_been() -> None:
@@ -60,14 +74,17 @@ def test_rounds_that_were_full_and_not_late_say_grow_and_late_ones_slow() -> Non
     assert rounds(1.0, 1.0, is_full=False) == [None, None]
 
 
-@given(st.integers(0, 50), st.lists(st.integers(0, 30), min_size=1, max_size=6))
-def test_fair_shares_are_never_more_than_there_is_nor_than_is_wanted(calls: int, wishes: list[int]) -> None:
-    shares = [fair_share(calls, wish, wishes[:number] + wishes[number + 1 :]) for number, wish in enumerate(wishes)]
-    # Who asks at the odd one first gets it, and the rest is what the others leave.
-    assert sum(shares) <= calls + len(wishes)
-    assert all(share <= wish for share, wish in zip(shares, wishes, strict=True))
-    if sum(wishes) <= calls:
-        assert shares == wishes
+@given(st.integers(0, 50), st.lists(st.integers(0, 30), min_size=1, max_size=6), st.integers(0, 9))
+def test_fair_shares_are_all_there_is_and_never_more_than_is_wanted(calls: int, wishes: list[int], turn: int) -> None:
+    wanted = {str(number): wish for number, wish in enumerate(wishes)}
+    shares = fair_shares(calls, wanted, turn)
+    assert sum(shares.values()) == min(calls, sum(wishes))
+    assert all(0 <= share <= wanted[name] for name, share in shares.items())
+
+
+def test_where_there_are_fewer_calls_than_processes_each_has_its_turn() -> None:
+    turns = [fair_shares(2, {"a": 9, "b": 9, "c": 9}, turn) for turn in range(3)]
+    assert {name: sum(shares[name] for shares in turns) for name in "abc"} == {"a": 2, "b": 2, "c": 2}
 
 
 def test_a_gate_lets_so_many_through_as_its_ceiling_says() -> None:
@@ -112,6 +129,19 @@ def test_a_provider_that_refuses_is_asked_by_fewer() -> None:
         seen.append(permits.limits["acme"].calls)
     assert seen[1] == 1.0
     assert all(later <= earlier for earlier, later in pairwise(seen))
+
+
+def test_a_limit_that_was_lowered_is_obeyed_as_calls_end() -> None:
+    gate, soon = Gate("acme", 256, OwnPermits()), time.monotonic() + 60.0
+    with ExitStack() as first, ExitStack() as second:
+        for under_way in (first, first, first, second):
+            under_way.enter_context(gate.passed(soon))
+        with pytest.raises(TryAgain, match="429"), gate.passed(soon):
+            raise TryAgain("429", too_many=True)
+        # Five were under way, so that it bears three: one of four ends, and nobody may come after it.
+        second.close()
+        with pytest.raises(TryAgain, match="asked by 4 at once, and no turn"), gate.passed(time.monotonic()):
+            pytest.fail("it was let through")
 
 
 def test_without_a_ceiling_nobody_waits() -> None:

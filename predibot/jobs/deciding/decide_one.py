@@ -56,7 +56,7 @@ from predibot.jobs.logs.about import About, logged_about
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import claim_with_account, open_account
-from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, held_claim, new_token
+from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, has_ended_since, held_claim, new_token
 from predibot.ledger.write.decisions import (
     Finished,
     StoredDecision,
@@ -232,6 +232,23 @@ def _work(job: DecideJob, worker: Worker) -> WorkResult:
         # Where it was given up and is made anew meanwhile, the other's stays.
         if worker.under_way.get((job.bot_id, job.subject)) is context:
             worker.under_way.pop((job.bot_id, job.subject), None)
+
+
+def credited(result: WorkResult, worker: Worker) -> WorkResult:
+    """Return how a job ended of which a worker may have been lost: made by this call, if its decision came during it.
+
+    The lost one may have stored the decision that another then finds.
+
+    Raises:
+        LedgerError: If the ledger cannot be read.
+    """
+    if result.made_here or result.status in ("claimed", "missed"):
+        return result
+    job, since = result.job, worker.claimant.began_at
+    is_ours = worker.store.run_read(
+        lambda connection: has_ended_since(connection, job.run_id, job.bot_id, job.subject, since)
+    )
+    return replace(result, made_here=is_ours)
 
 
 def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> None:

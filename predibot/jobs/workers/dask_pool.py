@@ -5,6 +5,7 @@ the connection to it is. That is no harm, because every job claims its decision
 in the ledger before anything else.
 """
 
+import asyncio
 import logging
 import threading
 import time
@@ -23,7 +24,7 @@ from distributed import Future as DaskFuture
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError, UsageError, words_of
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up
+from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, credited, give_up
 from predibot.jobs.workers.dask_worker import DecidingPlugin, Ordered, decide_there
 from predibot.jobs.workers.process_worker import Broken
 from predibot.jobs.workers.thread_pool import no_answer
@@ -32,15 +33,21 @@ from predibot.ledger.write.spending import book_reservations
 
 _log = logging.getLogger(__name__)
 
-_GRACE_SECONDS = 5.0
-"""How much later than its deadline a worker may be at giving its own work up."""
+_GRACE_SECONDS = 20.0
+"""How much later than its deadline a worker may be at giving its own work up: one that stopped may lock rows first."""
 _CONNECT_SECONDS = 15.0
 _END_SECONDS = 3.0
 """How long is waited for workers that are to let go of everything."""
 _MOST_BROKEN = 3
 """So often one job may meet workers that cannot reach the ledger."""
 _BROKEN_PAUSE_SECONDS = 1.0
+_LOOK_SECONDS = 2.0
+"""How often it is looked which workers there are."""
 _ALONE_SECONDS = 10.0
+"""After so long without any worker that is said."""
+_LEAST_SILENT_SECONDS = 10.0
+"""However short a lease is, a worker may be without a sign of life for so long."""
+_RESTART_SECONDS = 10.0
 _TAKEN_SECONDS = 5.0
 """How long after its end a task may not have been taken note of; then its result was lost on the way."""
 _STALLED_SECONDS = 30.0
@@ -93,6 +100,7 @@ class DaskPool:
         """
         self._worker = worker
         self._deadline_seconds = worker.settings.decision_deadline_seconds
+        self._lease_seconds = worker.claimant.lease / timedelta(seconds=1)
         self._call = ordered.call
         self._lock = threading.RLock()
         self._tasks: dict[int, _Task] = {}
@@ -104,8 +112,14 @@ class DaskPool:
         self._left: list[_Left] = []
         self._broken: PredibotError | None = None
         self._closed = False
-        self._began = self._moved = time.monotonic()
-        self._is_alone: bool | None = None
+        self._moved = self._had_workers = time.monotonic()
+        self._looked = -_LOOK_SECONDS
+        self._signs: dict[str, tuple[float, float]] = {}
+        """By the address of a worker: its last sign of life by the scheduler's clock, and when we heard of that one."""
+        self._restarted: set[str] = set()
+        self._has_lost = False
+        """Whether a worker may have ended a job, and another finds it decided."""
+        self._is_alone = False
         with ExitStack() as closing:
             closing.enter_context(_silence())
             # See `_stop_profiling` of the worker.
@@ -130,11 +144,11 @@ class DaskPool:
             raise self._broken
         if self._client.status not in ("running", "connecting"):
             raise self._gone()
-        self._warn_where_nobody_works()
+        # Before the lock is taken: the answer comes by the thread that waits for it, too.
+        self._look_at_workers()
         self._book_the_left()
         now = time.monotonic()
-        # Asked before the lock is taken: the answer comes by the thread that waits for it, too.
-        is_stalled = now - self._moved > _STALLED_SECONDS and self._has_workers()
+        is_stalled = now - self._moved > _STALLED_SECONDS and bool(self._signs)
         with self._lock:
             due = [task for at, task in self._later if at <= now]
             self._later = [(at, task) for at, task in self._later if at > now]
@@ -145,7 +159,7 @@ class DaskPool:
         for task in late:
             self._record_lost(task, no_answer(self._deadline_seconds))
             # A process that does not even give up its own work does no other either.
-            self._client.loop.add_callback(self._restart, task.worker)
+            self._restart(task.worker)
         return ()
 
     def owners(self) -> Sequence[str]:
@@ -157,11 +171,12 @@ class DaskPool:
         with self._lock:
             self._closed = True
             waiting = [task.dask for task in self._tasks.values() if task.dask is not None]
-        with suppress(Exception):
+        # What a worker of this machine is in while it starts anew is cancelled, which no Exception says.
+        with suppress(Exception, asyncio.CancelledError):
             if waiting:
                 self._client.cancel(waiting, asynchronous=False, force=True)
             self._client.sync(self._client._unregister_worker_plugin, name=self._call, callback_timeout=_END_SECONDS)
-        with suppress(Exception):
+        with suppress(Exception, asyncio.CancelledError):
             self._closing.close()
 
     def _hand_out(self, task: _Task, after_seconds: float = 0.0) -> None:
@@ -204,13 +219,19 @@ class DaskPool:
         if is_stalled and not any(task.began for task in out):
             lost = out
         if lost:
-            self._moved = now
+            self._moved, self._has_lost = now, True
             _log.warning("what became of %d jobs was lost on the way; they are handed out again", len(lost))
         return lost
 
     def _take(self, task: _Task, answer: Any) -> None:
         if not isinstance(answer, Broken):
-            self._settle(task, answer.error or answer.result)
+            try:
+                credit = self._has_lost and answer.result is not None
+                result = credited(answer.result, self._worker) if credit else answer.result
+            except LedgerError as error:
+                self._settle(task, error)
+            else:
+                self._settle(task, answer.error or result)
             return
         task.broken += 1
         if isinstance(answer.error, LedgerError) and task.broken < _MOST_BROKEN:
@@ -261,6 +282,10 @@ class DaskPool:
         if not isinstance(message, dict) or message.get("action") != "remove-worker":
             return
         with self._lock:
+            self._has_lost = True
+            # Its nanny may start another at the same address.
+            self._restarted.discard(message["worker"])
+            self._signs.pop(message["worker"], None)
             owner, holder = self._owners.pop(message["worker"], ("", ""))
             if owner:
                 self._left.append(_Left(owner, holder, time.monotonic()))
@@ -272,13 +297,12 @@ class DaskPool:
     def _book_the_left(self) -> None:
         """Book what workers had under way that are gone, at its worst case: nobody is there to hear how it ends.
 
-        Of another machine it is not known whether one is gone, or only out of reach; by the end of a lease it has
-        ended itself, or was started anew.
+        Of another machine it is not known whether one is gone, or only out of reach, and one of this machine may be
+        stopped; by the end of a lease it has ended itself, or was started anew, or has lost its claims.
         """
-        lease_seconds = self._worker.claimant.lease / timedelta(seconds=1)
         for each in list(self._left):
-            is_here = is_of_this_machine(each.owner)
-            if not (is_gone(each.owner) if is_here else time.monotonic() - each.at > lease_seconds):
+            is_known = is_of_this_machine(each.owner) and is_gone(each.owner)
+            if not is_known and time.monotonic() - each.at <= self._lease_seconds:
                 continue
             booked = partial(book_reservations, owner=each.holder)
             try:
@@ -290,16 +314,61 @@ class DaskPool:
             if usd:
                 _log.warning("a worker ended while calls were under way: $%.6f booked for them, their worst case", usd)
 
-    def _has_workers(self) -> bool:
-        """Return whether the cluster has a worker.
+    def _look_at_workers(self) -> None:
+        """End workers that give no sign of life for a lease, and do not wait for ever where there is none.
 
         Raises:
             LedgerUnusable: If the scheduler is gone.
+            UsageError: If there is no worker for too long.
+        """
+        now = time.monotonic()
+        if now - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = now
+        seen = self._last_signs()
+        with self._lock:
+            known = self._signs
+            self._signs = {
+                address: known[address] if known.get(address, (None,))[0] == sign else (sign, now)
+                for address, sign in seen.items()
+            }
+            longest = max(self._lease_seconds, _LEAST_SILENT_SECONDS)
+            silent = [address for address, (_, at) in self._signs.items() if now - at > longest]
+        for address in silent:
+            self._restart(address)
+        self._require_workers(now)
+
+    def _last_signs(self) -> Mapping[str, float]:
+        """Return when the scheduler last heard of each worker; of none where it does not answer in time.
+
+        Raises:
+            LedgerUnusable: If it is gone.
         """
         try:
-            return bool(self._client.nthreads())
+            asked = self._client.scheduler.identity(n_workers=-1)
+            told = self._client.sync(lambda: asked, callback_timeout=_CONNECT_SECONDS)
+        except TimeoutError:
+            return {}
         except OSError as error:
             raise self._gone() from error
+        return {address: about["last_seen"] for address, about in told["workers"].items()}
+
+    def _require_workers(self, now: float) -> None:
+        if self._signs:
+            self._had_workers, self._is_alone = now, False
+            return
+        patience_seconds = self._worker.settings.worker_wait_seconds
+        if now - self._had_workers > patience_seconds:
+            raise UsageError(
+                f"the Dask scheduler had no worker for {patience_seconds:g} s (PREDIBOT_WORKER_WAIT_SECONDS). What is "
+                "recorded stays; start one with `dask worker ADDRESS` and run the same command again"
+            )
+        if now - self._had_workers > _ALONE_SECONDS and not self._is_alone:
+            self._is_alone = True
+            _log.warning(
+                "the Dask scheduler has no worker yet; start one with `dask worker ADDRESS`. In %g s this ends",
+                round(patience_seconds - (now - self._had_workers)),
+            )
 
     def _gone(self) -> LedgerUnusable:
         said = f"the Dask scheduler is gone ({self._client.status}). What is recorded stays"
@@ -312,11 +381,32 @@ class DaskPool:
             if self._is_alone:
                 _log.warning("the Dask scheduler has no worker yet; start one with `dask worker ADDRESS`")
 
-    async def _restart(self, address: str) -> None:
-        with suppress(Exception):
-            await self._client.scheduler.restart_workers(
-                workers=[address], timeout=_END_SECONDS, wait_for_workers=False, on_error="return"
+    def _restart(self, address: str) -> None:
+        """Have a worker that hangs started anew by its nanny; without one that answers, the scheduler leaves it out."""
+        with self._lock:
+            if not address or address in self._restarted:
+                return
+            self._restarted.add(address)
+        self._client.loop.add_callback(self._restarted_there, address)
+
+    async def _restarted_there(self, address: str) -> None:
+        try:
+            # `Client.restart_workers` refuses workers without a nanny, and waits for the new ones.
+            came_to = await self._client.scheduler.restart_workers(
+                workers=[address],
+                timeout=_RESTART_SECONDS,
+                wait_for_workers=False,
+                on_error="return",
+                stimulus_id=f"{self._call}-hangs-{address}",
             )
+        except OSError as error:
+            _log.warning("worker %s hangs, and the scheduler could not end it: %s", address, words_of(error))
+            with self._lock:
+                self._restarted.discard(address)
+            return
+        if address in came_to:
+            is_new = came_to[address] == "OK"
+            _log.warning("worker %s hangs; it is %s", address, "started anew" if is_new else "left out from now on")
 
 
 @contextmanager

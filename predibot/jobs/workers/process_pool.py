@@ -15,7 +15,7 @@ from multiprocessing.context import SpawnProcess
 
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError
 from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, give_up
+from predibot.jobs.deciding.decide_one import DecideJob, Worker, WorkResult, credited, give_up
 from predibot.jobs.logs.about import logged_about
 from predibot.jobs.workers.process_worker import (
     Began,
@@ -212,10 +212,15 @@ class ProcessPool:
             self._hand_out()
         if task is None:
             return
-        if ended.result is not None:
-            task.future.set_result(ended.result)
-        else:
+        if ended.result is None:
             task.future.set_exception(ended.error or PredibotError("a process reported nothing"))
+            return
+        try:
+            result = credited(ended.result, self._worker) if task.lost else ended.result
+        except LedgerError as error:
+            task.future.set_exception(error)
+        else:
+            task.future.set_result(result)
 
     def _replace(self, child: _Child) -> None:
         """Record what a process that is gone had begun too long ago, and let others do the rest."""

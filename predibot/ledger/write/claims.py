@@ -174,6 +174,22 @@ def held_claim(connection: Connection, run_id: int, bot_id: int, subject: Subjec
     return None if row is None else Claim(*row)
 
 
+def has_ended_since(connection: Connection, run_id: int, bot_id: int, subject: Subject, since: datetime) -> bool:
+    """Return whether a piece of work came to its end at an instant or later."""
+    ended_at = connection.execute(
+        select(func.max(attempts.c.ended_at))
+        .join(tasks, tasks.c.id == attempts.c.task_id)
+        .join(subjects, subjects.c.id == tasks.c.subject_row)
+        .where(
+            tasks.c.run_id == run_id,
+            tasks.c.bot_id == bot_id,
+            subjects.c.kind == subject.kind,
+            subjects.c.subject_id == subject.id,
+        )
+    ).scalar_one()
+    return ended_at is not None and bool(ended_at >= since)
+
+
 def renew(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
     """Give every claim of an owner a new lease: its sign of life."""
     connection.execute(

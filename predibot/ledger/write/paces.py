@@ -14,11 +14,15 @@ from predibot.ledger.schema.tables import PaceRow, PermitRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone, is_of_this_machine, new_owner
-from predibot.net.concurrency import Limit, Share, Signal, fair_share
+from predibot.net.concurrency import Limit, Share, Signal, fair_shares
 
 paces, permits = table_of(PaceRow), table_of(PermitRow)
 _LEASE = timedelta(seconds=15)
 """Of permits, which are renewed each second: how long those of another machine count after its last sign of life."""
+
+
+_TURN_SECONDS = 2.0
+"""How long a process has the calls that are left over where they cannot be shared out evenly; then the next has."""
 
 
 def _wall_clock() -> datetime:
@@ -81,25 +85,26 @@ class LedgerPermits:
             row = _locked(connection, provider)
             limit = Limit() if row.at_once is None else Limit(row.at_once, row.lowered_at)
             others = self._others(connection, provider, now)
+            held_by_others = sum(held for held, _ in others.values())
             if signal is not None:
-                everybody = under_way + sum(held for held, _ in others)
+                everybody = under_way + held_by_others
                 limit = limit.after(signal, began_at=began_at, now=now, under_way=everybody)
             limit = replace(limit, calls=min(limit.calls, float(ceiling)))
             values = {"at_once": limit.calls, "lowered_at": limit.lowered_at}
             if values != {"at_once": row.at_once, "lowered_at": row.lowered_at}:
                 connection.execute(update(paces).where(paces.c.host == provider).values(values))
             calls = math.floor(limit.calls)
-            free = calls - sum(held for held, _ in others)
-            fair = fair_share(calls, wanted, [wish for _, wish in others])
-            # What is under way cannot be called back.
-            held = max(under_way, min(fair, free), 0)
-            self._put(connection, provider, held, wanted, now)
-            return Share(limit.calls, held)
+            wishes = {self.owner: wanted} | {owner: wish for owner, (_, wish) in others.items()}
+            turn = math.floor(now.timestamp() / _TURN_SECONDS)
+            may_have = max(min(fair_shares(calls, wishes, turn)[self.owner], calls - held_by_others), 0)
+            # What is under way cannot be called back, so that nobody else has it until it ends.
+            self._put(connection, provider, max(under_way, may_have), wanted, now)
+            return Share(limit.calls, may_have)
 
         return self.store.run_write(look)
 
-    def _others(self, connection: Connection, provider: str, now: datetime) -> list[tuple[int, int]]:
-        """Return what the other processes hold and want; what those had that are gone is free."""
+    def _others(self, connection: Connection, provider: str, now: datetime) -> dict[str, tuple[int, int]]:
+        """Return what the other processes hold and want, by owner; what those had that are gone is free."""
         rows = connection.execute(
             select(permits.c.owner, permits.c.held, permits.c.wanted, permits.c.lease_until).where(
                 permits.c.host == provider, permits.c.owner != self.owner
@@ -112,7 +117,7 @@ class LedgerPermits:
         }
         if gone:
             connection.execute(delete(permits).where(permits.c.host == provider, permits.c.owner.in_(gone)))
-        return [(row.held, row.wanted) for row in rows if row.owner not in gone]
+        return {row.owner: (row.held, row.wanted) for row in rows if row.owner not in gone}
 
     def _put(self, connection: Connection, provider: str, held: int, wanted: int, now: datetime) -> None:
         mine = (permits.c.host == provider, permits.c.owner == self.owner)

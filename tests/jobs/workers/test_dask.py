@@ -44,9 +44,9 @@ class Cluster:
         process = self.program.run("distributed.cli.dask_scheduler", "--port", "0", *quiet)
         self.scheduler = words_after(process, "Scheduler at:").removeprefix("tcp://")
 
-    def worker(self, *, threads: int = 2) -> "subprocess.Popen[str]":
+    def worker(self, *, threads: int = 2, nanny: str = "--no-nanny") -> "subprocess.Popen[str]":
         """Start a worker, and wait until the scheduler knows it."""
-        quiet = ("--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--nthreads", str(threads))
+        quiet = (nanny, "--no-dashboard", "--host", "127.0.0.1", "--nthreads", str(threads))
         process = self.program.run("distributed.cli.dask_worker", f"tcp://{self.scheduler}", *quiet)
         words_after(process, "Registered to:")
         self.workers.append(process)
@@ -119,6 +119,98 @@ def test_a_worker_that_comes_later_helps_and_one_that_left_is_not_missed(cluster
     said(process, "has no worker yet")
     cluster.worker()
     assert document_of(process)["totals"]["recorded"] == 2 * EVENTS
+
+
+def test_a_cluster_to_which_no_worker_comes_is_waited_for_so_long_and_the_next_call_goes_on(cluster: Cluster) -> None:
+    program = cluster.program
+    program.settings = {**program.settings, "PREDIBOT_WORKER_WAIT_SECONDS": "3"}
+    worker = cluster.worker()
+    process = program.decide(many_bots(program, 34), *cluster.executor)
+    wait_until(lambda: of_ledger(program, "SELECT count(*) FROM decisions") >= 4)
+    worker.kill()
+    document = document_of(process, code=1)
+    assert "no worker for 3 s (PREDIBOT_WORKER_WAIT_SECONDS). What is recorded stays" in document["error"]["message"]
+    cluster.worker()
+    document = document_of(program.decide("many.toml", *cluster.executor))
+    assert document["totals"]["skipped"] >= 4
+    assert of_ledger(program, "SELECT count(*) FROM decisions WHERE status = 'recorded'") == 34 * EVENTS
+
+
+def stops_once(program: Program, stops: str) -> None:
+    """Write a strategy whose first decision stops what does it, and a second that only draws."""
+    once = (
+        "if not Path('stopped').exists():\n            Path('stopped').touch()\n            "
+        f"{stops}signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)"
+    )
+    text = HANGS.format(once).replace("import os,", "from pathlib import Path\nimport os,").replace("Slow", "Stops")
+    program.strategy("stops", text)
+
+
+def test_a_worker_that_hangs_is_replaced_and_only_the_decision_it_hangs_in_fails(program: Program) -> None:
+    program.settings = {"PREDIBOT_WORKERS": "2", "PREDIBOT_DECISION_DEADLINE_SECONDS": "5"}
+    stops_once(program, "")
+    process = program.decide("--bots", "stops,random_bet", "--executor", "dask:local:1")
+    document = document_of(process, code=3)
+    assert document["totals"]["recorded"] + document["totals"]["failed"] == 2 * EVENTS
+    # It has two threads, and the other one may have been at something too.
+    assert 1 <= document["totals"]["failed"] <= 2
+    assert {each["message"] for each in document["decisions"]} == {"", "gave no answer within 5 s"}
+
+
+def test_a_worker_that_hangs_together_with_its_nanny_is_left_out(cluster: Cluster) -> None:
+    program = cluster.program
+    program.settings = {**program.settings, "PREDIBOT_DECISION_DEADLINE_SECONDS": "5"}
+    stops_once(program, "os.kill(os.getppid(), signal.SIGSTOP); ")
+    process = program.decide("--bots", "stops,random_bet,market_price", *cluster.executor)
+    nanny = cluster.worker(threads=1, nanny="--nanny")
+    stopped = psutil.Process(nanny.pid)
+    children = stopped.children()
+    try:
+        wait_until(lambda: stopped.status() == psutil.STATUS_STOPPED)
+        cluster.worker()
+        document = document_of(process, code=3)
+    finally:
+        for each in children:
+            each.kill()
+    assert (document["totals"]["recorded"], document["totals"]["failed"]) == (3 * EVENTS - 1, 1)
+
+
+def test_a_worker_without_a_sign_of_life_for_a_lease_is_replaced_before_any_deadline(program: Program) -> None:
+    program.settings = {"PREDIBOT_WORKERS": "2", "PREDIBOT_LEASE_SECONDS": "10"}
+    stops_once(program, "")
+    document = document_of(program.decide("--bots", "stops,random_bet", "--executor", "dask:local:1"))
+    assert document["totals"]["recorded"] == 2 * EVENTS
+
+
+ENDS_AS_ITS_DECISION_IS_STORED = (
+    SLOW.replace("Slow", "Ends")
+    .replace(
+        "        time.sleep(self.seconds)",
+        """
+        class Ending(logging.Handler):
+            def emit(self, record):
+                if "ends on" in record.getMessage() and not Path("ended").exists():
+                    Path("ended").touch()
+                    os._exit(7)
+
+        stored = logging.getLogger("predibot.jobs.deciding.decide_one")
+        stored.setLevel(logging.INFO)
+        stored.addHandler(Ending())""",
+    )
+    .replace("import time", "import logging, os\nfrom pathlib import Path")
+)
+
+
+@pytest.mark.parametrize("executor", ["dask:local:1", "processes:1"])
+def test_what_a_worker_decided_that_was_killed_before_it_could_say_so_was_not_decided_before(
+    program: Program, executor: str
+) -> None:
+    program.strategy("ends", ENDS_AS_ITS_DECISION_IS_STORED)
+    document = document_of(program.decide("--bots", "ends", "--executor", executor))
+    assert (program.folder / "ended").exists()
+    assert outcomes(program.ledger).count("recorded") == EVENTS
+    assert (document["totals"]["recorded"], document["totals"]["skipped"]) == (EVENTS, 0)
+    assert document_of(program.decide("--bots", "ends"))["totals"]["skipped"] == EVENTS
 
 
 def test_a_thread_that_hangs_on_a_worker_is_left_behind(program: Program) -> None:
