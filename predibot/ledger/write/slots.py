@@ -87,7 +87,7 @@ class StoredService:
 
         Of this machine one knows, whatever its clock does; another one gives a sign of life.
         """
-        return not is_gone(self.owner) if is_of_this_machine(self.owner) else self.lease_until > now
+        return not is_gone(self.owner) and (is_of_this_machine(self.owner) or self.lease_until > now)
 
 
 def add_schedule(
