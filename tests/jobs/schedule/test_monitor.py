@@ -12,6 +12,11 @@ from predibot.jobs.schedule.monitor import Reply, monitored
 from tests.jobs.program import PATIENCE_SECONDS, wait_until
 
 
+def told(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    """Return what the monitor logged; threads of earlier tests may say something too."""
+    return [each for each in caplog.records if each.name == monitored.__module__]
+
+
 def test_a_client_that_goes_away_before_its_answer_is_a_line_for_who_looks_closely(
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -30,11 +35,11 @@ def test_a_client_that_goes_away_before_its_answer_is_a_line_for_who_looks_close
             # What closes is told as a reset.
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         is_gone.set()
-        wait_until(lambda: bool(caplog.records))
-    (record,) = caplog.records
+        wait_until(lambda: bool(told(caplog)))
+    (record,) = told(caplog)
     assert (record.levelname, record.exc_info) == ("DEBUG", None)
     assert record.getMessage().startswith("a request of monitoring broke off: ")
-    assert capfd.readouterr().err == ""
+    assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(("path", "status"), [("/health", 503), ("/other", 404)])
@@ -62,5 +67,5 @@ def test_a_mistake_in_an_answer_is_logged_whole(caplog: pytest.LogCaptureFixture
         with pytest.raises(http.client.RemoteDisconnected):
             client.getresponse()
         client.close()
-        wait_until(lambda: bool(caplog.records))
-    assert caplog.records[0].exc_info is not None
+        wait_until(lambda: bool(told(caplog)))
+    assert told(caplog)[0].exc_info is not None
