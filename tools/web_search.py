@@ -200,11 +200,10 @@ def _date(instant: datetime | None) -> str:
 
 def _plain(text: str, longest: int) -> str:
     """Return a text on one line, without control and invisible characters, cut to a length."""
-    seen = (
-        character if character.isprintable() or character.isspace() else ""
-        for character in unicodedata.normalize("NFC", text[: 4 * longest])
-    )
-    return " ".join("".join(seen).split())[:longest]
+    text = unicodedata.normalize("NFC", text[: 4 * longest])
+    if not text.isprintable():
+        text = "".join(character for character in text if character.isprintable() or character.isspace())
+    return " ".join(text.split())[:longest]
 
 
 def _step(query: str, shown: Sequence[SearchResult], tally: _Tally) -> SearchStep:

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from predibot.agents.budget.price import Price
 from predibot.domain.budget import Spending
@@ -134,7 +135,13 @@ def _bytes_of_tools(request: ChatRequest, before: Counted | None) -> int:
 def _tools_bytes(tools: Iterable[ToolSchema]) -> int:
     """Return how many tokens tools can be at most; some templates indent them."""
     sizes = [
-        MESSAGE_TOKENS + len(json.dumps([tool.name, tool.description, dict(tool.parameters)], indent=4))
+        MESSAGE_TOKENS + _indented_bytes(json.dumps([tool.name, tool.description, dict(tool.parameters)]))
         for tool in tools
     ]
     return TOOLS_TOKENS + 2 * sum(sizes) if sizes else 0
+
+
+@lru_cache(maxsize=256)
+def _indented_bytes(written: str) -> int:
+    """Return how long JSON is where it is indented; every request has the tools of the one before."""
+    return len(json.dumps(json.loads(written), indent=4))

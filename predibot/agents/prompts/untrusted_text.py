@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from predibot.contracts import Context
 from predibot.errors import AnswerError
@@ -130,6 +131,7 @@ def _pieces(text: str, ends: list[int], spans: list[tuple[int, int]]) -> Iterato
     yield text[place:]
 
 
+@lru_cache(maxsize=4096)
 def _folded(character: str) -> str:
     """Return what a character looks like in plain lower-case letters and digits; nothing for what is not seen."""
     digit = unicodedata.digit(character, None)
@@ -142,5 +144,6 @@ def _folded(character: str) -> str:
     return "".join(_BRACKETS.get(each, _LOOKALIKES.get(each, each)) for each in seen)
 
 
+@lru_cache(maxsize=4096)
 def _alphanumeric(folded: str) -> str:
     return "".join(character for character in folded if character.isalnum())

@@ -1,6 +1,7 @@
 """Traces: everything an agent said, called and was told, one JSONL file a decision, found by its content's hash."""
 
 import json
+import re
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -14,7 +15,7 @@ from predibot.errors import UsageError
 from predibot.ledger.files.content_store import ContentStore
 from predibot.ledger.store import Store
 
-_SECRET_NAMES = ("authorization", "api_key", "apikey", "api-key", "cookie", "password", "secret")
+_SECRET_NAME = re.compile("authorization|api_key|apikey|api-key|cookie|password|secret")
 _SHORTEST_SECRET = 4
 """In characters; a trace is shared more readily than a message, so shorter values are hidden in it too."""
 _DEEPER = "…"
@@ -70,7 +71,7 @@ class Trace:
             return tuple(self._steps)
 
     def _clean(self, name: str, value: Any, depth: int) -> Any:
-        if any(word in name.casefold() for word in _SECRET_NAMES):
+        if name and _SECRET_NAME.search(name.casefold()):
             return MASK
         if isinstance(value, str):
             text = self.without_secrets(value)
