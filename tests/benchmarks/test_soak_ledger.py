@@ -6,7 +6,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot
 from tests.jobs.test_ledger_copies import Place, backed_up_under_load, place, predibot
-from tests.jobs.test_server_restart import Restarted, decided_while_restarting
+from tests.jobs.test_server_restart import decided_while_restarting
 from tests.ledger.databases import Postgres, postgres
 
 __all__ = ["place", "postgres", "predibot"]
@@ -23,7 +23,7 @@ def test_soak_five_restarts_of_the_server(
     with capsys.disabled():
         print(f"\n{n} decisions on 32 threads, PostgreSQL restarted five times: {found.recorded} recorded")
         print(f"  {found.asked} calls by the provider's count, {found.booked} by the ledger's")
-    assert found == Restarted(n, ["recorded"] * n, n, n)
+    found.require_whole(n, times=5)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
