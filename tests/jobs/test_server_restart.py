@@ -73,7 +73,7 @@ class Restarted:
     """Calls, as the account of the run has them."""
 
     def require_whole(self, decisions: int, times: int) -> None:
-        """Require that all is decided and paid once; of a commit that a restart left unanswered a call is booked again."""
+        """Require that all is decided and asked for once; a commit that a restart left unanswered is booked again."""
         assert (self.recorded, self.attempts, self.asked) == (decisions, ["recorded"] * decisions, decisions)
         assert decisions <= self.booked <= decisions + times * MAX_CONNECTIONS
 
