@@ -374,13 +374,6 @@ class DaskPool:
         said = f"the Dask scheduler is gone ({self._client.status}). What is recorded stays"
         return LedgerUnusable(f"{said}; run the same command again once it is back")
 
-    def _warn_where_nobody_works(self) -> None:
-        """Say once that a cluster has no worker, which some only start when there is work."""
-        if self._is_alone is None and time.monotonic() - self._began > _ALONE_SECONDS:
-            self._is_alone = not self._has_workers()
-            if self._is_alone:
-                _log.warning("the Dask scheduler has no worker yet; start one with `dask worker ADDRESS`")
-
     def _restart(self, address: str) -> None:
         """Have a worker that hangs started anew by its nanny; without one that answers, the scheduler leaves it out."""
         with self._lock:
