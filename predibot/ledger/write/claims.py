@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, select, update
 
 from predibot.domain.decision import ReasonKind, Subject
 from predibot.errors import ClaimLost
@@ -162,10 +162,7 @@ def held_claim(connection: Connection, run_id: int, bot_id: int, subject: Subjec
         .join(attempts, attempts.c.task_id == tasks.c.id)
         .join(subjects, subjects.c.id == tasks.c.subject_row)
         .where(
-            tasks.c.run_id == run_id,
-            tasks.c.bot_id == bot_id,
-            subjects.c.kind == subject.kind,
-            subjects.c.subject_id == subject.id,
+            *_of(run_id, bot_id, subject),
             tasks.c.owner == owner,
             tasks.c.status == "claimed",
         )
@@ -180,14 +177,15 @@ def has_ended_since(connection: Connection, run_id: int, bot_id: int, subject: S
         select(func.max(attempts.c.ended_at))
         .join(tasks, tasks.c.id == attempts.c.task_id)
         .join(subjects, subjects.c.id == tasks.c.subject_row)
-        .where(
-            tasks.c.run_id == run_id,
-            tasks.c.bot_id == bot_id,
-            subjects.c.kind == subject.kind,
-            subjects.c.subject_id == subject.id,
-        )
+        .where(*_of(run_id, bot_id, subject))
     ).scalar_one()
     return ended_at is not None and bool(ended_at >= since)
+
+
+def _of(run_id: int, bot_id: int, subject: Subject) -> tuple[ColumnElement[bool], ...]:
+    """Return what holds of the task of a piece of work, joined with its subject."""
+    is_about = (subjects.c.kind == subject.kind, subjects.c.subject_id == subject.id)
+    return (tasks.c.run_id == run_id, tasks.c.bot_id == bot_id, *is_about)
 
 
 def renew(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
