@@ -124,6 +124,7 @@ def returns_of(values: Floats) -> Floats:
 def account_score(
     record: AccountsRecord, account: AccountRecord, convention: Convention, column: Column | None
 ) -> AccountScore:
+    """Return how an account did; without intervals where nothing was drawn."""
     values = account.value_usd
     at = [record.at[number] for number in account.slot]
     equity, basis, why = None, "", "it has a single value"
