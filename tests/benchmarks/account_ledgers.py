@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import POINT, packed_points
 from predibot.ledger.store import Store
+from predibot.recipe.parse import RecipeText, parse_recipe
 from tests.benchmarks.ledgers import BEGIN, put
 
 DAY = 86_400 * 1_000_000
@@ -148,13 +149,16 @@ def _fill_markets(connection: Connection, size: Portfolios, prices: np.ndarray) 
 
 
 def _fill_runs(connection: Connection, size: Portfolios) -> None:
-    texts = ("recipe_json", "overrides_json", "passed_over_json", "notes_json", "code_version", "digest")
+    texts = ("overrides_json", "passed_over_json", "notes_json", "code_version", "digest", "recipe_json")
+    said = 'game = "portfolio_weights"\nvenue = "sandbox"\nevery = "1d"\n[[bots]]\nstrategy = "one_shot"\nmodel = "sandbox:sharp"\n'
+    rest = ("{}", "[]", "[]", "0", "0")
+    recipe = parse_recipe(RecipeText(said, "year", "year")).as_json()
     put(
         connection,
         "runs",
         ("id", "key", "recipe", "slot_at", "as_of", "venue", "venue_name", "game", "seed", "created_at", *texts),
         (
-            (day + 1, f"year@{day}", "year", at, at, "sandbox", "sandbox", "portfolio_weights", 0, at, *["{}"] * 6)
+            (day + 1, f"year@{day}", "year", at, at, "sandbox", "sandbox", "portfolio_weights", 0, at, *rest, recipe)
             for day in range(size.days)
             for at in (slot(day),)
         ),

@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, and_, case, func, select
 
 from predibot.domain.decision import STATUSES
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.packed_runs import numbers_of
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpacked_points
@@ -17,13 +18,14 @@ from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import bots, decisions, orders
+from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, orders
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
+from predibot.scoring.records.knowledge import KNOWLEDGE
 
 turns = table_of(TurnRow)
 
@@ -77,7 +79,7 @@ def account_records(
         journal=_journal(connection, own, as_of),
         marks=_marks(connection, own, as_of),
         targets=_targets(connection, own),
-        decisions=_decisions(connection, own, as_of),
+        decisions=_decisions(connection, venue, own, as_of),
         pending=_pending(connection, own, as_of),
     )
     groups: defaultdict[tuple[str, str, str, str], list[_Named]] = defaultdict(list)
@@ -102,7 +104,7 @@ class _Ledger:
     targets: Floats
     """Decision, instrument, weight asked for; in the order of decisions, which here are the first column."""
     decisions: Floats
-    """Status, cost, known cost."""
+    """Status, cost, known cost, what its models can have known."""
     pending: Mapping[int, int]
 
     def of(self, table: str, account: int) -> Floats:
@@ -206,15 +208,33 @@ def _numbered(targets: Floats, rows: Ints) -> _Targets:
     }
 
 
-def _decisions(connection: Connection, own: list[int], as_of: datetime) -> Floats:
+def _decisions(connection: Connection, venue: str, own: list[int], as_of: datetime) -> Floats:
+    """Return the decisions of accounts, with what the models behind each can have known, as an index into `KNOWLEDGE`.
+
+    That of all bots is asked for, because one may pool another.
+    """
     status = case({name: number for number, name in enumerate(STATUSES)}, value=decisions.c.status, else_=_UNKNOWN)
     statement = (
         select(accounts.c.id, status, func.coalesce(decisions.c.cost_usd, _UNKNOWN), decisions.c.cost_known_usd)
-        .select_from(_decided())
-        .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-        .order_by(accounts.c.id)
+        .add_columns(decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
+        .add_columns(OPENED_MODEL, run_is_live(connection))
+        .select_from(_decided().join(subjects, subjects.c.id == accounts.c.subject_row))
+        .where(subjects.c.venue == venue, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        .order_by(accounts.c.id, decisions.c.decided_at)
     )
-    return numbers_of(connection, statement, 4)
+    found = numbers_of(connection, statement, 9)
+    made = Deciders(
+        bot_row=found[:, 4].astype(np.int64),
+        event=found[:, 5].astype(np.int64),
+        opened_model=found[:, 7] == 1.0,
+        is_live=found[:, 8] == 1.0,
+        decided_at=found[:, 6] / _MICROSECONDS,
+        # A portfolio goes on.
+        event_settled_at=np.full(len(found), np.inf),
+    )
+    known = knowledge_of_decisions(connection, made) if len(found) else np.zeros(0, dtype=np.int8)
+    of_own = np.isin(found[:, 0], own)
+    return np.column_stack([found[of_own, :4], known[of_own].astype(np.float64)])
 
 
 def _pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
@@ -347,6 +367,7 @@ def _account(
         missed=int(slots.size - np.searchsorted(slots, turned[0, 0])) - len(turned),
         cost_usd=float(decided[:, 1].sum()) if known.all() else None,
         cost_known_usd=float(decided[:, 2].sum()),
+        knowledge=KNOWLEDGE[int(decided[:, 3].max(initial=0))],
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from predibot.reports import figures
+from predibot.reports.terminal.account_board import account_grids, board_grid
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.evaluation_csv import bot_rows
@@ -278,12 +279,19 @@ def _bin_rows(card: Scorecard) -> Iterator[tuple[str, ...]]:
             )
 
 
+def _accounts(evaluation: Evaluation) -> Iterator[Grid]:
+    for board in evaluation.accounts:
+        yield board_grid(board)
+        yield from account_grids(board)
+
+
 TABLES: Mapping[str, Callable[[Evaluation], Iterator[Grid]]] = {
     "forecasts": _forecasts,
     "returns": _returns,
     "quote": _quote,
     "pairs": _pairs,
     "calibration": _calibration,
+    "accounts": _accounts,
     "decisions": _decisions,
 }
 """What `--table` can name, in the order of a reader's questions."""

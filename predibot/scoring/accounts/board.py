@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from predibot.scoring.accounts.score import AccountScore, Column, account_score,
 from predibot.scoring.inference.blocks import drawn_curves, growth_difference
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.metrics.agreement import rank_correlation
 from predibot.scoring.metrics.conventions import Convention
 
 
@@ -67,15 +69,21 @@ class AccountBoard:
 
     @property
     def ranks(self) -> Mapping[str, int]:
-        """Return the place of each bot with an interval over 30 dates or more, equals alike."""
+        """Return the place of each bot with an interval over 30 dates or more, equals alike.
+
+        Those whose models have no known cutoff are ranked apart, from 1 again.
+        """
         ends = {
-            each.bot: found.low
+            each.bot: (each.knowledge, found.low)
             for each in self.scores
             if (found := each.intervals.get("cumulative_return")) is not None
             and found.low is not None
             and not found.few_clusters
         }
-        return {bot: 1 + sum(other > low for other in ends.values()) for bot, low in ends.items()}
+        return {
+            bot: 1 + sum(other == known and end > low for other, end in ends.values())
+            for bot, (known, low) in ends.items()
+        }
 
 
 def account_board(record: AccountsRecord, convention: Convention, uncertainty: Uncertainty) -> AccountBoard:
@@ -86,6 +94,8 @@ def account_board(record: AccountsRecord, convention: Convention, uncertainty: U
         convention: How figures of growth and risk are made.
         uncertainty: How intervals are made.
     """
+    told = [each for each in record.accounts if each.knowledge in ("ahead", "contaminated")]
+    record = replace(record, accounts=tuple(each for each in record.accounts if each not in told))
     drawn = _drawn(record, uncertainty)
     scores = [account_score(record, each, convention, drawn.get(each.bot)) for each in record.accounts]
     ranked = tuple(sorted(scores, key=_place))
@@ -97,7 +107,7 @@ def account_board(record: AccountsRecord, convention: Convention, uncertainty: U
         scores=ranked,
         pairs=tuple(_pairs(ranked, record, uncertainty, drawn)),
         delay_bands=_bands(ranked),
-        notes=tuple(_notes(ranked)),
+        notes=(*_notes(ranked), *_on_told(told)),
     )
 
 
@@ -114,12 +124,12 @@ def _drawn(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, Col
     return found
 
 
-def _place(score: AccountScore) -> tuple[bool, float, float, str]:
-    """Return what scores are ordered by: the lower end, then the return, then the name."""
+def _place(score: AccountScore) -> tuple[bool, bool, float, float, str]:
+    """Return what scores are ordered by: what is ranked apart last, the lower end, the return, the name."""
     found = score.intervals.get("cumulative_return")
     low = None if found is None else found.low
     made = score.cumulative_return
-    return low is None, -(low or 0.0), -(made if made is not None else -np.inf), score.bot
+    return score.knowledge != "clean", low is None, -(low or 0.0), -(made if made is not None else -np.inf), score.bot
 
 
 def _pairs(
@@ -168,6 +178,14 @@ def _bands(scores: Sequence[AccountScore]) -> tuple[DelayBand, ...]:
     return tuple(bands)
 
 
+def _on_told(told: Sequence[AccountRecord]) -> list[str]:
+    """Return why accounts are left out whose models may have read how it went."""
+    if not told:
+        return []
+    names = ", ".join(each.bot for each in told)
+    return [f"left out, because their models were trained on what came after their decisions: {names}"]
+
+
 def _notes(scores: Sequence[AccountScore]) -> list[str]:
     said = []
     dates = max((each.dates for each in scores), default=0)
@@ -183,3 +201,34 @@ def _notes(scores: Sequence[AccountScore]) -> list[str]:
         if each.equity is None:
             said.append(f"{each.bot} has no figures of growth: {each.why_no_equity}")
     return said
+
+
+@dataclass(frozen=True, slots=True)
+class RankAgreement:
+    """How far two games, or two recipes of one, put the same bots in the same order."""
+
+    one: str
+    other: str
+    correlation: float | None
+    """Spearman's, in [-1, 1]; None of fewer than three bots."""
+    bots: int
+    """How many are in both."""
+
+
+def rank_agreements(orders: Mapping[str, Sequence[str]]) -> tuple[RankAgreement, ...]:
+    """Return the correlation of bots' ranks for every two orders, over the bots that both have.
+
+    Args:
+        orders: The names of bots, best first, by what ranks them.
+
+    Examples:
+        >>> rank_agreements({"a": ["x", "y", "z"], "b": ["z", "y", "x", "w"]})[0].correlation
+        -1.0
+    """
+    found = []
+    for (one, first), (other, second) in combinations(orders.items(), 2):
+        both = [bot for bot in first if bot in second]
+        ranks = [second.index(bot) for bot in both]
+        agreed = round(rank_correlation(list(range(len(both))), ranks), 12) if len(both) > 2 else None
+        found.append(RankAgreement(one, other, agreed, len(both)))
+    return tuple(found)

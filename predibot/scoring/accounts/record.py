@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.records.knowledge import Knowledge
 
 BASELINES = ("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights")
 """Strategies of accounts that know nothing, by which the others are measured."""
@@ -46,6 +47,8 @@ class AccountRecord:
     cost_usd: float | None = 0.0
     """Of all its decisions; None where a part is unknown."""
     cost_known_usd: float = 0.0
+    knowledge: Knowledge = "clean"
+    """What the models behind its decisions can have known, the worst of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from predibot.scoring.inference.blocks import (
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.metrics.equity import EquityScore, score_of_curve
+from predibot.scoring.records.knowledge import Knowledge
 
 PAPER = "livetradebench_paper"
 
@@ -70,6 +71,8 @@ class AccountScore:
     unpriced_marks: int
     cost_usd: float | None
     cost_known_usd: float
+    knowledge: Knowledge = "clean"
+    """What the models behind its decisions can have known: with `unknown` it is ranked apart."""
 
     @property
     def dates(self) -> int:
@@ -156,6 +159,7 @@ def account_score(
         unpriced_marks=account.unpriced_marks,
         cost_usd=account.cost_usd,
         cost_known_usd=account.cost_known_usd,
+        knowledge=account.knowledge,
     )
 
 
