@@ -150,7 +150,8 @@ def _fill_markets(connection: Connection, size: Portfolios, prices: np.ndarray) 
 
 def _fill_runs(connection: Connection, size: Portfolios) -> None:
     texts = ("overrides_json", "passed_over_json", "notes_json", "code_version", "digest", "recipe_json")
-    said = 'game = "portfolio_weights"\nvenue = "sandbox"\nevery = "1d"\n[[bots]]\nstrategy = "one_shot"\nmodel = "sandbox:sharp"\n'
+    said = 'game = "portfolio_weights"\nvenue = "sandbox"\nevery = "1d"\n'
+    said += '[[bots]]\nstrategy = "one_shot"\nmodel = "sandbox:sharp"\n'
     rest = ("{}", "[]", "[]", "0", "0")
     recipe = parse_recipe(RecipeText(said, "year", "year")).as_json()
     put(
