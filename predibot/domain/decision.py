@@ -132,6 +132,8 @@ class BookedOrder:
     status: OrderStatus = "filled"
     note: str = ""
     """Why it, or a part of it, was not filled."""
+    asked: float | None = None
+    """The amount as the bot stated it, in the order's unit; None where that is the order's own."""
 
 
 @dataclass(frozen=True, slots=True)
