@@ -110,6 +110,7 @@ def markets_json(view: PortfolioView, *, price_blind: bool) -> str:
     rows = []
     for each in view.markets:
         row: dict[str, object] = {"id": each.market.id, "question": title_line(each.market.question)}
+        row["event"] = title_line(each.event_title)
         row["assets"] = [each.asset(side) for side in SIDES]
         price = view.prices.get(each.yes)
         if not price_blind and price is not None:
