@@ -1,6 +1,7 @@
 """Portfolios of two or three questions, as games are shown them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,6 +43,7 @@ def view_of(
     """Return a view of markets A at 0.30 and B at 0.60, or of others, with an account."""
     game = PortfolioWeights() if game is None else game
     events = events_of({"A": 0.3, "B": 0.6} if prices_yes is None else prices_yes)
+    past = replace(AccountPast() if past is None else past, at=AT)
     account = Account(cash_usd=cash_usd, positions=dict(held or {}), paid_in_usd=500.0)
     return game.view(game.subjects(events)[0], events, venue=VENUE, account=account, past=past)
 
