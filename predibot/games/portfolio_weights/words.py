@@ -137,7 +137,7 @@ def _view(view: PortfolioView, *, price_blind: bool, history: Callable[[str], tu
 def _account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
     account, value_usd = view.account, view.value_usd
     yield f"cash: ${account.cash_usd:.2f}"
-    if account.cash_usd < -1e-9:
+    if account.owing:
         yield "the cash is below zero, because a market was settled anew: sales repay it first, and nothing is bought"
     if not price_blind and value_usd is not None:
         gained = f", a return of {value_usd / account.paid_in_usd - 1.0:+.4f}" if account.paid_in_usd else ""
