@@ -22,7 +22,7 @@ def account(
     from predibot.jobs.account_statement import account_statements, told
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
-    from predibot.reports.terminal.account import account_document, print_account
+    from predibot.reports.accounts.statement import account_document, print_account
 
     output.set_up_logs(verbose=False)
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:

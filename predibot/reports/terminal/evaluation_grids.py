@@ -34,6 +34,11 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
     Raises:
         ValueError: If there is no such table.
     """
+    if name == ACCOUNTS:
+        for board in evaluation.accounts:
+            yield board_grid(board)
+            yield from account_grids(board)
+        return
     if name not in TABLES:
         raise ValueError(f"no table {name!r}; there are: {', '.join(TABLES)}")
     yield from _of_rankings(evaluation, TABLES[name])
@@ -279,22 +284,17 @@ def _bin_rows(card: Scorecard) -> Iterator[tuple[str, ...]]:
             )
 
 
-def _accounts(evaluation: Evaluation) -> Iterator[Grid]:
-    for board in evaluation.accounts:
-        yield board_grid(board)
-        yield from account_grids(board)
-
-
 TABLES: Mapping[str, Callable[[Evaluation], Iterator[Grid]]] = {
     "forecasts": _forecasts,
     "returns": _returns,
     "quote": _quote,
     "pairs": _pairs,
     "calibration": _calibration,
-    "accounts": _accounts,
     "decisions": _decisions,
 }
 """What `--table` can name, in the order of a reader's questions."""
+ACCOUNTS = "accounts"
+"""What it can name besides: the boards of games that have accounts."""
 
 
 def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:

@@ -9,7 +9,7 @@ from rich.console import Console
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
 from predibot.reports.terminal.account_board import agreement_lines, board_grid
-from predibot.reports.terminal.evaluation_grids import TABLES, asked_grids, metric_grid, table_grids
+from predibot.reports.terminal.evaluation_grids import ACCOUNTS, TABLES, asked_grids, metric_grid, table_grids
 from predibot.reports.terminal.grid import Column, Grid, fitted, print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
@@ -90,7 +90,7 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
         print_line(console, _how(evaluation))
     else:
         print_notes(console, evaluation.remarks, most=_SHOWN_REMARKS)
-    for name in TABLES if shown.full else ():
+    for name in (*TABLES, ACCOUNTS) if shown.full else ():
         _print_table(console, evaluation, name, shown)
     _print_grids(console, tuple(asked_grids(evaluation)), shown, "--all or --json")
     if shown.full:

@@ -61,9 +61,18 @@ def evaluation_document(evaluation: Evaluation) -> Document:
             ranked, lambda each: (_counterfactual("delay_days", one, float(one.change)) for one in each.delays)
         ),
         "sizings": _rows(ranked, lambda each: (_counterfactual("sizing", one, one.change) for one in each.sizings)),
+        **_on_accounts(evaluation),
+        "notes": all_notes(evaluation),
+    }
+
+
+def _on_accounts(evaluation: Evaluation) -> Document:
+    """Return what is said of accounts, where a game with accounts was played."""
+    if not evaluation.accounts:
+        return {}
+    return {
         "accounts": [board_document(board) for board in evaluation.accounts],
         "rank_agreements": [agreement_document(each) for each in evaluation.agreements],
-        "notes": all_notes(evaluation),
     }
 
 
