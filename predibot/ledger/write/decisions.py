@@ -25,9 +25,10 @@ from predibot.ledger.schema.tables import (
     SourceRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
-from predibot.ledger.write.accounts import VALUED_EVERY, add_to_journal, add_valuation, require_account
+from predibot.ledger.write.accounts import add_to_journal, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
 from predibot.ledger.write.events import Catalogue, instrument_row, instruments
+from predibot.ledger.write.turns import replace_pending
 
 decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
@@ -90,10 +91,6 @@ class Finished:
     """By which its trace is kept; None where there is none."""
     account_id: int | None = None
     """Into whose journal its booking is written; None in a game without accounts."""
-    valued_at: datetime | None = None
-    """When the account was shown; None where nobody knows what it was worth then."""
-    marks: Mapping[Instrument, Price] = field(default_factory=dict)
-    """What each thing that it held then was worth."""
     sources: tuple[Source, ...] = ()
     """What was searched and read, in order, whatever the status."""
     models: tuple[str, ...] | None = None
@@ -182,16 +179,13 @@ def store_decision(
     _store_quotes(connection, decision_id, finished, catalogue)
     if finished.account_id is not None:
         require_account(connection, finished.account_id, held)
-        if finished.valued_at is not None:
-            # Before its orders, also of one that was not made.
-            at = finished.valued_at
-            add_valuation(connection, finished.account_id, finished.marks, at=at, interval=VALUED_EVERY)
     if finished.decision is None or finished.booking is None:
         return
     _store_forecasts(connection, decision_id, finished, catalogue)
     _store_orders(connection, decision_id, _orders(connection, finished.decision, finished, catalogue))
     _store_labels(connection, decision_id, finished.decision.labels)
     if finished.account_id is not None:
+        replace_pending(connection, finished.account_id, but=decision_id, at=finished.decided_at)
         add_to_journal(connection, finished.account_id, finished.booking.journal, decision_id=decision_id)
 
 
@@ -345,7 +339,9 @@ def _orders(
     for booked in booking.orders:
         order, price = booked.order, finished.prices.get(booked.order.instrument)
         said = {(each.instrument, each.side, each.unit): each.amount for each in decision.orders}
-        asked = said.get((order.instrument, order.side, order.unit), order.amount)
+        asked = getattr(booked, "asked", None)
+        if asked is None:
+            asked = said.get((order.instrument, order.side, order.unit), order.amount)
         row = {
             "instrument_row": catalogue.instrument_rows.get(order.instrument)
             or instrument_row(connection, order.instrument),
@@ -419,6 +415,14 @@ def _store_labels(connection: Connection, decision_id: int, said: Sequence[Label
     )
 
 
+def depth_json(quote: Quote) -> str | None:
+    """Return the book behind a quote as its column has it, a pair of price and shares a level; None without one."""
+    if quote.depth is None:
+        return None
+    sides = {"bids": quote.depth.bids, "asks": quote.depth.asks}
+    return json.dumps({name: [[level.price, level.shares] for level in levels] for name, levels in sides.items()})
+
+
 def _store_quotes(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
     insert_new(
         connection,
@@ -429,6 +433,7 @@ def _store_quotes(connection: Connection, decision_id: int, finished: Finished, 
                 "market_row": catalogue.market_rows[market_id],
                 "role": role,
                 **{name: getattr(quote, name) for name in Quote.__slots__ if name in quotes.c},
+                "depth_json": depth_json(quote),
             }
             for role, quoted in (("shown", finished.shown), ("booked", finished.booked))
             for market_id, quote in quoted.items()
