@@ -57,6 +57,7 @@ class Market:
     """None where the venue does not state them."""
     exclusive_group: str = ""
     """What it shares with the markets of its event of which at most one pays YES; empty where the venue names none."""
+    volume_24h_usd: float | None = None
 
     @property
     def id(self) -> str:
