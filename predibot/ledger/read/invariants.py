@@ -16,7 +16,7 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import packs_unlike_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import bots, decisions, question_sha256
+from predibot.ledger.write.decisions import QUOTED, bots, decisions, question_sha256
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import frozen_events, runs
@@ -137,7 +137,7 @@ def _quotes(placed: list[Row], quoted: list[Row]) -> Iterator[str]:
     """Yield what is wrong with the prices of bets: each is that of the booked quote, or of the shown one for no bet."""
     prices: dict[tuple[str, str], EntryPrice | None] = {}
     for row in quoted:
-        values = {name: row[name] for name in Quote.__slots__}
+        values = {name: row[name] for name in QUOTED}
         try:
             prices[row["market_id"], row["role"]] = Quote(**{**values, "at": parse_instant(row["at"])}).price
         except (ValueError, TypeError) as error:

@@ -17,7 +17,7 @@ from predibot.ledger.schema.tables import ChangeRow, RunPackRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.seal import HEAD_BYTES, seal_of
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts, quotes
+from predibot.ledger.write.decisions import OPENED_MODEL, QUOTED, bets, bots, decisions, forecasts, quotes
 from predibot.ledger.write.runs import runs
 
 Floats = NDArray[np.float64]
@@ -211,9 +211,11 @@ def _bets(connection: Connection, run_ids: Sequence[int]) -> Floats:
             bets.c.sign,
         )
         .join(decisions, decisions.c.id == bets.c.decision_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .outerjoin(forecasts, same(forecasts))
         .outerjoin(quotes, and_(same(quotes), quotes.c.role == "booked"))
-        .where(decisions.c.run_id.in_(run_ids))
+        # What an account orders is no bet on an event.
+        .where(decisions.c.run_id.in_(run_ids), subjects.c.event_row.is_not(None))
     )
     found = numbers_of(connection, statement, _BET_WIDTH + 1)
     found[:, 2] *= found[:, -1]
@@ -229,7 +231,7 @@ def _unbet(connection: Connection, run_ids: Sequence[int]) -> Floats:
     shown = [
         (row["decision_id"], row["market_row"], 0.0, price.yes, *[UNKNOWN] * 4)
         for row in connection.execute(statement).mappings()
-        if (price := Quote(**{name: row[name] for name in Quote.__slots__}).price) is not None and price.usable
+        if (price := Quote(**{name: row[name] for name in QUOTED}).price) is not None and price.usable
     ]
     return np.array(shown, dtype=np.float64).reshape(-1, _BET_WIDTH)
 

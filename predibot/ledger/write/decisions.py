@@ -34,6 +34,8 @@ decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), tab
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
 sources, labels = table_of(SourceRow), table_of(LabelRow)
 
+QUOTED = tuple(name for name in Quote.__slots__ if name in quotes.c)
+"""The fields of a quote that are columns of their own; the book behind it is another."""
 _NO = instruments.c.side == "NO"
 
 
@@ -249,11 +251,18 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int) 
         **{name: getattr(finished, name) for name in Finished.__slots__ if name in decisions.c},
         "rationale": decision.rationale if decision else "",
         "notes_json": json.dumps((*(decision.notes if decision else ()), *finished.notes)),
-        "unallocated_usd": booking.unallocated_usd if booking else None,
+        "unallocated_usd": _unallocated_usd(booking),
         "stated_unallocated_usd": decision.unallocated_usd if decision else None,
         "scale": booking.scale if booking else 1.0,
         "models_json": None if finished.models is None else json.dumps(finished.models),
     }
+
+
+def _unallocated_usd(booking: Booking | None) -> float | None:
+    """Return what no order took; of an account that owes something, or nothing but a rounding, that is nothing."""
+    if booking is None or booking.unallocated_usd is None:
+        return None
+    return max(0.0, booking.unallocated_usd) if booking.journal or not booking.bets else booking.unallocated_usd
 
 
 def _with_earlier_tries(connection: Connection, held: Claim, finished: Finished) -> Finished:
@@ -432,7 +441,7 @@ def _store_quotes(connection: Connection, decision_id: int, finished: Finished, 
                 "decision_id": decision_id,
                 "market_row": catalogue.market_rows[market_id],
                 "role": role,
-                **{name: getattr(quote, name) for name in Quote.__slots__ if name in quotes.c},
+                **{name: getattr(quote, name) for name in QUOTED},
                 "depth_json": depth_json(quote),
             }
             for role, quoted in (("shown", finished.shown), ("booked", finished.booked))

@@ -16,9 +16,7 @@ def stored_news(connection: Connection, run_id: int) -> Mapping[str, tuple[NewsI
     """Return the news of a run by market id, None where they were unavailable; what was not looked for is left out."""
     statement = select(news, _markets.c.market_id).join(_markets, _markets.c.id == news.c.market_row)
     found: dict[str, tuple[NewsItem, ...] | None] = {}
-    rows = connection.execute(
-        statement.where(news.c.run_id == run_id).order_by(news.c.market_row, news.c.number)
-    )
+    rows = connection.execute(statement.where(news.c.run_id == run_id).order_by(news.c.market_row, news.c.number))
     for row in rows:
         if row.number == 0:
             found[row.market_id] = () if row.failure is None else None

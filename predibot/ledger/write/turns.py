@@ -71,7 +71,14 @@ class KnownMarket:
 
 def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrder, ...]:
     """Return the orders of an account that are still pending, the oldest decision first, each in its order."""
-    columns = (_orders.c.decision_id, _orders.c.number, _orders.c.amount, _orders.c.unit, _orders.c.side, _orders.c.note)
+    columns = (
+        _orders.c.decision_id,
+        _orders.c.number,
+        _orders.c.amount,
+        _orders.c.unit,
+        _orders.c.side,
+        _orders.c.note,
+    )
     statement = (
         _of_account(account_id, *columns, *_INSTRUMENT)
         .join(_orders, _orders.c.decision_id == _decisions.c.id)
@@ -90,9 +97,7 @@ def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrde
     )
 
 
-def end_orders(
-    connection: Connection, ended: Sequence[tuple[PendingOrder, BookedOrder]], *, at: datetime
-) -> None:
+def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, BookedOrder]], *, at: datetime) -> None:
     """Write down what became of pending orders at an instant, with their fills behind those of their decision."""
     for pending, booked in ended:
         end_order(connection, pending, booked.status, booked.note, at=at)
@@ -117,9 +122,7 @@ def end_orders(
         )
 
 
-def end_order(
-    connection: Connection, pending: PendingOrder, status: OrderStatus, note: str, *, at: datetime
-) -> None:
+def end_order(connection: Connection, pending: PendingOrder, status: OrderStatus, note: str, *, at: datetime) -> None:
     """Write down that an order is pending no more; a note that it has already stands."""
     values: dict[str, Any] = {"status": status, "ended_at": at}
     if note and not pending.has_note:
@@ -232,7 +235,13 @@ def past_allocations(connection: Connection, account_id: int, *, before: datetim
 
 def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int, dict[str, float]]:
     statement = (
-        select(_orders.c.decision_id, _orders.c.amount, markets.c.market_id, instruments.c.side, instruments.c.instrument_id)
+        select(
+            _orders.c.decision_id,
+            _orders.c.amount,
+            markets.c.market_id,
+            instruments.c.side,
+            instruments.c.instrument_id,
+        )
         .join(instruments, instruments.c.id == _orders.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
         .where(_orders.c.decision_id.in_(decision_ids), _orders.c.unit == "weight")

@@ -27,6 +27,7 @@ from predibot.ledger.write.turns import (
     turn_at,
 )
 
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What is known at an instant of all that an account holds or has ordered."""

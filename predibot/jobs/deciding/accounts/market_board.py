@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from predibot.contracts import Venue
@@ -56,7 +57,7 @@ class MarketBoard:
             by_event.setdefault(market.event_id, []).append(market)
         found = []
         for event_id, asked in by_event.items():
-            listed = self._once("event", event_id, now, lambda: self._event(event_id, now))
+            listed = self._once("event", event_id, now, partial(self._event, event_id, now))
             there = {market.id: market for market in listed.markets} if listed is not None else {}
             event = listed or Event(event_id, asked[0].title, ())
             known = tuple(there[each.ref.id] for each in asked if each.ref.id in there)
@@ -93,7 +94,7 @@ class MarketBoard:
             return None
 
     def _gone(self, market: KnownMarket, now: datetime) -> Market:
-        quote = self._once("price", market.ref.id, now, lambda: self._last_price(market.ref, now))
+        quote = self._once("price", market.ref.id, now, partial(self._last_price, market.ref, now))
         return Market(market.ref, market.question, ("YES", "NO"), closed=None, quote=quote)
 
     def _last_price(self, ref: MarketRef, now: datetime) -> Quote | None:

@@ -60,8 +60,6 @@ class NewsBoard:
             failure = str(error)
 
         def keep(connection: Connection) -> None:
-            add_news(
-                connection, self._run.id, market.id, self._run.venue_name, market.question, items, failure=failure
-            )
+            add_news(connection, self._run.id, market.id, self._run.venue_name, market.question, items, failure=failure)
 
         self._store.run_write(keep)

@@ -10,7 +10,7 @@ from predibot.contracts import Venue
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
-from predibot.domain.price import SIDES, Instrument
+from predibot.domain.price import SIDES
 from predibot.errors import PluginError
 from predibot.games.accounts import account_of
 from predibot.games.fills import FillModel
@@ -151,7 +151,5 @@ def look_at(
 
 def _holding(events: Sequence[Event], held: Mapping[str, str]) -> tuple[Event, ...]:
     """Return the events with the markets of which something is held, and none without any."""
-    kept = (
-        replace(event, markets=tuple(market for market in event.markets if market.id in held)) for event in events
-    )
+    kept = (replace(event, markets=tuple(market for market in event.markets if market.id in held)) for event in events)
     return tuple(event for event in kept if event.markets)
