@@ -72,8 +72,6 @@ class Order:
     unit: OrderUnit = "usd"
     """Of the amount; a weight is the share of an account that the position shall have."""
     side: OrderSide = "buy"
-    asked: float | None = None
-    """The amount as it was said, where a rule of the game has changed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ class BookedOrder:
     note: str = ""
     """Why it, or a part of it, was not filled."""
     asked: float | None = None
-    """The amount as it was said, where a rule of the game has changed it."""
+    """The amount as the bot stated it, in the order's unit; None where that is the order's own."""
 
 
 @dataclass(frozen=True, slots=True)

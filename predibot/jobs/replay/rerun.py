@@ -12,7 +12,7 @@ from predibot.contracts import Context, Progress, ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
-from predibot.domain.price import Quote
+from predibot.domain.price import QUOTE_PRICES, Quote
 from predibot.domain.trace import GivenUpStep, ModelFailedStep, StoredTrace
 from predibot.errors import LedgerError, PluginError, UsageError
 from predibot.jobs.decide import bot_plan, decide_job
@@ -25,7 +25,6 @@ from predibot.ledger.read.decision_traces import TracedDecision, decisions_named
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant
-from predibot.ledger.write.decisions import QUOTED
 from predibot.ledger.write.events import catalogue
 from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import RunPlan, StoredRun, add_bots, find_run, freeze_run, frozen_events
@@ -199,7 +198,7 @@ def _quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
     found = {}
     for row in rows:
         if row["role"] == role:
-            values: dict[str, Any] = {name: row[name] for name in QUOTED}
+            values: dict[str, Any] = {name: row[name] for name in ("at", *QUOTE_PRICES)}
             found[row["market_id"]] = Quote(**{**values, "at": parse_instant(row["at"])})
     return found
 

@@ -185,9 +185,7 @@ def _unlike_fills(connection: Connection, account_id: int) -> Iterator[str]:
             yield f"the journal of decision {decision_id} and its fills differ by {total[0]:g} shares, ${total[1]:g}"
 
 
-def _turns(
-    connection: Connection, checked: Checked, account_id: int, rows: Sequence[JournalRow]
-) -> Iterator[str]:
+def _turns(connection: Connection, checked: Checked, account_id: int, rows: Sequence[JournalRow]) -> Iterator[str]:
     """Yield what is wrong with the turns: each has its valuation, and what it filled cost what was marked then."""
     statement = select(turns).where(turns.c.account_id == account_id).order_by(turns.c.slot_at)
     last_at, last_number = None, 0

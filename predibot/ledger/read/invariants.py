@@ -10,13 +10,13 @@ from sqlalchemy import Connection, func, select
 
 from predibot.agents.budget.account import Exact
 from predibot.domain.clock import parse_instant
-from predibot.domain.price import EntryPrice, Quote
+from predibot.domain.price import QUOTE_PRICES, EntryPrice, Quote
 from predibot.errors import LedgerUnusable
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import packs_unlike_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import QUOTED, bots, decisions, question_sha256
+from predibot.ledger.write.decisions import bots, decisions, question_sha256
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import frozen_events, runs
@@ -137,7 +137,7 @@ def _quotes(placed: list[Row], quoted: list[Row]) -> Iterator[str]:
     """Yield what is wrong with the prices of bets: each is that of the booked quote, or of the shown one for no bet."""
     prices: dict[tuple[str, str], EntryPrice | None] = {}
     for row in quoted:
-        values = {name: row[name] for name in QUOTED}
+        values = {name: row[name] for name in ("at", *QUOTE_PRICES)}
         try:
             prices[row["market_id"], row["role"]] = Quote(**{**values, "at": parse_instant(row["at"])}).price
         except (ValueError, TypeError) as error:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, case, delete, func, insert, select
 
 from predibot.domain.decision import BookedOrder, Booking, Decision, Fill, Label, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
-from predibot.domain.price import Instrument, Price, Quote, Side
+from predibot.domain.price import QUOTE_PRICES, Instrument, Price, Quote, Side
 from predibot.ledger.schema.tables import (
     BotRow,
     DecisionRow,
@@ -34,8 +34,6 @@ decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), tab
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
 sources, labels = table_of(SourceRow), table_of(LabelRow)
 
-QUOTED = tuple(name for name in Quote.__slots__ if name in quotes.c)
-"""The fields of a quote that are columns of their own; the book behind it is another."""
 _NO = instruments.c.side == "NO"
 
 
@@ -441,7 +439,7 @@ def _store_quotes(connection: Connection, decision_id: int, finished: Finished, 
                 "decision_id": decision_id,
                 "market_row": catalogue.market_rows[market_id],
                 "role": role,
-                **{name: getattr(quote, name) for name in QUOTED},
+                **{name: getattr(quote, name) for name in ("at", *QUOTE_PRICES)},
                 "depth_json": depth_json(quote),
             }
             for role, quoted in (("shown", finished.shown), ("booked", finished.booked))

@@ -17,8 +17,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, ValidationError, model_validator
 
-from predibot.domain.event import Event, FeeSchedule, Market, MarketRef, Skip, Tag
-from predibot.domain.price import Quote
+from predibot.domain.event import Event, Market, MarketRef, Skip, Tag
+from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
 from predibot.venues import fields
 

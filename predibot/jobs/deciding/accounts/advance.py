@@ -118,23 +118,15 @@ def _settle(
     """Write what the revisions that are effective by an instant do to the account, each once."""
     revisions = {
         instrument: [
-            (number, revision if side.side == "YES" else _of_no(revision))
-            for number, revision in enumerate(stored[side.market_row], start=1)
+            (number, revision.of(side.side)) for number, revision in enumerate(stored[side.market_row], start=1)
         ]
         for instrument, side in sides.items()
         if side.market_row in stored
     }
     for settled in settle(journal, revisions, as_of=at):
-        instrument = settled.row.instrument
-        assert instrument is not None
-        resolution = (sides[instrument].market_row, settled.revision)
-        add_to_journal(connection, account_id, [settled.row], resolution=resolution)
-
-
-def _of_no(revision: Resolution) -> Resolution:
-    """Return a revision as the holder of NO has it: paid the rest to one dollar."""
-    paid = revision.payout_yes
-    return revision if paid is None else replace(revision, payout_yes=1.0 - paid)
+        if settled.row.instrument is not None:
+            resolution = (sides[settled.row.instrument].market_row, settled.revision)
+            add_to_journal(connection, account_id, [settled.row], resolution=resolution)
 
 
 def _marks(
