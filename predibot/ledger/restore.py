@@ -480,15 +480,12 @@ class Restorer:
             same = (subjects.c.venue == venue, subjects.c.kind == kind, subjects.c.subject_id == subject_id)
             subject_row = self.connection.execute(select(subjects.c.id).where(*same)).scalar_one()
             named = {"recipe": recipe, "game": game, "mode": mode, "bot": bot, "subject_row": subject_row}
-            made = (
-                self._returned(AccountRow, [Checked(place, {**named, **values})], accounts.c.id)
-                if (found := self._account_row(named)) is None
-                else []
-            )
-            self._accounts[key] = made[0].id if made else found
-            new += len(made)
-            if made:
-                self._new_accounts[made[0].id] = place
+            account_id = self._account_row(named)
+            if account_id is None:
+                account_id = int(self._returned(AccountRow, [Checked(place, {**named, **values})], accounts.c.id)[0].id)
+                self._new_accounts[account_id] = place
+                new += 1
+            self._accounts[key] = account_id
         return new
 
     def _account_row(self, named: Values) -> int | None:

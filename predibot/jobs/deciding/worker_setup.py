@@ -10,9 +10,9 @@ from predibot.contracts import VISIT_WEBPAGE, OpenVenue
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.jobs.daemon_threads import ExecutorSpec
-from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.news_board import NewsBoard
+from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import Worker
 from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.ledger.store import Store

@@ -228,7 +228,7 @@ def _settled(connection: Connection, checked: Checked, account_id: int) -> Itera
         if row.kind == "settlement":
             paid = None if row.payout_yes is None else row.payout_yes if row.side == "YES" else 1.0 - row.payout_yes
             if paid is None or abs(row.cash_usd + row.shares * paid) > _slack(row.cash_usd):
-                yield f"row {row.number} pays ${row.cash_usd:g} for {-row.shares:g} shares, its market paid {paid!r} each"
+                yield f"row {row.number} pays ${row.cash_usd:g} for {-row.shares:g} shares, of which each paid {paid!r}"
 
 
 def _valuations(connection: Connection, checked: Checked, account_id: int) -> Iterator[str]:

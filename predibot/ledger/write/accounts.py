@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from predibot.domain.account import Account, JournalRow, MarkState, Mode
+from predibot.domain.account import JournalRow, MarkState, Mode
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price

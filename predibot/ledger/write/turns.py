@@ -1,4 +1,4 @@
-"""Turns in the ledger: that an account was brought to a slot, what its pending orders came to, and what it may recall."""
+"""Turns in the ledger: that an account was brought to a slot, what its orders came to, and what it may recall."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,7 @@
 """An account's turn: brought to the slot, and what a bot then has and recalls when it decides."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -36,7 +36,7 @@ class AccountTurn:
     account: Account
     events: tuple[Event, ...]
     """Those of the run, and behind them of others the markets that it holds something of."""
-    past: AccountPast = AccountPast()
+    past: AccountPast = field(default_factory=AccountPast)
 
     def require(self, booked: Sequence[JournalRow], game: str) -> None:
         """Refuse a booking that no account can carry.
