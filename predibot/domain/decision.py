@@ -135,7 +135,7 @@ class BookedOrder:
     note: str = ""
     """Why it, or a part of it, was not filled."""
     asked: float | None = None
-    """The amount as the bot stated it, in the order's unit; None where that is the order's own."""
+    """The amount as it was said, where a rule of the game has changed it."""
 
 
 @dataclass(frozen=True, slots=True)
