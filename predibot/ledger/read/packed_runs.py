@@ -153,7 +153,7 @@ def _of_rows(connection: Connection, run_ids: Sequence[int]) -> Mapping[int, Dec
     bet = np.concatenate([_bets(connection, run_ids), _unbet(connection, run_ids)])
     if bet.size:
         bet[:, 0] = by_id[np.searchsorted(head[by_id, 0], bet[:, 0])]
-        # What an account was shown is no bet on an event.
+        # What an account orders is no bet on an event.
         bet = bet[head[bet[:, 0].astype(np.int64), 4] > 0.0]
     bet = bet[np.lexsort((bet[:, 1], bet[:, 0]))]
     found = {}
@@ -214,7 +214,7 @@ def _bets(connection: Connection, run_ids: Sequence[int]) -> Floats:
         .join(subjects, subjects.c.id == decisions.c.subject_row)
         .outerjoin(forecasts, same(forecasts))
         .outerjoin(quotes, and_(same(quotes), quotes.c.role == "booked"))
-        # What an account orders is no bet on an event, and has no price while it is pending.
+        # What an account orders is no bet on an event.
         .where(decisions.c.run_id.in_(run_ids), subjects.c.event_row.is_not(None))
     )
     found = numbers_of(connection, statement, _BET_WIDTH + 1)
