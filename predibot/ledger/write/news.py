@@ -6,7 +6,7 @@ from sqlalchemy import Connection, insert, select
 
 from predibot.domain.account_past import NewsItem
 from predibot.ledger.schema.tables import MarketRow, NewsRow
-from predibot.ledger.schema.upsert import insert_one, table_of
+from predibot.ledger.schema.upsert import insert_new, table_of
 
 news = table_of(NewsRow)
 _markets = table_of(MarketRow)
@@ -39,7 +39,7 @@ def add_news(
     same = select(_markets.c.id).where(_markets.c.venue == venue, _markets.c.market_id == market_id)
     key = {"run_id": run_id, "market_row": connection.execute(same).scalar_one()}
     text = {"title": query, "snippet": "", "published_at": None, "failure": failure}
-    if insert_one(connection, NewsRow, {**key, "number": 0, **text}) is None or not items:
+    if not insert_new(connection, NewsRow, [{**key, "number": 0, **text}]) or not items:
         return
     rows = [
         {**key, "number": number, "title": each.title, "snippet": each.snippet, "published_at": each.published_at}
