@@ -141,6 +141,12 @@ class Accounts(RuleBasedStateMachine):
         fees_usd = math.fsum(fill.fee_usd for fill in fills)
         if isinstance(model, MidFills):
             assert abs(spread_usd) <= self._slack()
+            # No dust filter: whatever its size, what was asked for is there.
+            for instrument in self.prices.keys() & targets.keys():
+                held = before.held(instrument).shares
+                change = targets[instrument] * max(worth_before, 0.0) / self.mids[instrument] - held
+                expected = held + change * (booking.scale if change > 0.0 else 1.0)
+                assert self.account.held(instrument).shares == pytest.approx(expected, rel=1e-9, abs=1e-12 * held)
         lost_usd = worth_before - worth_usd(self.account, self.mids)
         assert abs(lost_usd - spread_usd - fees_usd) <= self._slack()
         # Law 3: what nobody traded is what it was, to the bit.
@@ -162,6 +168,20 @@ class Accounts(RuleBasedStateMachine):
             instrument = OUTCOMES[market, side]
             self.prices.pop(instrument, None)
             self.resolutions.setdefault(instrument, []).append((len(known) + 1, said.of(side)))  # type: ignore[arg-type]
+
+    @precondition(lambda self: self.account.positions.keys() - {STOCK} - self.resolutions.keys())
+    @rule(price=st.floats(0.5, 100.0), weights=WEIGHTS)
+    def spend_a_win_that_is_taken_back(self, price: float, weights: list[float]) -> None:
+        """Settle a position as won, buy the stock for all of the cash, and correct the resolution to lost."""
+        instrument = min(self.account.positions.keys() - {STOCK} - self.resolutions.keys())
+        ((market, side),) = [key for key, each in OUTCOMES.items() if each == instrument]
+        self.resolve(market, 1.0 if side == "YES" else 0.0)
+        self.settle()
+        self.trade_stock(price)
+        self.buy(STOCK, 1.0, MidFills())
+        self.resolve(market, 0.0 if side == "YES" else 1.0)
+        self.settle()
+        self.rebalance(weights, MidFills())
 
     @rule()
     def settle(self) -> None:

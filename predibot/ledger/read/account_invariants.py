@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, func, select
 
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.price import Instrument, Price
-from predibot.games.accounts import account_of, value_usd
+from predibot.games.accounts import accounts_of, value_usd
 from predibot.ledger.read.invariants import Broken, Checked
 from predibot.ledger.write.accounts import accounts, journal, marks, stored_journal, valuations
 from predibot.ledger.write.claims import subjects
@@ -124,14 +124,16 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
         yield Broken(check, name, "a row of its journal is missing")
     yield from (Broken(check, name, seen) for seen in _from_nothing(rows, game))
     try:
-        conserved = all(_is_conserved(account_of(rows[: end + 1])) for end in range(len(rows)))
+        after = [Account(), *accounts_of(rows)]
     except ValueError as error:
         yield Broken(check, name, str(error))
         return
-    if not conserved:
+    if not all(map(_is_conserved, after)):
         yield Broken(check, name, "cash and cost are not what was paid in, realised and paid out")
     yield from (Broken(check, name, seen) for seen in _unlike_fills(connection, account_id))
-    yield from (Broken("valuations are folds", name, seen) for seen in _valuations(connection, checked, account_id))
+    yield from (
+        Broken("valuations are folds", name, seen) for seen in _valuations(connection, checked, account_id, after)
+    )
 
 
 def _from_nothing(rows: Sequence[JournalRow], game: str) -> Iterator[str]:
@@ -173,13 +175,19 @@ def _unlike_fills(connection: Connection, account_id: int) -> Iterator[str]:
             yield f"the journal of decision {decision_id} and its fills differ by {total[0]:g} shares, ${total[1]:g}"
 
 
-def _valuations(connection: Connection, checked: Checked, account_id: int) -> Iterator[str]:
-    """Yield the valuations that are not what the journal comes to at their own marks."""
-    rows = stored_journal(connection, account_id)
+def _valuations(connection: Connection, checked: Checked, account_id: int, after: Sequence[Account]) -> Iterator[str]:
+    """Yield the valuations that are not what the journal comes to at their own marks.
+
+    Args:
+        connection: To the ledger.
+        checked: Counts them.
+        account_id: Whose they are.
+        after: The account after each number of rows of its journal.
+    """
     statement = select(valuations).where(valuations.c.account_id == account_id)
     for row in connection.execute(statement.order_by(valuations.c.at, valuations.c.revision)).all():
         checked.count("valuations are folds")
-        account = account_of(rows[: row.journal_number])
+        account = after[min(row.journal_number, len(after) - 1)]
         seen = f"the valuation of {row.at.isoformat()}, revision {row.revision},"
         if abs(account.cash_usd - row.cash_usd) > _slack(account.cash_usd):
             yield f"{seen} has ${row.cash_usd!r}, the journal comes to ${account.cash_usd!r}"
