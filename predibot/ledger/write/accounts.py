@@ -1,13 +1,13 @@
 """Accounts in the ledger: opened once, added to only, and read back as what their journal comes to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from predibot.domain.account import Account, JournalRow, Mode
+from predibot.domain.account import JournalRow, MarkState, Mode
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
@@ -195,18 +195,18 @@ def stored_journal(connection: Connection, account_id: int) -> tuple[JournalRow,
     )
 
 
-def markets_held(connection: Connection, account: Account) -> Mapping[str, str]:
-    """Return the id of the event of each market that an account holds an outcome of, by the market's id."""
+def markets_of(connection: Connection, wanted: Collection[Instrument]) -> Mapping[str, str]:
+    """Return the id of the event of each market that an instrument is an outcome of, by the market's id."""
     statement = (
         select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
         .add_columns(_markets.c.market_id, _events.c.event_id)
         .join(_markets, _markets.c.id == instruments.c.market_row)
         .join(_events, _events.c.id == _markets.c.event_row)
-        .where(instruments.c.instrument_id.in_([instrument.id for instrument in account.positions]))
+        .where(instruments.c.instrument_id.in_([instrument.id for instrument in wanted]))
         .order_by(_markets.c.id)
     )
     found = connection.execute(statement).all()
-    return {row.market_id: row.event_id for row in found if Instrument(*row[:3]) in account.positions}
+    return {row.market_id: row.event_id for row in found if Instrument(*row[:3]) in wanted}
 
 
 def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, Price]:
@@ -231,16 +231,23 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
 
 
 def add_valuation(
-    connection: Connection, account_id: int, prices: Mapping[Instrument, Price], *, at: datetime, interval: timedelta
+    connection: Connection,
+    account_id: int,
+    prices: Mapping[Instrument, Price],
+    *,
+    at: datetime,
+    interval: timedelta,
+    states: Mapping[Instrument, MarkState] | None = None,
 ) -> Valuation:
     """Store what an account is worth at the mid, and return it; the same again is not stored twice.
 
     Args:
         connection: A writing transaction.
         account_id: Which account.
-        prices: Of all that it holds.
+        prices: Of all that it holds; what else is priced here is written down beside it.
         at: The instant it is marked at, which is floored to the interval.
         interval: How often the game values accounts.
+        states: What is known of each instrument; it is quoted where it is left out.
 
     Raises:
         ValueError: If something is held that has no price.
@@ -260,10 +267,11 @@ def add_valuation(
         {
             **key,
             "instrument_row": instrument_row(connection, instrument),
-            "price": prices[instrument].mid,
-            "priced_at": prices[instrument].at,
+            "price": price.mid,
+            "priced_at": price.at,
+            "state": (states or {}).get(instrument, "quoted"),
         }
-        for instrument in account.positions
+        for instrument, price in prices.items()
     ]
     if seen:
         connection.execute(insert(marks), seen)
