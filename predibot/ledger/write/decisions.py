@@ -27,12 +27,14 @@ from predibot.ledger.schema.tables import (
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import add_to_journal, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
-from predibot.ledger.write.events import Catalogue, instrument_row, instruments
+from predibot.ledger.write.events import Catalogue, instrument_row, instruments, market_rows
+from predibot.ledger.write.runs import runs
 from predibot.ledger.write.turns import replace_pending
 
 decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
 sources, labels = table_of(SourceRow), table_of(LabelRow)
+
 
 _NO = instruments.c.side == "NO"
 
@@ -170,6 +172,7 @@ def store_decision(
     if held.attempt > 1:
         finished = _with_earlier_tries(connection, held, finished)
         _forget_attempt(connection, held)
+    catalogue = _with_held(connection, run_id, finished, catalogue)
     row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id)
     about = select(tasks.c.subject_row).where(tasks.c.id == held.task_id).scalar_subquery()
     stored = insert(decisions).values(subject_row=about, **row).returning(decisions.c.id)
@@ -302,6 +305,14 @@ def _store_sources(connection: Connection, decision_id: int, found: Sequence[Sou
             for number, source in enumerate(found, start=1)
         ],
     )
+
+
+def _with_held(connection: Connection, run_id: int, finished: Finished, catalogue: Catalogue) -> Catalogue:
+    """Return the catalogue of a run with the markets that an account holds of others, which are known already."""
+    if all(market.id in catalogue.market_rows for event in finished.events for market in event.markets):
+        return catalogue
+    venue = connection.execute(select(runs.c.venue_name).where(runs.c.id == run_id)).scalar_one()
+    return replace(catalogue, market_rows={**market_rows(connection, venue), **catalogue.market_rows})
 
 
 def _store_forecasts(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
@@ -444,7 +455,5 @@ def _store_quotes(connection: Connection, decision_id: int, finished: Finished, 
             }
             for role, quoted in (("shown", finished.shown), ("booked", finished.booked))
             for market_id, quote in quoted.items()
-            # What an account holds besides what the run plays says its price in the valuation and in its orders.
-            if market_id in catalogue.market_rows
         ],
     )
