@@ -24,7 +24,7 @@ from predibot.ledger.schema.tables import (
     ValuationRow,
 )
 from predibot.ledger.schema.upsert import insert_one, table_of
-from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, tasks
+from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, subjects, tasks
 from predibot.ledger.write.events import instrument_row, instruments
 from predibot.ledger.write.runs import StoredRun
 
@@ -122,6 +122,29 @@ def claim_with_account(
         had = {"task_id": held.task_id, "slot_at": run.slot_at}
         connection.execute(update(accounts).where(accounts.c.id == account_id).values(**had))
     return held
+
+
+def live_accounts(connection: Connection, venue: str) -> tuple[tuple[int, str], ...]:
+    """Return the row and the bot of each account of live runs at a venue."""
+    at_venue = select(accounts.c.id, accounts.c.bot).join(subjects, subjects.c.id == accounts.c.subject_row)
+    found = connection.execute(
+        at_venue.where(accounts.c.mode == "live", subjects.c.venue == venue).order_by(accounts.c.id)
+    )
+    return tuple((row, bot) for row, bot in found)
+
+
+def free_account(connection: Connection, account_id: int, *, now: datetime) -> bool:
+    """Return whether no bot has an account at the moment; then none gets it before this transaction ends."""
+    query = select(accounts.c.task_id).where(accounts.c.id == account_id).with_for_update()
+    task_id = connection.execute(query).scalar_one()
+    at_it = (tasks.c.id == task_id, tasks.c.status == "claimed", tasks.c.lease_until > now)
+    return connection.execute(select(tasks.c.id).where(*at_it)).first() is None
+
+
+def is_valued(connection: Connection, account_id: int, *, at: datetime, interval: timedelta) -> bool:
+    """Return whether an account has a valuation of the interval that an instant is in."""
+    same = (valuations.c.account_id == account_id, valuations.c.at == at - (at - EPOCH) % interval)
+    return connection.execute(select(valuations.c.revision).where(*same)).first() is not None
 
 
 def require_account(connection: Connection, account_id: int, held: Claim) -> None:

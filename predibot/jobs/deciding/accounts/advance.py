@@ -14,7 +14,14 @@ from predibot.games.accounts import account_of
 from predibot.games.fills import FillModel
 from predibot.games.rebalance import rebalance
 from predibot.games.settlement import settle
-from predibot.ledger.write.accounts import VALUED_EVERY, add_to_journal, add_valuation, last_prices, stored_journal
+from predibot.ledger.write.accounts import (
+    VALUED_EVERY,
+    add_to_journal,
+    add_valuation,
+    is_valued,
+    last_prices,
+    stored_journal,
+)
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
 from predibot.ledger.write.turns import (
     MarketSide,
@@ -72,13 +79,14 @@ def advance(
     add_turn(connection, account_id, slot_at, run_id, at=known.at)
 
 
-def bring_up_to_date(connection: Connection, account_id: int, known: Known) -> None:
+def bring_up_to_date(connection: Connection, account_id: int, known: Known, *, again: bool = True) -> None:
     """Settle what is effective by an instant, and value the account then.
 
     Args:
         connection: A writing transaction that has the account for itself.
         account_id: The account.
         known: At that instant.
+        again: Whether it is also valued where it was in the same interval, and nothing was settled since.
     """
     journal = stored_journal(connection, account_id)
     ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
@@ -86,7 +94,11 @@ def bring_up_to_date(connection: Connection, account_id: int, known: Known) -> N
     _keep_resolutions(connection, known)
     stored = revisions_of(connection, sorted({side.market_row for side in sides.values()}))
     _settle(connection, account_id, journal, sides, stored, at=known.at)
-    account = account_of(stored_journal(connection, account_id))
+    now_journal = stored_journal(connection, account_id)
+    is_same = len(now_journal) == len(journal)
+    if not again and is_same and is_valued(connection, account_id, at=known.at, interval=VALUED_EVERY):
+        return
+    account = account_of(now_journal)
     wanted = [*dict.fromkeys([*account.positions, *ordered])]
     marks, states = _marks(connection, account_id, wanted, sides, stored, known)
     if account.positions.keys() <= marks.keys():
