@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, func, select
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.clock import EPOCH
 from predibot.domain.price import Instrument, Price
-from predibot.games.accounts import account_of, value_usd
+from predibot.games.accounts import accounts_of, value_usd
 from predibot.ledger.read.invariants import Broken, Checked
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, stored_journal, valuations
 from predibot.ledger.write.claims import subjects
@@ -134,14 +134,16 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
         yield Broken(check, name, "a row of its journal is missing")
     yield from (Broken(check, name, seen) for seen in _from_nothing(rows, game))
     try:
-        conserved = all(_is_conserved(account_of(rows[: end + 1])) for end in range(len(rows)))
+        after = [Account(), *accounts_of(rows)]
     except ValueError as error:
         yield Broken(check, name, str(error))
         return
-    if not conserved:
+    if not all(map(_is_conserved, after)):
         yield Broken(check, name, "cash and cost are not what was paid in, realised and paid out")
+    yield from (Broken(check, name, seen) for seen in _borrowed(rows, after))
     yield from (Broken(check, name, seen) for seen in _unlike_fills(connection, account_id))
-    yield from (Broken("valuations are folds", name, seen) for seen in _valuations(connection, checked, account_id))
+    valued = _valuations(connection, checked, account_id, after)
+    yield from (Broken("valuations are folds", name, seen) for seen in valued)
     yield from (Broken("turns are whole", name, seen) for seen in _turns(connection, checked, account_id, rows))
     yield from (Broken("journals follow resolutions", name, seen) for seen in _settled(connection, checked, account_id))
 
@@ -154,6 +156,15 @@ def _from_nothing(rows: Sequence[JournalRow], game: str) -> Iterator[str]:
             yield f"row {number}, a {row.kind} of ${row.cash_usd:g}, follows from no decision and no resolution"
         if is_first and game in game_names() and row.cash_usd != (stake_usd := make_game(game).stake_usd):
             yield f"it began with ${row.cash_usd:g}, game {game} gives ${stake_usd:g}"
+
+
+def _borrowed(rows: Sequence[JournalRow], after: Sequence[Account]) -> Iterator[str]:
+    """Yield the rows that spent what was not there: only a reversal leaves a debt, and who owes only sells."""
+    for number, (row, before, now) in enumerate(zip(rows, after, after[1:], strict=False), start=1):
+        if now.owing and not before.owing and row.kind != "reversal":
+            yield f"row {number}, a {row.kind}, leaves ${now.cash_usd:g}; money is never borrowed"
+        if before.owing and row.kind == "fill" and row.shares > 0.0:
+            yield f"row {number} buys while the account owes ${-before.cash_usd:g}"
 
 
 def _is_conserved(account: Account) -> bool:
@@ -231,13 +242,19 @@ def _settled(connection: Connection, checked: Checked, account_id: int) -> Itera
                 yield f"row {row.number} pays ${row.cash_usd:g} for {-row.shares:g} shares, of which each paid {paid!r}"
 
 
-def _valuations(connection: Connection, checked: Checked, account_id: int) -> Iterator[str]:
-    """Yield the valuations that are not what the journal comes to at their own marks."""
-    rows = stored_journal(connection, account_id)
+def _valuations(connection: Connection, checked: Checked, account_id: int, after: Sequence[Account]) -> Iterator[str]:
+    """Yield the valuations that are not what the journal comes to at their own marks.
+
+    Args:
+        connection: To the ledger.
+        checked: Counts them.
+        account_id: Whose they are.
+        after: The account after each number of rows of its journal.
+    """
     statement = select(valuations).where(valuations.c.account_id == account_id)
     for row in connection.execute(statement.order_by(valuations.c.at, valuations.c.revision)).all():
         checked.count("valuations are folds")
-        account = account_of(rows[: row.journal_number])
+        account = after[min(row.journal_number, len(after) - 1)]
         seen = f"the valuation of {row.at.isoformat()}, revision {row.revision},"
         if abs(account.cash_usd - row.cash_usd) > _slack(account.cash_usd):
             yield f"{seen} has ${row.cash_usd!r}, the journal comes to ${account.cash_usd!r}"
