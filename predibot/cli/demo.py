@@ -1,24 +1,83 @@
 """`predibot demo`: the main job over a simulated world, without network or key."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from predibot.cli import options, output
 
 if TYPE_CHECKING:
     from predibot.jobs.decide import DecideReport
 
-_FILE = Path("runs/out/demo.db")
-_RECIPES = ("sandbox", "sandbox_agents")
-_NEXT = """
-Bots named script_* are scripted forecasters of a simulated world, no models. To see more of it:
+_BOTS_ARE = "Bots named script_* are scripted forecasters of a simulated world, no models. To see more of it:"
+
+
+class DemoGame(StrEnum):
+    """Which game is played."""
+
+    DOLLAR_PER_EVENT = "dollar_per_event"
+    PORTFOLIO_WEIGHTS = "portfolio_weights"
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """How a game is played."""
+
+    recipes: Sequence[str]
+    file: Path
+    days: int
+    following: str
+    """What is said below the scores."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    bots: Sequence[str] = ()
+    """Only these of a recipe; empty for all."""
+
+
+_GAMES = {
+    DemoGame.DOLLAR_PER_EVENT: _Played(
+        recipes=("sandbox", "sandbox_agents"),
+        file=Path("runs/out/demo.db"),
+        days=30,
+        following="""
+{bots_are}
   predibot report --full --ledger {url}
-On real markets, with a network: predibot decide && predibot evaluate"""
+On real markets, with a network: predibot decide && predibot evaluate""",
+    ),
+    DemoGame.PORTFOLIO_WEIGHTS: _Played(
+        recipes=("sandbox_portfolio",),
+        file=Path("runs/out/demo_portfolio.db"),
+        # So many that there are ranks, which take 30 returns.
+        days=32,
+        following="""
+{bots_are}
+  predibot account script_sharp --ledger {url}
+  predibot report --full --ledger {url}
+With all its scripts, for minutes: predibot replay sandbox_portfolio
+On real markets, with a network: predibot decide portfolio""",
+        # Fewer markets to read about, and only one bot that reads: in under a minute.
+        overrides={"events": 3},
+        bots=(
+            *("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights"),
+            *("script_sharp", "script_lazy"),
+        ),
+    ),
+}
 
 
-def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
-    """Decide on thirty simulated days, track, evaluate; start over each time."""
+def demo(
+    game: Annotated[DemoGame, typer.Option("--game", help="which game is played")] = DemoGame.DOLLAR_PER_EVENT,
+    days: Annotated[
+        int | None, typer.Option("--days", metavar="N", min=2, max=100, help="how many; left out: a month")
+    ] = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Decide on a month of simulated days, track, evaluate; start over each time."""
     from predibot.config import load_settings
     from predibot.jobs.demo import demonstrate
     from predibot.jobs.requested_recipe import asked_recipe
@@ -30,20 +89,22 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
     from predibot.scoring.evaluation.evaluation import Question
 
     output.set_up_logs(verbose=verbose)
-    asked = [asked_recipe(name, overrides={}) for name in _RECIPES]
-    for name in (_FILE.name, f"{_FILE.name}-wal", f"{_FILE.name}-shm"):
-        _FILE.with_name(name).unlink(missing_ok=True)
-    url = f"sqlite:///{_FILE.as_posix()}"
+    played = _GAMES[game]
+    asked = [asked_recipe(name, overrides=played.overrides, bots=played.bots) for name in played.recipes]
+    for name in (played.file.name, f"{played.file.name}-wal", f"{played.file.name}-shm"):
+        played.file.with_name(name).unlink(missing_ok=True)
+    url = f"sqlite:///{played.file.as_posix()}"
     output.say(f"recipes: {' and '.join(each.label for each in asked)}\nledger: {url}")
     with Store.open(url) as store, output.progress(verbose=verbose) as listener:
         done = demonstrate(
-            tuple(each.recipe for each in asked),
+            tuple(asked),
             store=store,
             settings=load_settings(),
             clock=options.wall_clock,
             listener=listener,
             told=_tell,
             question=output.question_for(Question(), Shown(), json=json),
+            days=days or played.days,
         )
     if json:
         output.print_document(
@@ -55,7 +116,7 @@ def demo(json: options.Json = False, verbose: options.Verbose = False) -> None:
         return
     output.print_evaluation(done.evaluation, json=False)
     console = output.report_console()
-    for line in _NEXT.format(url=url).split("\n"):
+    for line in played.following.format(bots_are=_BOTS_ARE, url=url).split("\n"):
         print_line(console, line)
 
 

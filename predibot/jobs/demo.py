@@ -10,12 +10,12 @@ from predibot.jobs.decide import DecideReport
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import Turn, look_back, play
+from predibot.jobs.requested_recipe import AskedRecipe
 from predibot.ledger.store import Store
-from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 DAYS = 30
-"""How many days are played."""
+"""How many days are played where nobody says how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Demo:
 
 
 def demonstrate(
-    recipes: tuple[Recipe, ...],
+    asked: tuple[AskedRecipe, ...],
     *,
     store: Store,
     settings: Settings,
@@ -35,22 +35,24 @@ def demonstrate(
     listener: ProgressListener,
     told: Callable[[DecideReport], None],
     question: Question | None = None,
+    days: int = DAYS,
 ) -> Demo:
-    """Decide on each of thirty days by every recipe that is due, track, and evaluate.
+    """Decide on each of some days by every recipe that is due, track, and evaluate.
 
     Args:
-        recipes: Their venue is one sandbox.
+        asked: The recipes; their venue is one sandbox.
         store: An empty ledger.
         settings: Those of the installation.
         clock: The time, for claims.
         listener: Who wants to know how far it is.
         told: Called after each run with what was decided.
         question: What is asked of the evaluation.
+        days: How many are played.
     """
-    past = open_past(recipes[0].venue, settings, clock)
+    past = open_past(asked[0].recipe.venue, settings, clock)
     reports = []
     for report in play(
-        _turns(recipes, past.first_at), past, store=store, settings=settings, clock=clock, listener=listener
+        _turns(asked, past.first_at, days), past, store=store, settings=settings, clock=clock, listener=listener
     ):
         told(report)
         reports.append(report)
@@ -61,10 +63,10 @@ def demonstrate(
     return Demo(tuple(reports), evaluation)
 
 
-def _turns(recipes: tuple[Recipe, ...], first_at: datetime) -> Iterator[Turn]:
+def _turns(asked: tuple[AskedRecipe, ...], first_at: datetime, days: int) -> Iterator[Turn]:
     """Yield each day for every recipe whose turn it is: for all of them on the first."""
-    for day in range(DAYS):
+    for day in range(days):
         since = timedelta(days=day)
-        for recipe in recipes:
-            if since % recipe.every == timedelta(0):
-                yield Turn(first_at + since, RunRequest(recipe, recipe.digest))
+        for each in asked:
+            if since % each.recipe.every == timedelta(0):
+                yield Turn(first_at + since, RunRequest(each.recipe, each.digest, each.overrides))

@@ -7,8 +7,12 @@ import sys
 import time
 from pathlib import Path
 
-from tests.acceptance.conftest import Predibot
+import pytest
 
+from tests.acceptance.conftest import Predibot
+from tests.cli.terminal import on_a_terminal, without_colours
+
+COLUMNS = 80
 ROOT = Path(__file__).parents[2]
 
 
@@ -40,3 +44,23 @@ def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_whe
     assert "Traceback" not in rest
     runs = predibot("runs", "--ledger", "sqlite:///runs/out/demo.db", "--json").document["runs"]
     assert "sandbox@2026-01-05T00:00Z" in {each["key"] for each in runs}
+
+
+def test_the_demo_of_portfolios_shows_a_board_of_80_columns_and_what_to_type_next(
+    predibot: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, sent = on_a_terminal("demo", "--game", "portfolio_weights", "--days", "3", columns=COLUMNS)
+    screen = without_colours(sent)
+    assert code == 0
+    assert max(map(len, screen)) <= COLUMNS
+    head = next(line for line in screen if line.startswith("# "))
+    assert head.split()[1:4] == ["bot", "value", "return"]
+    assert any("all_cash*" in line and "$500.00" in line for line in screen)
+    assert any("script_sharp" in line for line in screen)
+    ledger = "sqlite:///runs/out/demo_portfolio.db"
+    assert f"  predibot account script_sharp --ledger {ledger}" in screen
+    found = predibot("account", "script_sharp", "--ledger", ledger, "--json").document["accounts"]
+    assert [len(each["allocations"]) for each in found] == [3]
+    (board,) = predibot("report", "--ledger", ledger, "--json").document["accounts"]
+    assert len(board["leaderboard"]) == 7

@@ -99,7 +99,13 @@ def _positions(statement: Statement) -> Grid:
         for each in statement.positions
     )
     more = (Column("price"), Column("value"), Column("state", "key"))
-    return Grid("Positions", (*columns, *more), rows, dropped_first=("question",), kept=("shares", "value", "state"))
+    legend = (
+        ("asset", "market and side; a share of it pays $1 if the side wins"),
+        ("cost", "what the shares were bought for"),
+        ("state", "quoted: priced now; stale: no price, the last one is used; closed: trades no more; settled: paid"),
+    )
+    kept = ("shares", "value", "state")
+    return Grid("Positions", (*columns, *more), rows, dropped_first=("question",), kept=kept, legend=legend)
 
 
 def _pending(statement: Statement) -> Grid:
@@ -109,7 +115,14 @@ def _pending(statement: Statement) -> Grid:
         for order in each.pending
     )
     columns = (Column("asset", "key"), Column("question", "text"), Column("asked for"), Column("decided", "key"))
-    return Grid("Pending orders, for the next slot", columns, rows, dropped_first=("question",))
+    legend = (
+        (
+            "asked for",
+            "the share of the account; traded at the next slot's prices, before bots are asked, so that none trades "
+            "at the price it saw; 0% sells all",
+        ),
+    )
+    return Grid("Pending orders, for the next slot", columns, rows, dropped_first=("question",), legend=legend)
 
 
 def _settled(statement: Statement, *, full: bool) -> Grid:
@@ -128,7 +141,12 @@ def _settled(statement: Statement, *, full: bool) -> Grid:
     )
     columns = (Column("at", "key"), Column("what", "key"), Column("asset", "key"), Column("question", "text"))
     more = (Column("YES paid"), Column("shares"), Column("cash"))
-    return Grid("What settled, and how", (*columns, *more), rows, _left_out(chosen, full=full), ("question",))
+    legend = (
+        ("YES paid", "what a share of YES paid, one of NO the rest of $1"),
+        ("shares", "below zero: given for the payout"),
+    )
+    left = _left_out(chosen, full=full)
+    return Grid("What settled, and how", (*columns, *more), rows, left, ("question",), legend=legend)
 
 
 def _journal(journal: Sequence[BookedRow], *, full: bool) -> Grid:

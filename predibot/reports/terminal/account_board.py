@@ -26,9 +26,13 @@ def board_grid(board: AccountBoard) -> Grid:
         dropped_first=("curve", "Sharpe"),
         kept=("bot", "value", "return", "low"),
         legend=(
+            ("value", "cash and positions at the last prices"),
+            ("return", "value at the last slot beside the cash at the start"),
             ("low", "with high the 95 % interval of the return, had other dates come; by low bots are ranked"),
+            ("Sharpe", "mean return over its deviation, a year"),
             ("fell", "the deepest fall below the highest value until then"),
             ("fail", "decisions refused or failed, which keep the shares as they were"),
+            ("cost", "what models and searches cost"),
             ("curve", "the value beside the cash at the start"),
         ),
         below=tuple(_below(board)),
@@ -83,14 +87,19 @@ def _row(score: AccountScore, rank: int | None) -> tuple[str, ...]:
         figures.count(rank),
         plain(score.bot) + mark,
         f"${score.last_usd:,.2f}" + (" owing" if score.owing_usd else ""),
-        figures.short_percent(score.cumulative_return),
-        *map(figures.short_percent, ends),
+        _bounded_percent(score.cumulative_return),
+        *map(_bounded_percent, ends),
         figures.ratio(None if score.equity is None else score.equity.sharpe),
         figures.percent(None if score.equity is None else score.equity.max_drawdown),
         figures.percent(score.failed_share),
         figures.cost_usd(score.cost_usd),
         figures.sparkline(curve, _CURVE_CELLS),
     )
+
+
+def _bounded_percent(value: float | None) -> str:
+    """Return a share in percent; beyond ten times the cash at the start, only that it is."""
+    return ">999%" if value is not None and value >= 9.995 else figures.short_percent(value)
 
 
 def _below(board: AccountBoard) -> Iterator[str]:
