@@ -59,7 +59,7 @@ On real markets, with a network: predibot decide && predibot evaluate""",
   predibot report --full --ledger {url}
 With all its scripts, for minutes: predibot replay sandbox_portfolio
 On real markets, with a network: predibot decide portfolio""",
-        # Fewer markets to read about, and only one bot that reads: in under a minute.
+        # Few markets to read about, and only one bot that reads, which takes most of the time.
         overrides={"events": 3},
         bots=(
             *("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights"),
