@@ -15,7 +15,6 @@ from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.jobs.requested_recipe import asked_about
 from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_memo
-from predibot.ledger.read.model_knowledge import live_venues
 from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.schema.values import ROW_ERRORS
@@ -27,6 +26,7 @@ from predibot.ledger.write.runs import (
     imported_decisions,
     late_decisions,
     list_runs,
+    live_venues,
     stored_runs,
 )
 from predibot.plugins.venues import checked, instruments_of

@@ -1,4 +1,4 @@
-"""Measures a ledger of a year, 25 bots on 10 events a day: bytes of each thing, and what deciding and evaluating cost.
+"""Measures a ledger of a year, 25 bots on 10 events a day: bytes of each thing, and what its commands cost.
 
 One day is decided, with agents, tracked, and then repeated as rows; prints and never judges.
 """
@@ -28,7 +28,7 @@ NAMED = {"runs": "key", "events": "event_id", "markets": "market_id", "instrumen
 NAMED |= {"subjects": "subject_id"}
 """What no two rows have in common but the row's number."""
 OTHERS = ("artefacts", "changes", "memos", "run_packs", "spending", "reservations")
-OTHERS += ("accounts", "journal", "valuations", "marks")
+OTHERS += ("accounts", "journal", "valuations", "marks", "paces", "permits")
 BY_HAND = ("run_events", "price_paths")
 
 
@@ -139,6 +139,7 @@ def test_a_year_of_25_bots_on_10_events_a_day(tmp_path: Path, capsys: pytest.Cap
     again = used("decide", "next.toml", *asked)
     evaluate = ("evaluate", "--no-track", "--as-of", "2027-03-01")
     cold, kept = used(*evaluate), used(*evaluate)
+    status = used("status")
     backup = used("ledger", "backup", "backup.db")
     with capsys.disabled():
         print(f"\na year of {AGENTS + DRAWING} bots on {EVENTS} events a day; load {os.getloadavg()[0]:.1f}")
@@ -150,4 +151,5 @@ def test_a_year_of_25_bots_on_10_events_a_day(tmp_path: Path, capsys: pytest.Cap
         print(f"  decide, 25 bots that ask no model, on an empty ledger: {fresh}; on a year: {decided} (aim 5 s)")
         print(f"  decide again, with nothing left to do: {again}")
         print(f"  evaluate, after that day: {cold}; again: {kept} (aim 5 s)")
+        print(f"  status: {status} (aim 1 s)")
         print(f"  backup, rows of the year and traces and pages of a day: {backup}")

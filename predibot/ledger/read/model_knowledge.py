@@ -11,8 +11,7 @@ from sqlalchemy import Case, Connection, case, select
 
 from predibot.domain.clock import parse_instant
 from predibot.ledger.write.decisions import bots
-from predibot.ledger.write.runs import runs
-from predibot.plugins.venues import is_live
+from predibot.ledger.write.runs import live_venues, runs
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of
 
@@ -31,14 +30,6 @@ class Deciders:
     """In seconds since 1970, as the next one."""
     event_settled_at: Floats
     """Infinite where a market of the event has not settled."""
-
-
-def live_venues(connection: Connection) -> tuple[str, ...]:
-    """Return the live ones among the venues of the runs, as runs name them.
-
-    Any other is a replay, whose events may have ended before a model was trained.
-    """
-    return tuple(spec for spec in connection.execute(select(runs.c.venue).distinct()).scalars() if is_live(spec))
 
 
 def run_is_live(connection: Connection) -> "Case[int]":

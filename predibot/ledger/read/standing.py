@@ -9,18 +9,16 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, and_, case, func, 
 from predibot.agents.budget.account import Exact
 from predibot.domain.budget import Spending
 from predibot.domain.schedule import SlotStatus
-from predibot.ledger.read.model_knowledge import live_venues
-from predibot.ledger.schema.tables import SlotRow
+from predibot.ledger.schema.tables import ResolutionRow, SlotRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.claims import MAX_RETRIES, tasks
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import instruments, markets, run_events
-from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import runs
+from predibot.ledger.write.runs import live_venues, runs
 from predibot.ledger.write.slots import StoredSlot, stored_slot
 from predibot.ledger.write.spending import reservations, spending
 
-_slots = table_of(SlotRow)
+_slots, _resolutions = table_of(SlotRow), table_of(ResolutionRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +151,7 @@ def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> 
         .where(
             instruments.c.side == "YES",
             markets.c.event_row.in_(played),
-            ~select(resolutions.c.market_row).where(resolutions.c.market_row == markets.c.id).exists(),
+            ~select(_resolutions.c.market_row).where(_resolutions.c.market_row == markets.c.id).exists(),
         )
     )
     return OpenMarkets(*connection.execute(statement).one())

@@ -22,7 +22,6 @@ from predibot.domain.account import JOURNAL_KINDS, MARK_STATES, MODES
 from predibot.domain.decision import ORDER_SIDES, ORDER_STATUSES, ORDER_UNITS, REASON_KINDS
 from predibot.domain.schedule import SLOT_STATUSES
 from predibot.ledger.schema.column_types import Instant, Prose, Words
-from predibot.ledger.schema.packed_points import POINT
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -33,6 +32,8 @@ NAMING = {
 }
 
 
+POINT_BYTES = 17
+"""Of one point of `packed_points`; said here it loads no numpy where nobody computes."""
 CLUSTERED = {"sqlite_with_rowid": False}
 """Rows lie in the order of their key, which is the order they are read in."""
 
@@ -433,7 +434,7 @@ class PricePathRow(Row, table=True):
     """The prices that `track` saw of an instrument, as `points` packs them: a row each would be millions."""
 
     __tablename__ = "price_paths"
-    __table_args__ = (CheckConstraint(f"length(points) % {POINT.itemsize} = 1", name="points_whole"),)
+    __table_args__ = (CheckConstraint(f"length(points) % {POINT_BYTES} = 1", name="points_whole"),)
     instrument_row: int = Field(
         foreign_key="instruments.id", primary_key=True, sa_column_kwargs={"autoincrement": False}
     )

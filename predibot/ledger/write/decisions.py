@@ -318,22 +318,13 @@ def _with_held(connection: Connection, run_id: int, finished: Finished, catalogu
 def _store_forecasts(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
     asked = {market.id: question_sha256(event, market) for event in finished.events for market in event.markets}
     said = finished.decision.forecasts if finished.decision else ()
-    rows = {each.market_id: catalogue.market_rows.get(each.market_id) for each in said}
-    if beside := [market_id for market_id, row in rows.items() if row is None]:
-        # What an account holds and the run does not play; a run of before knew it.
-        of_run = select(runs.c.venue_name).join(decisions, decisions.c.run_id == runs.c.id)
-        venue = of_run.where(decisions.c.id == decision_id).scalar_subquery()
-        known = select(markets.c.market_id, markets.c.id).where(
-            markets.c.venue == venue, markets.c.market_id.in_(beside)
-        )
-        rows |= {market_id: row for market_id, row in connection.execute(known)}
     insert_new(
         connection,
         ForecastRow,
         [
             {
                 "decision_id": decision_id,
-                "market_row": rows[each.market_id],
+                "market_row": catalogue.market_rows[each.market_id],
                 "probability": float(each.probability),
                 "confidence": None if each.confidence is None else float(each.confidence),
                 "rationale": each.rationale,

@@ -14,6 +14,7 @@ from predibot.ledger.schema.tables import BotRow, DecisionRow, JournalEntryRow, 
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
 from predibot.ledger.write.events import remember, run_events
+from predibot.plugins.venues import is_live
 
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
@@ -32,6 +33,14 @@ def with_decisions(*columns: Any) -> Select[Any]:
         .join(bots, bots.c.id == decisions.c.bot_id)
         .join(subjects, subjects.c.id == decisions.c.subject_row)
     )
+
+
+def live_venues(connection: Connection) -> tuple[str, ...]:
+    """Return the live ones among the venues of the runs, as runs name them.
+
+    Any other is a replay, whose events may have ended before a model was trained.
+    """
+    return tuple(spec for spec in connection.execute(select(runs.c.venue).distinct()).scalars() if is_live(spec))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from predibot.domain.price import Instrument, PricePoint
 from predibot.errors import LedgerUnusable
 from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
+from predibot.ledger.schema.packed_points import POINT as PACKED
 from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.schema.tables import POINT_BYTES
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import instrument_row, instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations
@@ -23,6 +25,10 @@ from tests.ledger.schema.test_versions import upgrade
 
 POINT = struct.Struct("<qBd")
 TRACKERS, POINTS_EACH = 4, 25
+
+
+def test_the_table_knows_how_long_a_point_is() -> None:
+    assert POINT_BYTES == PACKED.itemsize == POINT.size
 
 
 def instrument_of(store: Store) -> int:
