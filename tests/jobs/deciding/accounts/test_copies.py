@@ -1,0 +1,81 @@
+"""Copies of ledgers with accounts: backups, other databases and files of exports hold all of them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.ledger.store import Store
+from tests.acceptance.conftest import Predibot, predibot
+from tests.jobs.deciding.accounts.test_walk import walk
+from tests.jobs.deciding.accounts.walks import rows
+from tests.jobs.tiny import LATER, canonical, canonical_at, decide_on, recipe_of, track_on
+from tests.ledger.databases import Postgres
+
+__all__ = ["predibot"]
+
+TABLES = ("accounts", "journal", "valuations", "marks", "turns", "orders", "fills")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, archive: Path) -> str:
+    """Return the address of a ledger whose accounts were filled, settled and corrected."""
+    address = f"sqlite:///{tmp_path}/walked.db"
+    with Store.open(address) as store:
+        walk(store, archive, 0, 1, 4, 10)
+    return address
+
+
+def all_rows(address: str) -> dict[str, list[dict[str, object]]]:
+    """Return all that a ledger exports of accounts."""
+    with Store.open(address, create=False) as store:
+        return {table: rows(store, table) for table in TABLES}
+
+
+def test_a_backup_and_a_copy_in_another_database_hold_all_accounts(
+    predibot: Predibot, ledger: str, tmp_path: Path, postgres: Postgres
+) -> None:
+    assert predibot("ledger", "backup", "b.db", "--ledger", ledger).code == 0
+    restored, copied = f"sqlite:///{tmp_path}/restored.db", postgres.empty()
+    assert predibot("ledger", "restore", "b.db", "--ledger", restored).code == 0
+    assert predibot("ledger", "copy", ledger, copied).code == 0
+    for other in (restored, copied):
+        assert canonical_at(other) == canonical_at(ledger)
+        assert all_rows(other) == all_rows(ledger)
+        assert predibot("ledger", "verify", "--ledger", other).code == 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_files_of_an_export_are_imported_whole_and_once(
+    predibot: Predibot, ledger: str, tmp_path: Path, kind: str
+) -> None:
+    assert predibot("export", "out", "--format", kind, "--ledger", ledger).code == 0
+    other = f"sqlite:///{tmp_path}/imported.db"
+    for _ in range(2):
+        said = predibot("import", "ledger", "out", "--ledger", other)
+        assert said.code == 0, said.err
+        assert canonical_at(other) == canonical_at(ledger)
+    assert all_rows(other) == all_rows(ledger)
+    assert predibot("ledger", "verify", "--ledger", other).code == 0
+
+
+def test_a_market_that_was_refunded_is_evaluated_and_shown(predibot: Predibot, store: Store, archive: Path) -> None:
+    bets = replace(recipe_of(), name="bets")
+    decide_on(store, archive, RunRequest(bets, bets.digest))
+    walk(store, archive, 0, 1, 2)
+    track_on(store, archive)
+    with store.write() as connection:
+        connection.execute(text("DELETE FROM resolutions WHERE revision = 2"))
+        connection.execute(text("UPDATE resolutions SET payout_yes = NULL"))
+    address = store.address
+    as_of = ("--as-of", LATER.isoformat(), "--ledger", address)
+    said = predibot("evaluate", "--no-track", *as_of, "--json")
+    assert said.code == 0, said.err
+    for command in (("report",), ("account", "buy_and_hold"), ("runs",)):
+        shown = predibot(*command, "--ledger", address)
+        assert shown.code == 0, (command, shown.err)
+    walk(store, archive, 4)
+    refunds = rows(store, "journal", kind="refund")
+    assert refunds and canonical(store)
