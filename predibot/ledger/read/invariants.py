@@ -255,7 +255,8 @@ def _resolutions(connection: Connection, checked: Checked) -> Iterator[Broken]:
         expected = before[1] + 1 if before[0] == name else 1
         if row["revision"] != expected:
             yield Broken(check, name, f"revision {row['revision']} stands where {expected} belongs")
-        if not _within(row["payout_yes"], 1.0):
+        # None is a market that was voided without a payout.
+        if row["payout_yes"] is not None and not _within(row["payout_yes"], 1.0):
             yield Broken(check, name, f"it pays {row['payout_yes']!r}, not in [0, 1]")
         before = (name, row["revision"])
 

@@ -17,7 +17,7 @@ from tests.jobs.soak import ended
 
 RECIPE = """
 every = "1d"
-venue = "sandbox:events=20"
+venue = "sandbox:events=14"
 [game]
 name = "portfolio_weights"
 [limits.run]
@@ -25,15 +25,13 @@ usd = 50.0
 [[bots]]
 strategy = "equal_weights"
 [[bots]]
-strategy = "buy_and_hold"
-[[bots]]
 strategy = "random_weights"
 [[bots]]
 name = "lazy"
 strategy = "one_shot"
 model = "sandbox/lazy"
 """
-BOTS = 4
+BOTS = 3
 
 
 @dataclass
@@ -82,7 +80,10 @@ class KilledReplay:
                 ),
                 seconds=1_200.0,
             )
-            time.sleep(rng.random() * 0.2)
+            if number % 2:
+                # In the middle of a decision, and not while the world of the next day is made.
+                wait_until(lambda process=process: ended(process.pid) or bool(self._claimed()))
+            time.sleep(rng.random() * 0.1)
             if ended(process.pid):
                 break
             process.send_signal(signal.SIGKILL)

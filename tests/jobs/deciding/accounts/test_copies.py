@@ -10,8 +10,8 @@ from predibot.jobs.deciding.open_run import RunRequest
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot, predibot
 from tests.jobs.deciding.accounts.test_walk import walk
-from tests.jobs.deciding.accounts.walks import rows
-from tests.jobs.tiny import LATER, canonical, canonical_at, decide_on, recipe_of, track_on
+from tests.jobs.deciding.accounts.walks import broken, rows
+from tests.jobs.tiny import LATER, canonical_at, decide_on, recipe_of, track_on
 from tests.ledger.databases import Postgres
 
 __all__ = ["predibot"]
@@ -61,21 +61,31 @@ def test_files_of_an_export_are_imported_whole_and_once(
     assert predibot("ledger", "verify", "--ledger", other).code == 0
 
 
-def test_a_market_that_was_refunded_is_evaluated_and_shown(predibot: Predibot, store: Store, archive: Path) -> None:
+def test_a_market_that_was_refunded_is_evaluated_and_shown_and_pays_back_what_it_cost(
+    predibot: Predibot, archive: Path, tmp_path: Path
+) -> None:
+    address = f"sqlite:///{tmp_path}/refunded.db"
     bets = replace(recipe_of(), name="bets")
-    decide_on(store, archive, RunRequest(bets, bets.digest))
-    walk(store, archive, 0, 1, 2)
-    track_on(store, archive)
-    with store.write() as connection:
-        connection.execute(text("DELETE FROM resolutions WHERE revision = 2"))
-        connection.execute(text("UPDATE resolutions SET payout_yes = NULL"))
-    address = store.address
-    as_of = ("--as-of", LATER.isoformat(), "--ledger", address)
-    said = predibot("evaluate", "--no-track", *as_of, "--json")
-    assert said.code == 0, said.err
-    for command in (("report",), ("account", "buy_and_hold"), ("runs",)):
-        shown = predibot(*command, "--ledger", address)
-        assert shown.code == 0, (command, shown.err)
-    walk(store, archive, 4)
-    refunds = rows(store, "journal", kind="refund")
-    assert refunds and canonical(store)
+    with Store.open(address) as store:
+        decide_on(store, archive, RunRequest(bets, bets.digest))
+        walk(store, archive, 0, 1, 2)
+        track_on(store, archive)
+        with store.write() as connection:
+            connection.execute(text("DELETE FROM resolutions WHERE revision = 2"))
+            connection.execute(text("UPDATE resolutions SET payout_yes = NULL"))
+    asked = ("--ledger", address, "--json")
+    document = predibot("evaluate", "--no-track", "--as-of", LATER.isoformat(), *asked).document
+    assert {card["settled"] for card in document["bots"]} == {0}
+    for command in (("report",), ("account", "buy_and_hold"), ("export", "out"), ("ledger", "verify")):
+        shown = predibot(*command, *asked)
+        assert shown.code == 0, (command, shown.out)
+    # The venue says no more than that.
+    (archive / "resolutions.json").write_text("{}")
+    with Store.open(address) as store:
+        walk(store, archive, 4)
+        refunds = rows(store, "journal", bot="buy_and_hold", kind="refund")
+        fills = rows(store, "journal", bot="buy_and_hold", kind="fill")
+        cost = {row["instrument_id"]: -row["cash_usd"] for row in fills}
+        assert [row["market_id"] for row in refunds] == ["1"]
+        assert [row["cash_usd"] for row in refunds] == [pytest.approx(cost[refunds[0]["instrument_id"]])]
+        assert broken(store) == []

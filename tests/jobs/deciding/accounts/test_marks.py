@@ -38,7 +38,7 @@ def test_what_is_held_is_marked_at_its_quote_and_kept_at_the_last_price_where_th
     folder = write_archive(tmp_path / "archive")
     (folder / "resolutions.json").write_text("{}")
     prices_end(folder, 1, 2)
-    later = folder / "snapshots" / snapshot_name(NOW + 4 * DAY) / "events.json"
+    later = folder / "snapshots" / snapshot_name(NOW + 5 * DAY) / "events.json"
     events = json.loads((folder / "snapshots" / snapshot_name(NOW + DAY) / "events.json").read_text())
     for market in events[2]["markets"]:
         market["closed"] = True
@@ -49,10 +49,10 @@ def test_what_is_held_is_marked_at_its_quote_and_kept_at_the_last_price_where_th
     assert states(store, 3.5)["1"] == "stale"
     marks = {row["at"][:10]: row["price"] for row in rows(store, "marks", bot="buy_and_hold") if market_of(row) == "1"}
     assert marks[f"{NOW + 3.5 * DAY:%F}"] == marks[f"{NOW + 2 * DAY:%F}"]
-    walk(store, folder, 4)
-    assert states(store, 4)["3"] == "closed"
+    walk(store, folder, 5)
+    assert states(store, 5)["3"] == "closed"
     sold = [row for row in rows(store, "journal", bot="equal_weights", kind="fill") if row["shares"] < 0.0]
-    assert [row for row in sold if row["market_id"] == "3" and row["at"] >= f"{NOW + 4 * DAY:%F}"] == []
+    assert [row for row in sold if market_of(row) == "3" and row["at"] >= f"{NOW + 5 * DAY:%F}"] == []
     assert broken(store) == []
 
 
