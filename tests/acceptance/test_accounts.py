@@ -108,11 +108,14 @@ def test_an_account_of_an_installed_game_is_played_through_three_slots(
     assert [journal[2][1], journal[3][1]] == pytest.approx([30.0 / prices[0], 30.0 / prices[1]], abs=1e-9)
     said(folder, site, "track")
     said(folder, site, "ledger", "verify")
-    note = "decisions on no event are in no score above, nor what they cost: 6 of game buy_or_hold"
-    evaluated = said(folder, site, "evaluate")
-    assert "no decisions that have scores" in evaluated and note in " ".join(evaluated.split())
-    assert json.loads(said(folder, site, "evaluate", "--json"))["bots"] == []
-    assert note in " ".join(said(folder, site, "report").split())
+    told = json.loads(said(folder, site, "evaluate", "--json"))
+    (board,) = told["accounts"]
+    by_bot = {each["bot"]: each for each in board["leaderboard"]}
+    assert (told["bots"], board["game"], board["mode"]) == ([], "buy_or_hold", "replay")
+    assert by_bot["acme_buyer"]["values_usd"] == pytest.approx([100.0, *worth], abs=1e-9)
+    assert (by_bot["greedy"]["value_usd"], by_bot["greedy"]["failed_share"]) == (100.0, 1.0)
+    headed = "buy_or_hold of fund, replay: $100.00 at the start"
+    assert all(headed in said(folder, site, command) for command in ("evaluate", "report"))
     assert said(folder, site, "runs").count("fund@") == 3
     said(folder, site, "export", "tables")
     assert len((folder / "tables/decisions.csv").read_text(encoding="utf-8").splitlines()) == 7
