@@ -430,7 +430,9 @@ def _said(stored: StoredDecision) -> Decision | None:
 def _decide(job: DecideJob, worker: Worker, began: float, context: Context, turn: AccountTurn | None) -> Finished:
     # An event whose market closed meanwhile is decided no more; an account goes on with the others.
     def quoted(events: Sequence[Event]) -> tuple[Event, ...]:
-        return tuple(map(worker.board.quoted, events)) if turn is None else worker.markets.quoted(events)
+        if turn is None:
+            return tuple(map(worker.board.quoted, events))
+        return worker.markets.quoted(events, worker.instant())
 
     shown = quoted(worker.events_of(job.subject) if turn is None else turn.events)
     view = worker.view(job.subject, shown, turn)

@@ -11,18 +11,21 @@ from predibot.domain.price import Quote
 from predibot.errors import MarketClosed
 
 MAX_AGE = timedelta(seconds=60)
+_Asked = tuple[str, ...]
+"""An event's id, and those of its markets."""
 
 
 class QuoteBoard:
     """The quotes of a run's events, shared by its bots; a replay's never change."""
 
-    def __init__(self, venue: Venue, clock: Callable[[], datetime]) -> None:
-        """Take quotes from a venue, and the time from a clock."""
+    def __init__(self, venue: Venue, clock: Callable[[], datetime], *, past_books: bool = False) -> None:
+        """Take quotes from a venue, and the time from a clock; of a past the order books too, where they are wanted."""
         self._venue = venue
+        self._past_books = past_books
         self._clock = clock
         self._lock = threading.Lock()
-        self._event_locks: dict[str, threading.Lock] = {}
-        self._taken: dict[str, tuple[datetime, Mapping[str, Quote]]] = {}
+        self._event_locks: dict[_Asked, threading.Lock] = {}
+        self._taken: dict[_Asked, tuple[datetime, Mapping[str, Quote]]] = {}
 
     def quoted(self, event: Event) -> Event:
         """Return the event with the quotes of now; outside a live venue, as it is.
@@ -44,23 +47,27 @@ class QuoteBoard:
     def still_quoted(self, event: Event) -> Event:
         """Return the event with the quotes of now, and without one where a market trades no more; for accounts.
 
+        A past's quotes are those of the event, unless its order books are wanted, which no list holds.
+
         Raises:
             VenueError: If the quotes could not be had.
         """
-        if not self._venue.live:
+        if not (self._venue.live or self._past_books):
             return event
         quotes = self._fresh(event)
         return replace(event, markets=tuple(replace(market, quote=quotes.get(market.id)) for market in event.markets))
 
     def _fresh(self, event: Event) -> Mapping[str, Quote]:
+        # An account may hold other markets of an event than a run plays.
+        asked = (event.id, *(market.id for market in event.markets))
         with self._lock:
-            event_lock = self._event_locks.setdefault(event.id, threading.Lock())
+            event_lock = self._event_locks.setdefault(asked, threading.Lock())
         # One request for all bots that ask about the event at once.
         with event_lock:
-            taken = self._taken.get(event.id)
-            if taken is None or self._clock() - taken[0] > MAX_AGE:
+            taken = self._taken.get(asked)
+            if taken is None or (self._venue.live and self._clock() - taken[0] > MAX_AGE):
                 taken = (self._clock(), self._venue.quotes(event))
-                self._taken[event.id] = taken
+                self._taken[asked] = taken
             return taken[1]
 
 

@@ -74,7 +74,9 @@ def make_worker(
         agents.run_key = run.key
         agents.holder = Holder(holder or claimant.owner, lease, clock)
     known = store.run_read(lambda connection: catalogue(connection, run.id))
-    board, game = QuoteBoard(opened.venue, clock), recipe.make_game()
+    game = recipe.make_game()
+    # A past has its books only where they are asked for, which costs a request an event.
+    board = QuoteBoard(opened.venue, clock, past_books=getattr(game, "fills", "mid") == "book")
     window = getattr(game, "news_window", None)
     reads_news = any(bot.needs.models or bot.needs.news for bot in recipe.bots)
     return Worker(

@@ -10,12 +10,14 @@ from sqlalchemy import Connection, and_, func, select
 
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.clock import EPOCH
-from predibot.domain.price import Instrument, Price
+from predibot.domain.decision import Order
+from predibot.domain.price import BINARY_OUTCOME, Depth, Instrument, Price
 from predibot.games.accounts import accounts_of, value_usd
+from predibot.games.fills import BookFills
 from predibot.ledger.read.invariants import Broken, Checked
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, stored_journal, valuations
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import bots, decisions, fills, orders, quotes
+from predibot.ledger.write.decisions import bots, decisions, depth_from_json, fills, orders, quotes
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs, with_decisions
@@ -58,6 +60,7 @@ def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
             fills.c.model,
             quotes.c.bid,
             quotes.c.ask,
+            quotes.c.depth_json,
         )
         .join(orders, orders.c.decision_id == decisions.c.id)
         .join(instruments, instruments.c.id == orders.c.instrument_row)
@@ -91,8 +94,9 @@ def _order(order: Any, filled: list[Any]) -> Iterator[str]:
     total = abs(math.fsum(of_unit.get(order.unit, ())))
     if not total <= order.amount + _slack(order.amount):
         yield f"its fills come to {total:g} {order.unit}, the order is of {order.amount:g}"
-    if order.status != "pending" and order.ended_at is None and order.status in ("expired", "replaced"):
-        yield f"it is {order.status}, and nobody knows since when"
+    # What expires at once does so with its decision.
+    if order.status == "replaced" and order.ended_at is None:
+        yield "it is replaced, and nobody knows since when"
     if order.status == "pending" and (filled or order.ended_at is not None):
         yield "it is pending, and something became of it"
     if filled and order.status != "filled" and total >= order.amount - _slack(order.amount):
@@ -114,6 +118,8 @@ def _fill(row: Any) -> Iterator[str]:
         yield f"filled at {row.paid!r}, its mid was {mid!r}"
     if at_once and row.model == "quote" and row.market_row is not None and not _is_offered(row):
         yield f"filled at {row.paid!r} by its quote, which did not offer that"
+    if at_once and row.model == "book" and row.market_row is not None and not _is_in_book(row):
+        yield f"filled at {row.paid!r} for {row.shares:g} shares, which its book did not offer"
     if row.event_row is None and not abs(row.cash_usd + row.shares * row.paid) <= _slack(row.cash_usd):
         yield f"{row.shares:g} shares at {row.paid:g} are not ${-row.cash_usd!r}"
 
@@ -123,6 +129,23 @@ def _is_offered(row: Any) -> bool:
     is_no = row.outcome == "NO"
     offered = row.ask if (row.side == "buy") != is_no else row.bid
     return offered is not None and abs(row.paid - (1.0 - offered if is_no else offered)) <= _TOLERANCE
+
+
+def _is_in_book(row: Any) -> bool:
+    """Return whether the booked depth offers so many shares at that price, a walk from the best level on."""
+    try:
+        book = depth_from_json(row.depth_json) or Depth()
+    except ValueError:
+        return False
+    book = book.turned if row.outcome == "NO" else book
+    instrument = Instrument("", BINARY_OUTCOME, row.instrument_id)
+    order = Order(instrument, abs(row.shares), "shares", "buy" if row.shares > 0.0 else "sell")
+    found = BookFills().fill(order, Price(EPOCH, row.paid, bids=book.bids, asks=book.asks))
+    return (
+        found is not None
+        and abs(found.shares - row.shares) <= _slack(row.shares)
+        and abs(found.price - row.paid) <= _slack(row.paid)
+    )
 
 
 def _account(connection: Connection, checked: Checked, account_id: int, game: str, name: str) -> Iterator[Broken]:

@@ -15,9 +15,10 @@ from predibot.errors import LedgerUnusable
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import packs_unlike_rows
 from predibot.ledger.schema.packed_points import merged_points, unpacked_points
+from predibot.ledger.write.accounts import accounts, journal
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bots, decisions, question_sha256
-from predibot.ledger.write.events import instruments
+from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import frozen_events, runs
 from predibot.ledger.write.spending import reservations, spending
@@ -61,7 +62,9 @@ def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterato
 
 
 def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[Broken]:
-    key, game = connection.execute(select(runs.c.key, runs.c.game).where(runs.c.id == run_id)).one()
+    key, game, recipe = connection.execute(
+        select(runs.c.key, runs.c.game, runs.c.recipe).where(runs.c.id == run_id)
+    ).one()
     voids = select(func.count()).where(runs.c.key == key, runs.c.voided_at.is_not(None), runs.c.id <= run_id)
     is_void = connection.execute(select(runs.c.voided_at).where(runs.c.id == run_id)).scalar_one() is not None
     void = connection.execute(voids).scalar_one() if is_void else 0
@@ -80,6 +83,7 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
     }
     # What is about no event is about all that the run plays.
     anywhere = {market: digest for of_event in asked.values() for market, digest in of_event.items()}
+    held = _ever_held(connection, recipe)
     rules = make_game(game) if game in game_names() else None
     stake_usd = None if rules is None else rules.stake_usd
     for (bot, kind, subject), (decision, *others) in rows("decisions").items():
@@ -97,12 +101,31 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
         found: dict[str, Iterator[str]] = {
             "forecasts in range": _forecasts(own[0], decision),
             "forecasts of orders": _unsaid(own[0], own[1]) if is_said else iter(()),
-            "questions as asked": _questions(own[0], asked.get(subject, {}) if kind == "event" else anywhere),
+            "questions as asked": _questions(
+                [row for row in own[0] if row["market_id"] in anywhere or (bot, row["market_id"]) not in held],
+                asked.get(subject, {}) if kind == "event" else anywhere,
+            ),
             "quotes of bets": _quotes(own[1], own[3]),
             # What an account has is in its journal.
             "money conserved": _money(decision, own[1], own[2], stake_usd or 0.0) if is_bet else iter(()),
         }
         yield from (Broken(check, name, seen) for check, all_seen in found.items() for seen in all_seen)
+
+
+def _ever_held(connection: Connection, recipe: str) -> set[tuple[str, str]]:
+    """Return bots with the markets that their accounts ever had something of: those are asked about until they settle.
+
+    Which words they were shown is frozen with an earlier run.
+    """
+    statement = (
+        select(accounts.c.bot, markets.c.market_id)
+        .join(journal, journal.c.account_id == accounts.c.id)
+        .join(instruments, instruments.c.id == journal.c.instrument_row)
+        .join(markets, markets.c.id == instruments.c.market_row)
+        .where(accounts.c.recipe == recipe)
+        .distinct()
+    )
+    return {(bot, market) for bot, market in connection.execute(statement)}
 
 
 def _forecasts(said: list[Row], decision: Row) -> Iterator[str]:
@@ -255,7 +278,8 @@ def _resolutions(connection: Connection, checked: Checked) -> Iterator[Broken]:
         expected = before[1] + 1 if before[0] == name else 1
         if row["revision"] != expected:
             yield Broken(check, name, f"revision {row['revision']} stands where {expected} belongs")
-        if not _within(row["payout_yes"], 1.0):
+        # None is a market that was voided without a payout.
+        if row["payout_yes"] is not None and not _within(row["payout_yes"], 1.0):
             yield Broken(check, name, f"it pays {row['payout_yes']!r}, not in [0, 1]")
         before = (name, row["revision"])
 

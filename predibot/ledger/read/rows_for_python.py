@@ -287,8 +287,9 @@ def _payouts(connection: Connection, as_of: datetime | None) -> Mapping[int, tup
     )
     if as_of is not None:
         statement = statement.where(resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
-    # Of several revisions the last one stays.
-    return {market: (payout, settled_at) for market, payout, settled_at in connection.execute(statement)}
+    # Of several revisions the last one stays; one that was voided without a payout paid nothing at no time.
+    last = {market: (payout, settled_at) for market, payout, settled_at in connection.execute(statement)}
+    return {market: (payout, settled_at) for market, (payout, settled_at) in last.items() if payout is not None}
 
 
 def _knowledge(

@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _MICROSECONDS = 1e6
+_NOTHING_PAID = -1.0
+"""Stands for the payout of a market that was voided without one, which is no number."""
 _DAY_MICROSECONDS = 86_400 * 1_000_000
 _MOST_USD = 1e9
 _MONEY_TOLERANCE_USD = 1e-5
@@ -204,7 +206,9 @@ def _places(labels: Ints, values: Ints) -> Ints:
 def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
     """Return payout and settlement of each market as of the instant, NaN where it was not settled."""
     statement = (
-        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
+        select(
+            resolutions.c.market_row, func.coalesce(resolutions.c.payout_yes, _NOTHING_PAID), resolutions.c.settled_at
+        )
         .join(markets, markets.c.id == resolutions.c.market_row)
         .where(markets.c.venue == venue, resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
         .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
@@ -216,6 +220,7 @@ def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datet
     payout[where] = found[:, 1]
     settled_at[where] = found[:, 2] / _MICROSECONDS
     # One that was voided without a payout never says who was right.
+    payout[payout == _NOTHING_PAID] = np.nan
     settled_at[np.isnan(payout)] = np.nan
     return payout, settled_at
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, case, delete, func, insert, select
 
 from predibot.domain.decision import BookedOrder, Booking, Decision, Fill, Label, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
-from predibot.domain.price import QUOTE_PRICES, Instrument, Price, Quote, Side
+from predibot.domain.price import QUOTE_PRICES, Depth, Instrument, Level, Price, Quote, Side
 from predibot.ledger.schema.tables import (
     BotRow,
     DecisionRow,
@@ -439,6 +439,21 @@ def depth_json(quote: Quote) -> str | None:
         return None
     sides = {"bids": quote.depth.bids, "asks": quote.depth.asks}
     return json.dumps({name: [[level.price, level.shares] for level in levels] for name, levels in sides.items()})
+
+
+def depth_from_json(text: str | None) -> Depth | None:
+    """Return the book of YES that a column holds, None where it holds none.
+
+    Raises:
+        ValueError: If it is none that `depth_json` wrote.
+    """
+    if text is None:
+        return None
+    try:
+        sides = json.loads(text)
+        return Depth(*(tuple(Level(*level) for level in sides[name]) for name in ("bids", "asks")))
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"{text[:100]!r} is no order book") from error
 
 
 def _store_quotes(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:

@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any
 
 from predibot.contracts import Venue
+from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import Quote
 from predibot.domain.resolution import Resolution
-from predibot.errors import UsageError, VenueChanged, VenueError
+from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.jobs.deciding.quotes import MAX_AGE, QuoteBoard
 from predibot.ledger.write.turns import KnownMarket
 
@@ -28,13 +29,13 @@ class MarketBoard:
         self._lock = threading.Lock()
         self._places: dict[tuple[str, str], tuple[threading.Lock, list[tuple[datetime, Any]]]] = {}
 
-    def quoted(self, events: Sequence[Event]) -> tuple[Event, ...]:
+    def quoted(self, events: Sequence[Event], now: datetime) -> tuple[Event, ...]:
         """Return events with the quotes of now; a market that is closed has none, whatever is still shown of it.
 
         Raises:
-            VenueError: If the quotes could not be had.
+            VenueError: If the quotes could not be had, or are of a later instant in a past.
         """
-        fresh = map(self._quotes.still_quoted, events)
+        fresh = [self._not_later(self._quotes.still_quoted(event), now) for event in events]
         return tuple(
             replace(
                 event,
@@ -62,7 +63,7 @@ class MarketBoard:
             event = listed or Event(event_id, asked[0].title, ())
             known = tuple(there[each.ref.id] for each in asked if each.ref.id in there)
             gone = tuple(self._gone(each, now) for each in asked if each.ref.id not in there)
-            quoted = self.quoted([replace(event, markets=known)])[0].markets if known else ()
+            quoted = self.quoted([replace(event, markets=known)], now)[0].markets if known else ()
             found.append(replace(event, markets=(*quoted, *gone)))
         return tuple(found)
 
@@ -92,6 +93,16 @@ class MarketBoard:
             return self._venue.event(event_id, now)
         except (UsageError, VenueChanged):
             return None
+
+    def _not_later(self, event: Event, now: datetime) -> Event:
+        """Return the event; a past that stands at a later instant than the run shows what nobody knew then."""
+        late = [market.quote.at for market in event.markets if market.quote is not None and market.quote.at > now]
+        if late and not self._venue.live:
+            raise VenueUnavailable(
+                f"{self._venue.name} stands at {format_instant(late[0])}, later than the run; "
+                f"decide it with --as-of {format_instant(now)}"
+            )
+        return event
 
     def _gone(self, market: KnownMarket, now: datetime) -> Market:
         quote = self._once("price", market.ref.id, now, partial(self._last_price, market.ref, now))

@@ -132,7 +132,7 @@ def look_at(
     ever, current = store.run_read(asked)
     playing = {market.id for event in events for market in event.markets}
     others = board.unlisted([each for each in current if each.ref.id not in playing], now)
-    whole = (*board.quoted(events), *others)
+    whole = (*board.quoted(events, now), *others)
     found = board.resolutions([each.ref for each in ever], now)
     known = Known(
         now,

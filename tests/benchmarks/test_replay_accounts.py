@@ -1,0 +1,87 @@
+"""Replays of accounts: 27 recorded weeks measured, and 120 days of the sandbox whose processes are killed."""
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from predibot.jobs.verify import verify
+from predibot.ledger.read.export import export_rows
+from predibot.ledger.store import Store
+from tests.benchmarks.memory import used_by
+from tests.jobs.replay.killed_accounts import KilledReplay
+from tests.jobs.tiny import canonical, canonical_at
+from tests.ledger.databases import Postgres, postgres
+
+__all__ = ["postgres"]
+
+pytestmark = pytest.mark.benchmark
+
+DAYS, KILLS, KILLS_ON_A_SERVER = 120, 100, 30
+WEEKLY = """
+venue = "archive:{folder}"
+every = "7d"
+[game]
+name = "portfolio_weights"
+[selection]
+min_volume_24h_usd = 0
+[[bots]]
+strategy = "all_cash"
+[[bots]]
+strategy = "equal_weights"
+[[bots]]
+strategy = "buy_and_hold"
+[[bots]]
+strategy = "market_favourite"
+[[bots]]
+strategy = "random_weights"
+"""
+SPAN = ("--from", "2025-09-01T12:00Z", "--to", "2026-03-02T12:00Z", "--every", "7d")
+
+
+def test_recorded_weeks_are_replayed(tmp_path: Path, shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "weekly.toml").write_text(WEEKLY.format(folder=shared_data / "polymarket-daily"))
+    address = f"sqlite:///{tmp_path}/weekly.db"
+    asked = ("replay", "weekly.toml", *SPAN, "--ledger", address, "--json")
+    first = used_by(*asked, folder=tmp_path, said=tmp_path / "said.json")
+    document = json.loads((tmp_path / "said.json").read_text())
+    before = canonical_at(address)
+    again = used_by(*asked, folder=tmp_path)
+    with Store.open_to_read(address) as store:
+        assert canonical(store) == before
+        assert verify(store).broken == ()
+        with store.read() as connection:
+            kinds = Counter(row["kind"] for row in export_rows(connection, "journal"))
+            states = Counter(row["state"] for row in export_rows(connection, "marks"))
+            orders = Counter(row["status"] for row in export_rows(connection, "orders"))
+    with capsys.disabled():
+        print(f"\n27 weeks of polymarket-daily, 5 bots: {first}; again: {again}; load {os.getloadavg()[0]:.1f}")
+        print(f"  {document['replay']['totals']}; journal {dict(kinds)}; marks {dict(states)}; orders {dict(orders)}")
+        for each in document["accounts"]:
+            print(f"  {json.dumps(each)[:300]}")
+
+
+@pytest.mark.soak
+def test_soak_120_days_of_accounts_are_killed_on_both_databases(
+    tmp_path: Path, postgres: Postgres, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = KilledReplay(tmp_path / "alone", DAYS)
+    began = monotonic()
+    alone.whole(alone.start())
+    undisturbed = monotonic() - began
+    expected = canonical_at(alone.ledger)
+    for kind, kills in (("sqlite", KILLS), ("postgresql", KILLS_ON_A_SERVER)):
+        killed = KilledReplay(tmp_path / kind, DAYS, postgres.empty() if kind == "postgresql" else "")
+        began = monotonic()
+        killed.run(1, kills)
+        with Store.open_to_read(killed.ledger) as store:
+            assert canonical(store) == expected
+            assert verify(store).broken == ()
+        with capsys.disabled():
+            print(
+                f"\n{DAYS} days of accounts on {kind}: {killed.kills} kills in {monotonic() - began:.0f} s, alone "
+                f"{undisturbed:.0f} s; every export the same"
+            )

@@ -1,0 +1,91 @@
+"""Copies of ledgers with accounts: backups, other databases and files of exports hold all of them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from predibot.jobs.deciding.open_run import RunRequest
+from predibot.ledger.store import Store
+from tests.acceptance.conftest import Predibot, predibot
+from tests.jobs.deciding.accounts.test_walk import walk
+from tests.jobs.deciding.accounts.walks import broken, rows
+from tests.jobs.tiny import LATER, canonical_at, decide_on, recipe_of, track_on
+from tests.ledger.databases import Postgres
+
+__all__ = ["predibot"]
+
+TABLES = ("accounts", "journal", "valuations", "marks", "turns", "orders", "fills")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, archive: Path) -> str:
+    """Return the address of a ledger whose accounts were filled, settled and corrected."""
+    address = f"sqlite:///{tmp_path}/walked.db"
+    with Store.open(address) as store:
+        walk(store, archive, 0, 1, 4, 10)
+    return address
+
+
+def all_rows(address: str) -> dict[str, list[dict[str, object]]]:
+    """Return all that a ledger exports of accounts."""
+    with Store.open(address, create=False) as store:
+        return {table: rows(store, table) for table in TABLES}
+
+
+def test_a_backup_and_a_copy_in_another_database_hold_all_accounts(
+    predibot: Predibot, ledger: str, tmp_path: Path, postgres: Postgres
+) -> None:
+    assert predibot("ledger", "backup", "b.db", "--ledger", ledger).code == 0
+    restored, copied = f"sqlite:///{tmp_path}/restored.db", postgres.empty()
+    assert predibot("ledger", "restore", "b.db", "--ledger", restored).code == 0
+    assert predibot("ledger", "copy", ledger, copied).code == 0
+    for other in (restored, copied):
+        assert canonical_at(other) == canonical_at(ledger)
+        assert all_rows(other) == all_rows(ledger)
+        assert predibot("ledger", "verify", "--ledger", other).code == 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_files_of_an_export_are_imported_whole_and_once(
+    predibot: Predibot, ledger: str, tmp_path: Path, kind: str
+) -> None:
+    assert predibot("export", "out", "--format", kind, "--ledger", ledger).code == 0
+    other = f"sqlite:///{tmp_path}/imported.db"
+    for _ in range(2):
+        said = predibot("import", "ledger", "out", "--ledger", other)
+        assert said.code == 0, said.err
+        assert canonical_at(other) == canonical_at(ledger)
+    assert all_rows(other) == all_rows(ledger)
+    assert predibot("ledger", "verify", "--ledger", other).code == 0
+
+
+def test_a_market_that_was_refunded_is_evaluated_and_shown_and_pays_back_what_it_cost(
+    predibot: Predibot, archive: Path, tmp_path: Path
+) -> None:
+    address = f"sqlite:///{tmp_path}/refunded.db"
+    bets = replace(recipe_of(), name="bets")
+    with Store.open(address) as store:
+        decide_on(store, archive, RunRequest(bets, bets.digest))
+        walk(store, archive, 0, 1, 2)
+        track_on(store, archive)
+        with store.write() as connection:
+            connection.execute(text("DELETE FROM resolutions WHERE revision = 2"))
+            connection.execute(text("UPDATE resolutions SET payout_yes = NULL"))
+    asked = ("--ledger", address, "--json")
+    document = predibot("evaluate", "--no-track", "--as-of", LATER.isoformat(), *asked).document
+    assert {card["settled"] for card in document["bots"]} == {0}
+    for command in (("report",), ("account", "buy_and_hold"), ("export", "out"), ("ledger", "verify")):
+        shown = predibot(*command, *asked)
+        assert shown.code == 0, (command, shown.out)
+    # The venue says no more than that.
+    (archive / "resolutions.json").write_text("{}")
+    with Store.open(address) as store:
+        walk(store, archive, 4)
+        refunds = rows(store, "journal", bot="buy_and_hold", kind="refund")
+        fills = rows(store, "journal", bot="buy_and_hold", kind="fill")
+        cost = {row["instrument_id"]: -row["cash_usd"] for row in fills}
+        assert [row["market_id"] for row in refunds] == ["1"]
+        assert [row["cash_usd"] for row in refunds] == [pytest.approx(cost[refunds[0]["instrument_id"]])]
+        assert broken(store) == []

@@ -1,0 +1,112 @@
+"""Replays of accounts whose processes are killed again and again: short in the tests, long in a soak."""
+
+import random
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import text
+
+from predibot.ledger.store import Store
+from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
+from tests.jobs.program import Program, document_of, wait_until
+from tests.jobs.soak import ended
+
+RECIPE = """
+every = "1d"
+venue = "sandbox:events=14"
+[game]
+name = "portfolio_weights"
+[limits.run]
+usd = 50.0
+[[bots]]
+strategy = "equal_weights"
+[[bots]]
+strategy = "random_weights"
+[[bots]]
+name = "lazy"
+strategy = "one_shot"
+model = "sandbox/lazy"
+"""
+BOTS = 3
+
+
+@dataclass
+class KilledReplay:
+    """A replay of some days in a folder of its own."""
+
+    folder: Path
+    days: int
+    ledger: str = ""
+    kills: int = 0
+    program: Program = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Write the recipe."""
+        self.folder.mkdir()
+        self.program = Program(self.folder, {"PREDIBOT_WORKERS": "2"})
+        self.ledger = self.ledger or self.program.ledger
+        (self.folder / "walk.toml").write_text(RECIPE, encoding="utf-8")
+
+    @property
+    def decisions(self) -> int:
+        """Return how many there are in the end."""
+        return BOTS * self.days
+
+    def start(self) -> "subprocess.Popen[str]":
+        """Start the replay, or go on with it."""
+        last = SANDBOX_OPENS_AT + timedelta(days=self.days - 1)
+        instants = ("--from", SANDBOX_OPENS_AT.isoformat(), "--to", last.isoformat(), "--every", "1d")
+        return self.program.start("replay", "walk.toml", *instants, "--ledger", self.ledger, "--json")
+
+    def whole(self, process: "subprocess.Popen[str]") -> None:
+        """Wait for a replay that ends with all decisions recorded."""
+        assert document_of(process, seconds=3_000.0)["replay"]["totals"]["recorded"] == self.decisions
+        self.program.close()
+
+    def run(self, seed: int, kills: int) -> None:
+        """Kill the replay so many times, evenly over its decisions, and let it come to its end."""
+        rng = random.Random(seed)
+        process = self.start()
+        lost: tuple[int, ...] = ()
+        for number in range(1, kills + 1):
+            least = number * self.decisions // (kills + 2)
+            wait_until(
+                lambda least=least, lost=lost, process=process: (
+                    ended(process.pid) or (self._count() >= least and not self._open(lost))
+                ),
+                seconds=1_200.0,
+            )
+            if number % 2:
+                # In the middle of a decision, and not while the world of the next day is made.
+                wait_until(lambda process=process: ended(process.pid) or bool(self._claimed()))
+            time.sleep(rng.random() * 0.1)
+            if ended(process.pid):
+                break
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            self.kills += 1
+            # One that is lost twice is given up; which it is, is another test's.
+            lost = self._claimed()
+            process = self.start()
+        self.whole(process)
+
+    def _count(self) -> int:
+        return len(self._rows("SELECT id FROM decisions"))
+
+    def _claimed(self) -> tuple[int, ...]:
+        return self._rows("SELECT id FROM tasks WHERE status = 'claimed'")
+
+    def _open(self, tasks: tuple[int, ...]) -> bool:
+        done = self._rows("SELECT task_id FROM decisions")
+        return not set(tasks) <= set(done)
+
+    def _rows(self, statement: str) -> tuple[int, ...]:
+        try:
+            with Store.open_to_read(self.ledger) as store, store.read() as connection:
+                return tuple(connection.execute(text(statement)).scalars())
+        except Exception:  # noqa: BLE001 - there is no ledger yet, or it is being made
+            return ()
