@@ -16,6 +16,13 @@ def account(
     as_of: options.AsOf = None,
     ledger: options.Ledger = None,
     full: Annotated[bool, typer.Option("--full", help="show every row, and prompts and answers")] = False,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", metavar="MODEL", help="have a model read the rationales too, and show how it agrees"),
+    ] = None,
+    judge_usd: Annotated[
+        float, typer.Option("--judge-usd", metavar="USD", min=0.0, help="the most that may cost")
+    ] = 0.5,
     json: options.Json = False,
 ) -> None:
     """Show positions, pending orders, what settled, the journal and every allocation."""
@@ -27,7 +34,19 @@ def account(
     output.set_up_logs(verbose=False)
     with Store.open_to_read(ledger or DEFAULT_LEDGER) as store:
         output.say(f"ledger: {store.address}")
-        found = account_statements(store, bot, recipe=recipe, as_of=as_of)
+        reader = None
+        if judge is not None:
+            # Clients of models cost half a second, which only this pays.
+            from predibot.config import load_settings
+            from predibot.jobs.rationale_judge import open_judge
+
+            reader = open_judge(judge, most_usd=judge_usd, settings=load_settings())
+        found = account_statements(store, bot, recipe=recipe, as_of=as_of, judge=reader)
+        if reader is not None:
+            output.say(
+                f"judge: {judge} read {reader.asked} rationales for ${reader.cost_usd:.4f} of ${judge_usd:g}; answers "
+                f"that say no factors: {reader.unread}, not asked for want of room: {reader.not_asked}"
+            )
         asked = partial(told, store)
         with store.rows_blamed():
             if json:

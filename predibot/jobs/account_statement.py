@@ -26,8 +26,8 @@ _LAST = datetime(2999, 12, 31, tzinfo=UTC)
 class Judge(Protocol):
     """Reads which factors a rationale refers to."""
 
-    def __call__(self, rationale: str) -> frozenset[Factor]:
-        """Return some of `FACTORS`."""
+    def __call__(self, rationale: str) -> frozenset[Factor] | None:
+        """Return some of `FACTORS`, None where there is no reading."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from predibot.ledger.store import Store
+from tests.agents.chat_server import chat_server, completion
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts
 from tests.cli.conftest import Predibot
 
@@ -66,3 +68,26 @@ def test_documents_and_tables_have_a_row_an_account(played: Predibot) -> None:
     assert [row["bot"] for row in rows] == bots and len(bots) == 4
     assert {row["knowledge"] for row in rows} == {"clean"}
     assert float(rows[0]["start_usd"]) == 500.0
+
+
+def test_a_model_reads_the_rationales_within_its_limit(played: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("account", "bot_2", *LEDGER, "--judge", "openai/gpt-4o-mini")
+    with chat_server(
+        completion('{"factors": ["news"]}'), completion("no idea"), completion('{"factors": []}')
+    ) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody-0123456789")
+        done = played(*asked, "--json")
+        (document,) = json.loads(done.out)["accounts"]
+        read = [each["judged_to_refer_to"] for each in document["allocations"]]
+        assert (read.count(["news"]), read.count(None)) == (
+            1,
+            1 + sum(not each["rationale"] for each in document["allocations"]),
+        )
+        assert set(document["kappa"]) == {"position", "price_history", "news"}
+        assert f"read {len(server.asked)} rationales" in done.err and "no factors: 1" in done.err
+        assert "<<untrusted" in server.asked[0].body["messages"][0]["content"]
+        before = len(server.asked)
+        assert "not asked for want of room: 35" in played(*asked, "--judge-usd", "0.000001").err
+        assert len(server.asked) == before
+    assert "what it costs is unknown" in played("account", "bot_2", *LEDGER, "--judge", "nobody/knows-it").err
