@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 from predibot.domain.account import Account
+from predibot.domain.account_past import AccountPast
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.decision import Abstention, Booking, Decision, Order, Subject
@@ -83,7 +84,15 @@ class Game(Protocol):
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return what a bot decides on in a run that plays these events."""
 
-    def view(self, subject: Subject, events: Sequence[Event], *, venue: str, account: Account | None = None) -> Any:
+    def view(
+        self,
+        subject: Subject,
+        events: Sequence[Event],
+        *,
+        venue: str,
+        account: Account | None = None,
+        past: AccountPast | None = None,
+    ) -> Any:
         """Return what a bot is shown of a subject.
 
         Args:
@@ -91,6 +100,7 @@ class Game(Protocol):
             events: With the quotes of the decision's instant.
             venue: Whose instruments these are.
             account: The bot's, as its journal comes to; None in a game without accounts.
+            past: What is known of the account besides; only for a subject with one.
 
         Raises:
             UsageError: If it is no subject of these events.

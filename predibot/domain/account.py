@@ -12,6 +12,11 @@ JOURNAL_KINDS: tuple[JournalKind, ...] = get_args(JournalKind)
 Mode = Literal["live", "replay"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 """Of the runs that an account plays in; scores never mix them."""
+MarkState = Literal["quoted", "stale", "closed", "settled"]
+"""Of what an account holds, when it is valued: `quoted` where the venue shows a price; `stale` where it shows none, or
+does not know the market any more; `closed` where nobody can trade it and nothing was paid yet; `settled` where its
+payout is known. All but the first are marked at the last price there was, or the payout."""
+MARK_STATES: tuple[MarkState, ...] = get_args(MarkState)
 ACCOUNT_SUBJECTS = ("portfolio", "cohort")
 """The kinds of subjects of which a bot has an account; a decision on any other books into none."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from predibot.domain.account import Account, JournalRow
+from predibot.domain.account_past import AccountPast
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import BookedOrder, Booking, Decision, Order, OrderSide, Subject
 from predibot.domain.event import Event
@@ -116,7 +117,15 @@ class BuyOrHold:
         """Return the one portfolio there is, whatever is on the venue."""
         return (Subject("portfolio", SHARE.id),)
 
-    def view(self, subject: Subject, events: Sequence[Event], *, venue: str, account: Account | None = None) -> Holding:
+    def view(
+        self,
+        subject: Subject,
+        events: Sequence[Event],
+        *,
+        venue: str,
+        account: Account | None = None,
+        past: AccountPast | None = None,
+    ) -> Holding:
         """Return the account at the price that the venue's one market shows."""
         if subject.kind != "portfolio" or account is None:
             raise UsageError(f"{subject.kind} {subject.id!r} is no portfolio with an account")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from predibot.domain.account import Account
+from predibot.domain.account_past import AccountPast
 from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, MarketDecision, Order, Subject
 from predibot.domain.event import Event, EventView, Market
 from predibot.domain.price import MIN_SIDE_PRICE, EntryPrice, Instrument, Price, Side
@@ -39,7 +40,13 @@ class DollarPerEvent:
         return tuple(Subject("event", event.id) for event in events)
 
     def view(
-        self, subject: Subject, events: Sequence[Event], *, venue: str, account: Account | None = None
+        self,
+        subject: Subject,
+        events: Sequence[Event],
+        *,
+        venue: str,
+        account: Account | None = None,
+        past: AccountPast | None = None,
     ) -> EventView:
         """Return the event a bot is shown; there is no account."""
         event = next((event for event in events if Subject("event", event.id) == subject), None)

@@ -18,8 +18,8 @@ from predibot.scoring.evaluation.references import References, with_market, with
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
 from predibot.scoring.metrics.conventions import Convention
-from predibot.scoring.metrics.equity import EquityScore, equity_score
-from predibot.scoring.metrics.periods import Periods, choose_periods
+from predibot.scoring.metrics.equity import EquityScore, score_of_curve
+from predibot.scoring.metrics.periods import Periods
 from predibot.scoring.metrics.pooling import PoolingMethod
 
 _MOST_NAMED = 10
@@ -226,23 +226,20 @@ def score_equity(file: TableFile, how: HowAnnual, *, strict: bool) -> ScoredEqui
             f"{file.label}, {file.place} {points[0].number}: value is 0 at the beginning. "
             "Begin where the account has something to lose"
         )
-    rate = how.convention.risk_free_rate if how.risk_free_rate is None else how.risk_free_rate
     try:
-        periods = choose_periods(
+        curve = score_of_curve(
             [point.at for point in points],
-            # Where a convention gives any spacing a number of periods, the dates say more.
-            convention=how.convention if how.convention.days_per_year is None else None,
+            [point.value for point in points],
+            how.convention,
             periods_per_year=how.periods_per_year,
-        )
-        score = equity_score(
-            [point.value for point in points], periods.per_year, ddof=how.convention.ddof, risk_free_rate=rate
+            risk_free_rate=how.risk_free_rate,
         )
     except ValueError as error:
         raise FileRefused(f"{file.label}: {error}. See --periods-per-year", rows) from None
     return ScoredEquity(
         file=rows,
-        score=score,
-        periods=periods,
+        score=curve.score,
+        periods=curve.periods,
         convention=how.convention,
         first_at=points[0].at,
         last_at=points[-1].at,

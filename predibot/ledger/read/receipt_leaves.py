@@ -69,8 +69,14 @@ def _of_market(table: Any, *names: str) -> Select[Any]:
     return statement.join(markets, markets.c.id == table.c.market_row)
 
 
+_ENDED_LATER = orders.c.ended_at.is_not(None)
+"""Of an order that was pending: what became of it is found out later, at another slot."""
+
+
 def _orders() -> Select[Any]:
-    said = _named(orders, "side", "unit", "asked", "amount", "status", "price", "price_source", "note")
+    status = case((_ENDED_LATER, "pending"), else_=orders.c.status).label("status")
+    note = case((and_(_ENDED_LATER, orders.c.unit == "weight"), None), else_=orders.c.note).label("note")
+    said = (*_named(orders, "side", "unit", "asked", "amount"), status, *_named(orders, "price", "price_source"), note)
     return _with_instruments(
         _part(orders, orders.c.number, *_instrument(_UNLESS_OF_MARKET), *said), orders.c.instrument_row
     )
@@ -80,13 +86,16 @@ def _fills() -> Select[Any]:
     said = _named(fills, "shares", "price", "fee_usd", "cash_usd", "model")
     statement = _part(fills, fills.c.number, *_instrument(instruments.c.instrument_id), *said)
     of = and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number)
-    return _with_instruments(statement.outerjoin(orders, of), orders.c.instrument_row)
+    return _with_instruments(
+        statement.outerjoin(orders, of).where(orders.c.ended_at.is_(None)), orders.c.instrument_row
+    )
 
 
 def _journal() -> Select[Any]:
     said = _named(journal, "kind", "at", "shares", "cash_usd")
     statement = _part(journal, journal.c.number, *_instrument(instruments.c.instrument_id), *said)
-    return _with_instruments(statement, journal.c.instrument_row)
+    of_pending = select(orders.c.decision_id).where(orders.c.decision_id == journal.c.decision_id, _ENDED_LATER)
+    return _with_instruments(statement.where(~of_pending.exists()), journal.c.instrument_row)
 
 
 _PARTS: Mapping[str, tuple[Callable[[], Select[Any]], int]] = {

@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-from predibot.domain.account import JOURNAL_KINDS, MODES
+from predibot.domain.account import JOURNAL_KINDS, MARK_STATES, MODES
 from predibot.domain.decision import ORDER_SIDES, ORDER_STATUSES, ORDER_UNITS, REASON_KINDS
 from predibot.domain.schedule import SLOT_STATUSES
 from predibot.ledger.schema.column_types import Instant, Prose, Words
@@ -302,6 +302,8 @@ class OrderRow(Row, table=True):
     price_source: str | None = Field(default=None, sa_type=Words)
     note: str | None = Field(default=None, sa_type=Prose)
     """Why it, or a part of it, was not filled."""
+    ended_at: datetime | None = _instant(nullable=True)
+    """When one that was pending was filled, expired or replaced; None of one that never was, or still is."""
 
 
 class FillRow(Row, table=True):
@@ -353,6 +355,8 @@ class QuoteRow(Row, table=True):
     displayed: float | None = None
     last: float | None = None
     history: float | None = None
+    depth_json: str | None = Field(default=None, sa_type=Words)
+    """The book of YES beside the best bid and ask, best first; None where the venue did not show it."""
 
 
 class SourceRow(Row, table=True):
@@ -444,7 +448,8 @@ class ResolutionRow(Row, table=True):
     __table_args__ = (_unit("payout_yes"), _one_of("settled_source", "venue", "first_sight"))
     market_row: int = Field(foreign_key="markets.id", primary_key=True)
     revision: int = Field(primary_key=True)
-    payout_yes: float
+    payout_yes: float | None = None
+    """None of a market that was voided without a payout: what a position cost is paid back."""
     settled_at: datetime = _instant()
     settled_source: str = _text()
     effective_at: datetime = _instant()
@@ -522,6 +527,7 @@ class MarkRow(Row, table=True):
             ["account_id", "at", "revision"], ["valuations.account_id", "valuations.at", "valuations.revision"]
         ),
         CheckConstraint("price >= 0", name="price_not_negative"),
+        _one_of("state", *MARK_STATES),
         CLUSTERED,
     )
     account_id: int = Field(primary_key=True)
@@ -531,6 +537,46 @@ class MarkRow(Row, table=True):
     price: float
     priced_at: datetime = _instant()
     """When that was the price; it may be long before the valuation."""
+    state: str = Field(default="quoted", sa_type=Words, sa_column_kwargs={"server_default": "quoted"})
+    """What was known of the instrument then."""
+
+
+class TurnRow(Row, table=True):
+    """That an account was brought to a slot: settled, valued, and its pending orders filled or ended, once."""
+
+    __tablename__ = "turns"
+    __table_args__ = (
+        ForeignKeyConstraint(["account_id", "journal_number"], ["journal.account_id", "journal.number"]),
+        CLUSTERED,
+    )
+    account_id: int = Field(foreign_key="accounts.id", primary_key=True)
+    slot_at: datetime = Field(sa_type=Instant, primary_key=True)
+    run_id: int = Field(foreign_key="runs.id", index=True)
+    """The run that plays the slot."""
+    at: datetime = _instant()
+    """The instant of its prices; the slot's valuation is that instant floored."""
+    journal_number: int
+    """The last row of the journal after it; what the slot's own decision books at once stands behind."""
+
+
+class NewsRow(Row, table=True):
+    """What a run showed all its bots as news on a market: number 0 is the search, the items follow."""
+
+    __tablename__ = "news"
+    __table_args__ = (
+        CheckConstraint("(number = 0) = (published_at IS NULL)", name="items_are_dated"),
+        CheckConstraint("failure IS NULL OR number = 0", name="searches_fail"),
+        CLUSTERED,
+    )
+    run_id: int = Field(foreign_key="runs.id", primary_key=True)
+    market_row: int = Field(foreign_key="markets.id", primary_key=True, index=True)
+    number: int = Field(primary_key=True)
+    title: str = Field(default="", sa_type=Prose)
+    """Of an item; of the search what was searched for."""
+    snippet: str = Field(default="", sa_type=Prose)
+    published_at: datetime | None = _instant(nullable=True)
+    failure: str | None = Field(default=None, sa_type=Prose)
+    """Why the news were unavailable."""
 
 
 class ReceiptRow(Row, table=True):

@@ -428,7 +428,7 @@ def _store_quotes(connection: Connection, decision_id: int, finished: Finished, 
                 "decision_id": decision_id,
                 "market_row": catalogue.market_rows[market_id],
                 "role": role,
-                **{name: getattr(quote, name) for name in Quote.__slots__},
+                **{name: getattr(quote, name) for name in Quote.__slots__ if name in quotes.c},
             }
             for role, quoted in (("shown", finished.shown), ("booked", finished.booked))
             for market_id, quote in quoted.items()

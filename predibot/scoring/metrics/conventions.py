@@ -35,6 +35,8 @@ class Convention:
     """Divided by any horizon in days these are its periods; None where only those listed have any."""
     periods_by_horizon_days: Mapping[float, float] = field(default_factory=dict)
     """Periods a year of the horizons listed; 1 where figures are not annualised."""
+    first_win: int = 1
+    """The first return of a curve that can be a win: the win rate is of this and those after it."""
 
     def periods_per_year(self, horizon_days: float) -> float | None:
         """Return how many returns over a horizon a year has, None where the convention does not say.
@@ -116,17 +118,18 @@ _LIVETRADEBENCH = Convention(
 
 _LIVETRADEBENCH_PAPER = Convention(
     name="livetradebench_paper",
-    meaning="LiveTradeBench's text: daily returns that are not annualised, and the sample deviation.",
+    meaning="LiveTradeBench's text: returns that are not annualised, the sample deviation, no win on the first day.",
     source=(
         "Yu, Li and You (2025), arXiv 2511.03628, section 5.2: (mean - rate) / deviation with T - 1, a rate of 0 "
         "on its prediction market and of short-term Treasuries, without a number, for stocks. "
-        "Its Table 2 does not follow it."
+        "The win rate begins at the second return. Its Table 2 does not follow it."
     ),
     returns_per="date",
     ddof=1,
     risk_free_rate=0.0,
     stock_risk_free_rate=None,
     periods_by_horizon_days={1.0: 1.0},
+    first_win=2,
 )
 
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(

@@ -1,13 +1,15 @@
 """Equity: what the curve of an account's value says of growth and risk."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, refuse, within_floats
+from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.metrics.growth import (
     account_values,
     annualized_return,
@@ -15,6 +17,7 @@ from predibot.scoring.metrics.growth import (
     cumulative_return,
     max_drawdown,
 )
+from predibot.scoring.metrics.periods import Periods, choose_periods
 from predibot.scoring.metrics.risk import (
     VALUE_AT_RISK_LEVEL,
     longest_losing_run,
@@ -56,6 +59,56 @@ class EquityScore:
     value_at_risk_level: float
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredCurve:
+    """A curve's figures, and why a year has so many periods."""
+
+    score: EquityScore
+    periods: Periods
+
+
+def score_of_curve(
+    instants: Sequence[datetime],
+    values: ArrayLike,
+    convention: Convention,
+    *,
+    periods_per_year: float | None = None,
+    risk_free_rate: float | None = None,
+) -> ScoredCurve:
+    """Return the figures of an account's values at some instants, as a convention makes them.
+
+    Every account's figures are made here, whether its values come from a ledger
+    or from somebody's file.
+
+    Args:
+        instants: When the account was worth that, each later than the one before.
+        values: What it was worth then, as for `equity_score`.
+        convention: How figures are made.
+        periods_per_year: Its number, in place of the convention's and of what
+            the instants say.
+        risk_free_rate: The annual return that needs no risk, in place of the
+            convention's for prediction markets.
+
+    Raises:
+        ValueError: As `choose_periods` and `equity_score`.
+
+    Examples:
+        >>> from predibot.scoring.metrics.conventions import CONVENTIONS
+        >>> days = [datetime(2026, 3, day) for day in (1, 2, 3)]
+        >>> found = score_of_curve(days, [100.0, 110.0, 99.0], CONVENTIONS["livetradebench_paper"])
+        >>> found.score.win_rate, found.periods.per_year
+        (0.0, 1.0)
+    """
+    # Where a convention gives any spacing a number of periods, the dates say more.
+    asked = convention if convention.days_per_year is None else None
+    periods = choose_periods(instants, convention=asked, periods_per_year=periods_per_year)
+    rate = convention.risk_free_rate if risk_free_rate is None else risk_free_rate
+    score = equity_score(
+        values, periods.per_year, ddof=convention.ddof, risk_free_rate=rate, first_win=convention.first_win
+    )
+    return ScoredCurve(score, periods)
+
+
 @within_floats
 def equity_score(
     values: ArrayLike,
@@ -64,6 +117,7 @@ def equity_score(
     ddof: int = 1,
     risk_free_rate: float = 0.0,
     value_at_risk_level: float = VALUE_AT_RISK_LEVEL,
+    first_win: int = 1,
 ) -> EquityScore:
     """Return all the figures of growth and risk of one curve.
 
@@ -80,6 +134,7 @@ def equity_score(
         ddof: What the deviation divides by: n - ddof.
         risk_free_rate: The annual return that needs no risk.
         value_at_risk_level: The share of periods that may lose more, in (0, 1).
+        first_win: The first return that counts in the win rate, 1 for all.
 
     Raises:
         ValueError: If there is no value, or a value or argument is NaN,
@@ -104,7 +159,7 @@ def equity_score(
         sortino=_figure(lambda r: sortino_ratio(r, periods_per_year, risk_free_rate), returns),
         max_drawdown=max_drawdown(account),
         calmar=_finite(calmar_ratio(account, periods_per_year)),
-        win_rate=_figure(win_rate, returns),
+        win_rate=_figure(win_rate, returns[first_win - 1 :]),
         value_at_risk=_figure(lambda r: value_at_risk(r, value_at_risk_level), returns),
         longest_losing_run=longest_losing_run(returns) if returns.size else None,
         periods_per_year=periods_per_year,

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from predibot.domain.account import Account, JournalRow
+from predibot.domain.account_past import AccountPast
 from predibot.domain.decision import BookedOrder, Booking, Decision, Order, Subject
 from predibot.domain.event import Event
 from predibot.domain.price import Instrument, Price
@@ -46,7 +47,15 @@ class BuyOrHold:
         """Return the one portfolio there is."""
         return (Subject("portfolio", "fund"),)
 
-    def view(self, subject: Subject, events: Sequence[Event], *, venue: str, account: Account | None = None) -> Fund:
+    def view(
+        self,
+        subject: Subject,
+        events: Sequence[Event],
+        *,
+        venue: str,
+        account: Account | None = None,
+        past: AccountPast | None = None,
+    ) -> Fund:
         """Return the account, and what can be bought."""
         if account is None:
             raise UsageError(f"{subject.kind} {subject.id!r} has no account")

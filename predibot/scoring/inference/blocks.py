@@ -1,0 +1,229 @@
+"""Blocks: dates drawn anew in runs that stay together, for what follows from an account's curve.
+
+Neighbouring returns are not independent, so that whole stretches of dates are drawn: the stationary bootstrap.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.inference.draws import generator
+from predibot.scoring.inference.student_t import t_quantile
+from predibot.scoring.inference.uncertainty import Uncertainty
+
+FEWEST_FOR_DRAWDOWN = 60
+"""Dates below which the deepest fall has no interval: too few could have held a deeper one."""
+BY_BLOCKS = "stationary block bootstrap over dates, mirrored, widened by t"
+BY_BLOCKS_AS_DRAWN = "stationary block bootstrap over dates, widened by t"
+BY_BLOCKS_ALONE = "stationary block bootstrap over dates"
+
+_CELLS = 1 << 18
+"""Dates drawn at once, so that they stay in the processor's cache."""
+_LEAST = 1e-300
+"""What is left of an account that was wiped out: of zero there is no logarithm."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnCurves:
+    """What curves over the same dates came to, as they were and in each resample of the dates.
+
+    Every resample has the same dates of all curves, so that they can be compared within it.
+    """
+
+    returns: Floats
+    """One row a date, one column a curve, (n, m)."""
+    growth: Floats
+    """Sum of log(1 + return) of each, (m,)."""
+    drawn_growth: Floats
+    """The same in each resample, (resamples, m)."""
+    drawn_mean: Floats
+    """The mean return in each resample, (resamples, m)."""
+    drawn_square: Floats
+    """The mean squared return in each resample, (resamples, m)."""
+    drawn_drawdown: Floats | None
+    """The deepest fall in each resample, (resamples, m); None where there are too few dates."""
+    confidence: float
+
+    @property
+    def dates(self) -> int:
+        """Return how many returns each curve has."""
+        return int(self.returns.shape[0])
+
+    @property
+    def resamples(self) -> int:
+        """Return how many resamples there are."""
+        return int(self.drawn_growth.shape[0])
+
+    @property
+    def widening(self) -> float:
+        """Return by what deviations are multiplied, because blocks are few.
+
+        t / z of one degree of freedom less than there are mean blocks, and sqrt(n / (n - 1)).
+        """
+        probability, n = 0.5 + self.confidence / 2.0, self.dates
+        blocks = n / mean_block(n)
+        t = t_quantile(probability, max(blocks - 1.0, 1.0))
+        return t / NormalDist().inv_cdf(probability) * math.sqrt(n / (n - 1))
+
+
+def mean_block(dates: int) -> float:
+    """Return how many dates a block has in the mean: the cube root of how many there are.
+
+    Examples:
+        >>> round(mean_block(125), 9)
+        5.0
+    """
+    return float(max(1.0, dates ** (1.0 / 3.0)))
+
+
+def drawn_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
+    """Return curves with their resamples by the stationary bootstrap.
+
+    A resample walks from date to date, the first following the last, and goes
+    on anywhere else with the chance 1 / mean block before each step. The same
+    returns and seed give the same resamples, whoever else is beside them.
+
+    Args:
+        returns: What each curve gained a date, as a share, (n dates, m
+            curves), each at least -1; n at least 2.
+        uncertainty: Seed, number of resamples, confidence.
+
+    Raises:
+        ValueError: If there are fewer than two dates.
+
+    Source:
+        Politis and Romano (1994), Journal of the American Statistical
+        Association 89(428), 1303-1313.
+    """
+    n, m = returns.shape
+    if n < 2:
+        raise ValueError(f"there are {n} returns to draw from; give at least 2")
+    logs = np.log(np.maximum(1.0 + returns, _LEAST))
+    table = np.concatenate([logs, returns, returns**2], axis=1)
+    sums, falls = [], []
+    for dates in _drawn_dates(n, uncertainty.resamples, generator(uncertainty.seed)):
+        sums.append(_counts(dates) @ table)
+        if n >= FEWEST_FOR_DRAWDOWN:
+            falls.append(_drawdowns(dates, logs))
+    summed = np.concatenate(sums)
+    return DrawnCurves(
+        returns=returns,
+        growth=logs.sum(axis=0),
+        drawn_growth=summed[:, :m],
+        drawn_mean=summed[:, m : 2 * m] / n,
+        drawn_square=summed[:, 2 * m :] / n,
+        drawn_drawdown=np.concatenate(falls) if falls else None,
+        confidence=uncertainty.confidence,
+    )
+
+
+def growth_estimate(drawn: DrawnCurves, curve: int) -> Estimate:
+    """Return the cumulative return of a curve with its interval.
+
+    The deviations of the resamples' log growth are mirrored and widened.
+    """
+    return _estimate(drawn, math.expm1(drawn.growth[curve]), _moved_return(drawn, curve), BY_BLOCKS)
+
+
+def growth_difference(drawn: DrawnCurves, curve: int, other: int) -> Estimate:
+    """Return by how much the cumulative return of one curve is above another's, with its interval.
+
+    Both are of the same dates in each resample.
+    """
+    found = math.expm1(drawn.growth[curve]) - math.expm1(drawn.growth[other])
+    moved = _moved_return(drawn, curve) - _moved_return(drawn, other)
+    return _estimate(drawn, found, moved, BY_BLOCKS)
+
+
+def sharpe_estimate(
+    drawn: DrawnCurves, curve: int, sharpe: float, per_period: float, rate: float, ddof: int
+) -> Estimate:
+    """Return a Sharpe ratio with its interval: the resamples', their deviations widened.
+
+    Args:
+        drawn: The curves.
+        curve: Which of them.
+        sharpe: Its annual ratio.
+        per_period: How many periods a year has.
+        rate: The annual return without risk.
+        ddof: What the deviation divides by: n - ddof.
+    """
+    n = drawn.dates
+    variance = (drawn.drawn_square[:, curve] - drawn.drawn_mean[:, curve] ** 2) * (n / (n - ddof))
+    known = variance > 1e-20
+    ratio = (drawn.drawn_mean[known, curve] * per_period - rate) / np.sqrt(variance[known] * per_period)
+    moved = sharpe + drawn.widening * (ratio - sharpe)
+    return _estimate(drawn, sharpe, moved, BY_BLOCKS_AS_DRAWN)
+
+
+def drawdown_estimate(drawn: DrawnCurves, curve: int, drawdown: float) -> Estimate:
+    """Return the deepest fall of a curve with the interval of the resamples'; without one below 60 dates."""
+    falls = drawn.drawn_drawdown
+    moved = np.zeros(0) if falls is None else falls[:, curve]
+    return _estimate(drawn, drawdown, moved, BY_BLOCKS_ALONE)
+
+
+def _moved_return(drawn: DrawnCurves, curve: int) -> Floats:
+    """Return the cumulative return of each resample, its log growth mirrored at that of the curve and widened."""
+    growth = drawn.growth[curve]
+    # Beyond this there is no float; the ends are quantiles, which such a draw does not reach.
+    moved = np.minimum(growth - drawn.widening * (drawn.drawn_growth[:, curve] - growth), 700.0)
+    return np.expm1(moved)
+
+
+def _estimate(drawn: DrawnCurves, found: float, moved: Floats, method: str) -> Estimate:
+    low = high = None
+    # Too few of them have a value where nearly all returns are alike.
+    if moved.size >= drawn.resamples / 2:
+        beyond = (1.0 - drawn.confidence) / 2.0
+        ends = np.quantile(moved, [beyond, 1.0 - beyond])
+        low, high = min(float(ends[0]), found), max(float(ends[1]), found)
+    return Estimate(
+        estimate=found,
+        low=low,
+        high=high,
+        confidence=drawn.confidence,
+        n=drawn.dates,
+        clusters=drawn.dates,
+        method=method,
+        resamples=drawn.resamples,
+        resamples_without_value=drawn.resamples - moved.size,
+    )
+
+
+def _drawn_dates(n: int, resamples: int, rng: np.random.Generator) -> Iterator[Ints]:
+    """Yield the date of each step of some resamples, (n, some)."""
+    chance, at_once = 1.0 / mean_block(n), max(1, _CELLS // n)
+    for done in range(0, resamples, at_once):
+        some = min(at_once, resamples - done)
+        elsewhere = rng.random((n, some)) < chance
+        dates = rng.integers(0, n, (n, some))
+        for step in range(1, n):
+            following = dates[step - 1] + 1
+            following[following == n] = 0
+            np.copyto(dates[step], following, where=~elsewhere[step])
+        yield dates
+
+
+def _counts(dates: Ints) -> Floats:
+    """Return how often each date is in each resample, (resamples, n)."""
+    n, some = dates.shape
+    cells = dates + n * np.arange(some)
+    return np.bincount(cells.ravel(), minlength=n * some).reshape(some, n).astype(np.float64)
+
+
+def _drawdowns(dates: Ints, logs: Floats) -> NDArray[np.float64]:
+    """Return the deepest fall of each curve in each resample, (resamples, m), the value at the start included."""
+    worth = np.zeros((dates.shape[1], logs.shape[1]))
+    peak, deepest = worth.copy(), worth.copy()
+    for step in dates:
+        worth += logs[step]
+        np.maximum(peak, worth, out=peak)
+        np.maximum(deepest, peak - worth, out=deepest)
+    return -np.expm1(-deepest)
