@@ -21,6 +21,7 @@ from predibot.domain.trace import Step
 from predibot.errors import ModelRefused, PluginError
 from predibot.games.answers import Words
 from predibot.games.fills import FillModel
+from predibot.selection import SelectionRules
 
 Purpose = Literal["decide", "look_back"]
 """What a venue is opened for."""
@@ -134,6 +135,18 @@ class Game(Protocol):
         Raises:
             AnswerError: If the answer breaks a rule; the message names every
                 complaint and what to fix.
+        """
+
+
+@runtime_checkable
+class SelectingGame(Protocol):
+    """A game with a universe of its own."""
+
+    def select(self, rules: SelectionRules) -> SelectionRules:
+        """Return the rules of its universe, as far as a recipe does not state others.
+
+        Args:
+            rules: The defaults of games that have none of their own.
         """
 
 

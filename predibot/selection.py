@@ -19,7 +19,8 @@ from predibot.domain.spelling import first_of
 MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"
 """The one subject that is known by more than tags: by the words of `CryptoWords`."""
-RANKINGS = ("volume_1wk",)
+RANKINGS = ("volume_1wk", "market_volume_24h")
+"""By what an event traded in a week, or by what one of its markets traded in a day."""
 _NAMED_WORDS = 10
 
 
@@ -28,7 +29,8 @@ class SelectionRules:
     """What an event must be to be played; the names are those of a recipe."""
 
     crypto: CryptoWords
-    ends_within_days: float = 60.0
+    ends_within_days: float | Literal["any"] = 60.0
+    """Days to the end of an event; `any` plays those too that end later, or state no end."""
     min_hours_left: float | Literal["any"] = 1.0
     """Until the end of an event; `any` plays those too that ended and still trade."""
     exclude: tuple[str, ...] = (CRYPTO,)
@@ -45,15 +47,12 @@ class SelectionRules:
 
     def __post_init__(self) -> None:
         """Refuse rules that no event could be held to."""
-        if not (math.isfinite(self.ends_within_days) and self.ends_within_days >= 0):
-            raise ValueError(f"ends_within_days is {self.ends_within_days!r}; it is a number of days, 0 or more")
+        for name, unit in (("ends_within_days", "days"), ("min_hours_left", "hours")):
+            limit = getattr(self, name)
+            if limit != "any" and (isinstance(limit, str) or not (math.isfinite(limit) and limit >= 0)):
+                raise ValueError(f"{name} is {limit!r}; it is {unit}, 0 or more, or 'any'")
         if not (math.isfinite(self.min_volume_24h_usd) and self.min_volume_24h_usd >= 0):
             raise ValueError(f"min_volume_24h_usd is {self.min_volume_24h_usd!r}; it is dollars, 0 or more")
-        if isinstance(self.min_hours_left, str):
-            if self.min_hours_left != "any":
-                raise ValueError(f"min_hours_left is {self.min_hours_left!r}; it is hours, 0 or more, or 'any'")
-        elif not (math.isfinite(self.min_hours_left) and self.min_hours_left >= 0):
-            raise ValueError(f"min_hours_left is {self.min_hours_left!r}; it is hours, 0 or more, or 'any'")
         for name in ("exclude", "include"):
             if not all(word.strip() for word in getattr(self, name)):
                 raise ValueError(f"{name} has an empty word; name a category or a tag by its label or slug")
@@ -94,7 +93,7 @@ def select(
     """Return the events a run plays.
 
     The order of the events, and of the markets in them, does not matter. The
-    markets of a selected event come with the most traded of the week first.
+    markets of a selected event come with the most traded first.
 
     Args:
         events: As a venue listed them.
@@ -108,7 +107,10 @@ def select(
         listed = [event for event in listed if event.id == only_event_id]
         notes += _notes_on_named(only_event_id, found=bool(listed))
     drops = {event.id: _dropped_markets(event, as_of) for event in listed}
-    usable = [_without(event, drops[event.id]) for event in listed]
+    usable = sorted(
+        (_without(event, drops[event.id], rules.rank_by) for event in listed),
+        key=lambda event: _event_order(event, rules.rank_by),
+    )
     candidates: list[Event] = []
     passed_over: list[PassedOver] = []
     words = None
@@ -121,7 +123,7 @@ def select(
         else:
             passed_over.append(PassedOver(event.id, event.title, *failed))
     candidates, crowded = _capped(candidates, rules.per_category if only_event_id is None else 0)
-    passed_over += [*crowded, *_below_the_cut(candidates, rules.events)]
+    passed_over += [*crowded, *_below_the_cut(candidates, rules)]
     chosen = candidates[: rules.events]
     if only_event_id is None:
         notes += _notes_on_words(listed, rules)
@@ -148,7 +150,16 @@ def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as
     if len(chosen) < rules.events:
         return False
     # An equal volume is not below: a later event of the same volume may have the smaller id.
-    return _volume_order(events_so_far[-1].volume_1wk_usd) > _volume_order(chosen[-1].volume_1wk_usd)
+    # What a market trades in a day is a part of what its event trades in a week.
+    return _volume_order(events_so_far[-1].volume_1wk_usd) > _volume_order(ranked_by_usd(chosen[-1], rules.rank_by))
+
+
+def ranked_by_usd(event: Event, rank_by: str) -> float | None:
+    """Return the volume by which an event with the markets that can be played is ranked, None where it is unknown."""
+    if rank_by == "volume_1wk":
+        return event.volume_1wk_usd
+    known = [market.volume_24h_usd for market in event.markets if market.volume_24h_usd is not None]
+    return max(known, default=None)
 
 
 def _volume_order(volume_usd: float | None) -> tuple[bool, float]:
@@ -156,12 +167,15 @@ def _volume_order(volume_usd: float | None) -> tuple[bool, float]:
     return (volume_usd is None, -(volume_usd or 0.0))
 
 
-def _event_order(event: Event) -> tuple[tuple[bool, float], str]:
-    return (_volume_order(event.volume_1wk_usd), event.id)
+def _event_order(event: Event, rank_by: str = "volume_1wk") -> tuple[tuple[bool, float], str]:
+    """Return what sorts events by their rank; where markets are ranked, ties go by the id of the best."""
+    of_market = rank_by != "volume_1wk" and event.markets
+    return (_volume_order(ranked_by_usd(event, rank_by)), event.markets[0].id if of_market else event.id)
 
 
-def _market_order(market: Market) -> tuple[tuple[bool, float], str]:
-    return (_volume_order(market.volume_1wk_usd), market.id)
+def _market_order(market: Market, rank_by: str = "volume_1wk") -> tuple[tuple[bool, float], str]:
+    volume_usd = market.volume_1wk_usd if rank_by == "volume_1wk" else market.volume_24h_usd
+    return (_volume_order(volume_usd), market.id)
 
 
 def _once_each(events: Sequence[Event]) -> tuple[list[Event], list[str]]:
@@ -209,10 +223,10 @@ def _unusable_because(market: Market, as_of: datetime) -> str | None:
     return None if quote.price.usable else "priced at 0 or 1"
 
 
-def _without(event: Event, dropped: Mapping[str, str]) -> Event:
+def _without(event: Event, dropped: Mapping[str, str], rank_by: str) -> Event:
     """Return the event with its other markets, the most traded first."""
     kept = (market for market in event.markets if market.id not in dropped)
-    return replace(event, markets=tuple(sorted(kept, key=_market_order)))
+    return replace(event, markets=tuple(sorted(kept, key=lambda market: _market_order(market, rank_by))))
 
 
 def _first_failed_rule(
@@ -256,6 +270,8 @@ def _first_failed_rule(
 
 def _ends_too_late(event: Event, rules: SelectionRules, as_of: datetime) -> str | None:
     ends_at = _end_of(event)
+    if isinstance(rules.ends_within_days, str):
+        return None
     if ends_at is None:
         return "it has no end"
     days = (ends_at - as_of) / timedelta(days=1)
@@ -339,11 +355,12 @@ def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[
             yield f"{name} names {len(missing) - _NAMED_WORDS:,} more words that are {which}"
 
 
-def _below_the_cut(candidates: Sequence[Event], events: int) -> Iterator[PassedOver]:
-    for rank, event in enumerate(candidates[events:], start=events + 1):
-        volume_usd = event.volume_1wk_usd
+def _below_the_cut(candidates: Sequence[Event], rules: SelectionRules) -> Iterator[PassedOver]:
+    span = "traded in a week" if rules.rank_by == "volume_1wk" else "traded in 24 h by its most traded market"
+    for rank, event in enumerate(candidates[rules.events :], start=rules.events + 1):
+        volume_usd = ranked_by_usd(event, rules.rank_by)
         traded = "an unknown volume" if volume_usd is None else f"${volume_usd:,.2f}"
-        reason = f"rank {rank} of {len(candidates)} with {traded} traded in a week; the run plays {events}"
+        reason = f"rank {rank} of {len(candidates)} with {traded} {span}; the run plays {rules.events}"
         yield PassedOver(event.id, event.title, "events", reason)
 
 

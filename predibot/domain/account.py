@@ -10,6 +10,8 @@ from predibot.domain.price import Instrument
 JournalKind = Literal["deposit", "fill", "fee", "settlement", "reversal", "refund", "split", "dividend", "delisting"]
 JOURNAL_KINDS: tuple[JournalKind, ...] = get_args(JournalKind)
 Mode = Literal["live", "replay"]
+ROUNDING_USD = 1e-9
+"""Cash that is below zero by no more than this is zero."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 """Of the runs that an account plays in; scores never mix them."""
 MarkState = Literal["quoted", "stale", "closed", "settled"]
@@ -34,6 +36,8 @@ class JournalRow:
     """What it gained of the instrument, negative where it gave some away."""
     follows_from: str = ""
     """The decision or the resolution it follows from."""
+    revision: int | None = None
+    """Of the resolution it follows from; None of what follows from none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,11 @@ class Account:
     realised_usd: float = 0.0
     dividends_usd: float = 0.0
     fees_usd: float = 0.0
+
+    @property
+    def owing(self) -> bool:
+        """Return whether it spent what a reversal took back: it may only sell, and repays first."""
+        return self.cash_usd < -ROUNDING_USD
 
     def held(self, instrument: Instrument) -> Position:
         """Return the position in an instrument, an empty one where nothing is held."""

@@ -56,5 +56,7 @@ class AccountPast:
     """The last known of what is held and has no price now."""
     pending: tuple[Order, ...] = ()
     """Orders of an earlier decision that are not filled yet."""
+    at: datetime | None = None
+    """The instant that the bot decides at; None where that of the latest quote has to do."""
     outside: frozenset[str] = frozenset()
     """The markets in the view that the run does not play: they are shown because something of them is held."""

@@ -72,6 +72,8 @@ class Order:
     unit: OrderUnit = "usd"
     """Of the amount; a weight is the share of an account that the position shall have."""
     side: OrderSide = "buy"
+    asked: float | None = None
+    """The amount as it was said, where a rule of the game has changed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,8 @@ class BookedOrder:
     status: OrderStatus = "filled"
     note: str = ""
     """Why it, or a part of it, was not filled."""
+    asked: float | None = None
+    """The amount as it was said, where a rule of the game has changed it."""
 
 
 @dataclass(frozen=True, slots=True)

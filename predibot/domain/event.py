@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from predibot.domain.decision import Order
-from predibot.domain.price import BINARY_OUTCOME, SIDES, Instrument, Price, Quote, Side
+from predibot.domain.price import BINARY_OUTCOME, SIDES, Depth, FeeSchedule, Instrument, Price, Quote, Side
 from predibot.errors import PluginError
 
 
@@ -15,14 +15,6 @@ class Tag:
 
     label: str
     slug: str
-
-
-@dataclass(frozen=True, slots=True)
-class FeeSchedule:
-    """What a taker pays: rate * (p (1 - p)) ** exponent dollars a share."""
-
-    rate: float
-    exponent: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +49,7 @@ class Market:
     """None where the venue does not state them."""
     exclusive_group: str = ""
     """What it shares with the markets of its event of which at most one pays YES; empty where the venue names none."""
+    volume_24h_usd: float | None = None
 
     @property
     def id(self) -> str:
@@ -140,10 +133,12 @@ def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = Non
         if quote is None or entry is None:
             continue
         mirrored = (None if quote.ask is None else 1.0 - quote.ask, None if quote.bid is None else 1.0 - quote.bid)
-        books = {"YES": (quote.bid, quote.ask), "NO": mirrored}
-        for side in SIDES:
-            instrument = market.ref.instrument(venue, side)
-            found[instrument] = Price(quote.at, entry.of(side), *books[side], entry.source)
+        depth = quote.depth or Depth()
+        books: dict[Side, tuple[tuple[float | None, float | None], Depth]]
+        books = {"YES": ((quote.bid, quote.ask), depth), "NO": (mirrored, depth.turned)}
+        for side, (best, levels) in books.items():
+            price = Price(quote.at, entry.of(side), *best, entry.source, levels.bids, levels.asks, market.fees)
+            found[market.ref.instrument(venue, side)] = price
     return found
 
 

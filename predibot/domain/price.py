@@ -15,6 +15,8 @@ BINARY_OUTCOME = "binary_outcome"
 
 MAX_SPREAD = 0.10
 MIN_SIDE_PRICE = 0.001
+MAX_DEPTH_LEVELS = 20
+"""Of each side of a book are kept."""
 _SPREAD_TOLERANCE = 1e-9
 
 
@@ -55,6 +57,63 @@ class EntryPrice:
 
 
 @dataclass(frozen=True, slots=True)
+class FeeSchedule:
+    """What a taker pays: rate * (p (1 - p)) ** exponent dollars a share."""
+
+    rate: float
+    exponent: float = 1.0
+
+    def share_usd(self, price: float) -> float:
+        """Return the fee of one share that trades at a price in [0, 1].
+
+        Examples:
+            >>> FeeSchedule(0.04).share_usd(0.5)
+            0.01
+        """
+        return self.rate * (price * (1.0 - price)) ** self.exponent if self.rate else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """So many shares at a price."""
+
+    price: float
+    shares: float
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody can offer."""
+        if not (0.0 <= self.price < math.inf and 0.0 < self.shares < math.inf):
+            raise ValueError(f"a level of {self.shares!r} shares at {self.price!r} is no offer")
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """The book of YES, the best level first on both sides."""
+
+    bids: tuple[Level, ...] = ()
+    asks: tuple[Level, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a side that is not in order."""
+        for name, levels, sign in (("bids", self.bids, -1.0), ("asks", self.asks, 1.0)):
+            if any(sign * worse.price < sign * better.price for better, worse in pairwise(levels)):
+                raise ValueError(f"the {name} do not have the best level first")
+
+    @property
+    def turned(self) -> "Depth":
+        """Return the same book for NO: who bids for YES at p offers NO at 1 - p."""
+        return Depth(_turned(self.asks), _turned(self.bids))
+
+
+def _turned(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    return tuple(Level(1.0 - level.price, level.shares) for level in levels)
+
+
+QUOTE_PRICES = ("bid", "ask", "displayed", "last", "history")
+"""The fields of a `Quote` that are prices of YES."""
+
+
+@dataclass(frozen=True, slots=True)
 class Quote:
     """What a venue said about YES at an instant; every price in [0, 1] or unknown."""
 
@@ -65,10 +124,12 @@ class Quote:
     last: float | None = None
     history: float | None = None
     """A point of the price history, where the listing itself is too old."""
+    depth: Depth | None = None
+    """What was offered beside the best bid and ask; None where the venue did not show its book."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be the price of a share that pays at most one dollar."""
-        for name in ("bid", "ask", "displayed", "last", "history"):
+        for name in QUOTE_PRICES:
             price = getattr(self, name)
             if price is not None and not 0.0 <= price <= 1.0:
                 raise ValueError(f"{name} is {price!r}, a price of YES is in [0, 1]")
@@ -106,6 +167,11 @@ class Price:
     ask: float | None = None
     source: PriceSourceName = "mid"
     """Where `mid` comes from."""
+    bids: tuple[Level, ...] = ()
+    """What is bid for it, the best level first; empty where no book was seen."""
+    asks: tuple[Level, ...] = ()
+    fees: FeeSchedule | None = None
+    """None where the venue states none, and then nothing is charged."""
 
     def __post_init__(self) -> None:
         """Refuse what is no price of anything."""

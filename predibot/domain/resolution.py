@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from predibot.domain.price import Side
+
 SettledSource = Literal["venue", "first_sight"]
 
 
@@ -12,8 +14,9 @@ SettledSource = Literal["venue", "first_sight"]
 class Resolution:
     """One revision of what a market paid."""
 
-    payout_yes: float
-    """Dollars a share of YES paid, in [0, 1]; NO paid the rest."""
+    payout_yes: float | None
+    """Dollars a share of YES paid, in [0, 1]; NO paid the rest. None of a market that was voided without a payout:
+    what a position cost is paid back."""
     settled_at: datetime
     settled_source: SettledSource
     effective_at: datetime
@@ -21,13 +24,19 @@ class Resolution:
 
     def __post_init__(self) -> None:
         """Refuse a payout no share can have."""
-        if not 0.0 <= self.payout_yes <= 1.0:
+        if self.payout_yes is not None and not 0.0 <= self.payout_yes <= 1.0:
             raise ValueError(f"a share of YES pays between 0 and 1, not {self.payout_yes!r}")
 
     @property
     def void(self) -> bool:
         """Return whether neither side won."""
         return self.payout_yes not in (0.0, 1.0)
+
+    def of(self, side: Side) -> "Resolution":
+        """Return it as the one side is paid: of NO, `payout_yes` is what a share of NO paid."""
+        if side == "YES" or self.payout_yes is None:
+            return self
+        return replace(self, payout_yes=1.0 - self.payout_yes)
 
 
 def as_known(revisions: Sequence[Resolution], as_of: datetime) -> Resolution | None:

@@ -1,11 +1,15 @@
 """Accounts: how a journal is folded, and what an account is worth at prices; pure."""
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from predibot.domain.account import Account, JournalRow, Position
 from predibot.domain.price import Instrument, Price
+
+SETTLING = ("settlement", "refund")
+"""The kinds of rows that end a position because of a resolution, and that a reversal takes back."""
 
 
 def account_of(journal: Iterable[JournalRow]) -> Account:
@@ -14,15 +18,18 @@ def account_of(journal: Iterable[JournalRow]) -> Account:
     Raises:
         ValueError: If a row takes more shares than are held, or says something that its kind does not have.
     """
-    account, settled = Account(), dict[Instrument, tuple[JournalRow, Account]]()
+    fold = _Fold()
     for row in journal:
-        if row.kind == "reversal":
-            account = _reversed(account, row, settled)
-            continue
-        if row.kind == "settlement" and row.instrument is not None:
-            settled[row.instrument] = (row, account)
-        account = _after(account, row)
-    return account
+        fold.add(row)
+    return fold.account()
+
+
+def accounts_of(journal: Iterable[JournalRow]) -> Iterator[Account]:
+    """Yield the account after each row of a journal; errors as in `account_of`."""
+    fold = _Fold()
+    for row in journal:
+        fold.add(row)
+        yield fold.account()
 
 
 def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:
@@ -38,59 +45,94 @@ def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:
     return math.fsum((account.cash_usd, *worth))
 
 
-def _after(account: Account, row: JournalRow) -> Account:
-    cash_usd = account.cash_usd + row.cash_usd
-    if row.kind == "deposit":
-        return replace(account, cash_usd=cash_usd, paid_in_usd=account.paid_in_usd + row.cash_usd)
-    if row.kind == "fee":
-        return replace(account, cash_usd=cash_usd, fees_usd=account.fees_usd - row.cash_usd)
-    if row.kind == "dividend":
-        return replace(account, cash_usd=cash_usd, dividends_usd=account.dividends_usd + row.cash_usd)
-    if row.instrument is None or row.shares == 0.0:
-        raise ValueError(f"a {row.kind} of nothing: it has {row.shares:g} shares of {_named(row.instrument)}")
-    held = account.held(row.instrument)
-    if row.kind == "split":
-        kept, realised_usd = replace(held, shares=held.shares + row.shares), 0.0
-    elif row.shares > 0.0:
-        kept, realised_usd = Position(held.shares + row.shares, held.cost_usd - row.cash_usd), 0.0
-    else:
-        kept, realised_usd = _without(held, -row.shares, row)
-    positions = {**account.positions, row.instrument: kept}
-    if kept.shares == 0.0:
-        # Nothing under any size disappears but nothing itself.
-        del positions[row.instrument]
-    return replace(account, cash_usd=cash_usd, positions=positions, realised_usd=account.realised_usd + realised_usd)
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """A position, or what was left of it, as a resolution ended it."""
+
+    shares: float
+    cash_usd: float
+    cost_usd: float
 
 
-def _reversed(account: Account, row: JournalRow, settled: dict[Instrument, tuple[JournalRow, Account]]) -> Account:
-    """Return an account in which a settlement did not happen: the shares are back at what they cost."""
-    instrument = row.instrument
-    if instrument is None or instrument not in settled:
-        raise ValueError(f"a reversal of nothing: {_named(instrument)} was not settled")
-    undone, before = settled.pop(instrument)
-    if (row.shares, row.cash_usd) != (-undone.shares, -undone.cash_usd):
-        raise ValueError(
-            f"a reversal of {row.shares:g} shares for ${row.cash_usd:g}, and the settlement of {instrument.id} was of "
-            f"{undone.shares:g} for ${undone.cash_usd:g}"
+class _Fold:
+    """An account while its journal is read, each row in the time that one row takes."""
+
+    def __init__(self) -> None:
+        self._cash_usd = self._paid_in_usd = self._realised_usd = self._dividends_usd = self._fees_usd = 0.0
+        self._positions: dict[Instrument, Position] = {}
+        self._ended: defaultdict[Instrument, list[_Ended]] = defaultdict(list)
+
+    def account(self) -> Account:
+        """Return what the rows so far come to."""
+        return Account(
+            cash_usd=self._cash_usd,
+            positions=dict(self._positions),
+            paid_in_usd=self._paid_in_usd,
+            realised_usd=self._realised_usd,
+            dividends_usd=self._dividends_usd,
+            fees_usd=self._fees_usd,
         )
-    held, back = account.held(instrument), before.held(instrument)
-    # What was settled is all that was held of it; what was bought of it since stays beside it.
-    cost_usd = back.cost_usd if undone.shares == -back.shares else back.cost_usd * (-undone.shares / back.shares)
-    return replace(
-        account,
-        cash_usd=account.cash_usd + row.cash_usd,
-        positions={**account.positions, instrument: Position(held.shares + row.shares, held.cost_usd + cost_usd)},
-        realised_usd=account.realised_usd - (undone.cash_usd - cost_usd),
-    )
 
+    def add(self, row: JournalRow) -> None:
+        """Go on by one row."""
+        if row.kind == "deposit":
+            self._paid_in_usd += row.cash_usd
+        elif row.kind == "fee":
+            self._fees_usd -= row.cash_usd
+        elif row.kind == "dividend":
+            self._dividends_usd += row.cash_usd
+        elif row.instrument is None or row.shares == 0.0:
+            raise ValueError(f"a {row.kind} of nothing: it has {row.shares:g} shares of {_named(row.instrument)}")
+        else:
+            self._trade(row, row.instrument)
+        self._cash_usd += row.cash_usd
 
-def _without(held: Position, shares: float, row: JournalRow) -> tuple[Position, float]:
-    """Return what is left where so many shares go at average cost, and what that realised."""
-    if shares > held.shares:
-        taken = f"{shares:g} shares of {_named(row.instrument)}"
-        raise ValueError(f"a {row.kind} takes {taken}, and {held.shares:g} are held")
-    cost_usd = held.cost_usd if shares == held.shares else held.cost_usd * (shares / held.shares)
-    return Position(held.shares - shares, held.cost_usd - cost_usd), row.cash_usd - cost_usd
+    def _trade(self, row: JournalRow, instrument: Instrument) -> None:
+        held = self._positions.get(instrument, Position(0.0, 0.0))
+        if row.kind == "split":
+            if row.cash_usd or not held.shares or held.shares + row.shares <= 0.0:
+                raise ValueError(f"a split of {held.shares:g} shares by {row.shares:g}, for ${row.cash_usd:g}")
+            kept = Position(held.shares + row.shares, held.cost_usd)
+        elif row.kind == "reversal":
+            kept = self._reversed(row, instrument, held)
+        elif row.shares > 0.0:
+            if row.kind != "fill":
+                raise ValueError(f"a {row.kind} adds {row.shares:g} shares of {instrument.id}; it can only end them")
+            kept = Position(held.shares + row.shares, held.cost_usd - row.cash_usd)
+        else:
+            kept = self._without(row, instrument, held)
+        if kept.shares == 0.0:
+            # Nothing under any size disappears but nothing itself.
+            self._positions.pop(instrument, None)
+        else:
+            self._positions[instrument] = kept
+
+    def _without(self, row: JournalRow, instrument: Instrument, held: Position) -> Position:
+        """Return what is left where shares go at average cost."""
+        shares = -row.shares
+        if shares > held.shares:
+            raise ValueError(f"a {row.kind} takes {shares:g} shares of {instrument.id}, and {held.shares:g} are held")
+        cost_usd = held.cost_usd if shares == held.shares else held.cost_usd * (shares / held.shares)
+        self._realised_usd += row.cash_usd - cost_usd
+        if row.kind in SETTLING:
+            self._ended[instrument].append(_Ended(shares, row.cash_usd, cost_usd))
+        return Position(held.shares - shares, held.cost_usd - cost_usd)
+
+    def _reversed(self, row: JournalRow, instrument: Instrument, held: Position) -> Position:
+        """Return a position whose end did not happen: the shares are back at what they cost.
+
+        What was bought of it since stays beside them. Of several ends the last one goes first.
+        """
+        if not self._ended[instrument]:
+            raise ValueError(f"a reversal of nothing: {instrument.id} was not settled")
+        undone = self._ended[instrument].pop()
+        if (row.shares, row.cash_usd) != (undone.shares, -undone.cash_usd):
+            raise ValueError(
+                f"a reversal of {row.shares:g} shares for ${row.cash_usd:g}, and the settlement of {instrument.id} "
+                f"was of {undone.shares:g} for ${undone.cash_usd:g}"
+            )
+        self._realised_usd -= undone.cash_usd - undone.cost_usd
+        return Position(held.shares + undone.shares, held.cost_usd + undone.cost_usd)
 
 
 def _named(instrument: Instrument | None) -> str:

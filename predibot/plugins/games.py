@@ -6,7 +6,7 @@ from typing import cast
 from predibot.contracts import Game
 from predibot.errors import PluginError
 from predibot.plugins import registry
-from predibot.plugins.arguments import class_problem, made
+from predibot.plugins.arguments import Argument, Complaint, class_problem, complaints_of, frozen_arguments, made
 from predibot.plugins.registry import Kind, Plugin, own_code
 
 GAME = Kind("game", "predibot.games", "predibot.games")
@@ -18,7 +18,7 @@ def game_names() -> tuple[str, ...]:
     return registry.names(GAME)
 
 
-def make_game(name: str, **options: str) -> Game:
+def make_game(name: str, **options: Argument) -> Game:
     """Return the game of a recipe.
 
     Args:
@@ -38,6 +38,17 @@ def make_game(name: str, **options: str) -> Game:
     if said != name:
         raise PluginError(f"{found.label} calls itself {said!r}; what recipes call it and its name are one word")
     return game
+
+
+def option_complaints(name: str, options: Mapping[str, object]) -> tuple[Complaint, ...]:
+    """Return what is wrong with each option of a game that is there."""
+    return complaints_of(registry.find(GAME, name), options)
+
+
+def stated_options(name: str, options: Mapping[str, object]) -> dict[str, Argument]:
+    """Return the options that are not what a game does by itself; saying the default is saying nothing."""
+    plain = make_game(name)
+    return {key: value for key, value in frozen_arguments(options).items() if getattr(plain, key) != value}
 
 
 def game_problems() -> Iterator[tuple[str, str]]:

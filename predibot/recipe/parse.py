@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from heapq import nsmallest
 from typing import Any
@@ -12,13 +12,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from predibot.contracts import Game, SelectingGame
 from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.clock import parse_length
 from predibot.domain.schedule import CATCH_UP, Cron, Schedule
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.terms import OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
 from predibot.errors import PluginError, RecipeError, UsageError
-from predibot.plugins.games import make_game
+from predibot.plugins.arguments import Argument
+from predibot.plugins.games import make_game, option_complaints, stated_options
 from predibot.plugins.strategies import argument_complaints, argument_names, spec_of
 from predibot.plugins.tools import search_problem
 from predibot.plugins.venues import default_venue, named
@@ -26,6 +28,7 @@ from predibot.recipe.packaged import packaged_crypto_words
 from predibot.recipe.recipe import BotSpec, Recipe, game_options
 from predibot.recipe.tables import (
     BotTable,
+    GameTable,
     LimitsTable,
     PriceTable,
     RecipeTable,
@@ -55,6 +58,7 @@ _LONG_KEY = re.compile(
     rf"""(?<![\w-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MAX_KEY_PARTS}}}"""
 )
 """What reading it would take hours for, before anybody reads it."""
+_ANY_LIMITS = {"ends_within_days": "days, 0 to 36,500", "min_hours_left": "hours, 0 or more"}
 _PRICE = "write dollars, 0 for a local model, or {input = 1.25, output = 10}"
 _NO_BOTS = 'there are no bots. Add [[bots]] and below it strategy = "market_price"'
 
@@ -94,15 +98,17 @@ def parse_recipe(found: RecipeText) -> Recipe:
         where = _Where(found.label, {**key_lines(found.text), (): max(1, len(found.text.splitlines()))})
         _refuse_unfit(data, where)
         top = _checked(data, where)
+        name, options = _game(top, where)
         return Recipe(
             name=_fit_name(found.name if top.name is None else top.name, where, ("name",)),
-            game=_game(top, where),
+            game=name,
+            options=options,
             overstake=top.overstake,
             venue=default_venue() if top.venue is None else _venue(top.venue, where),
             every=_every(top.every, where),
             seed=top.seed,
-            selection=_rules(top.selection, where),
-            bots=_bots(top, where),
+            selection=_rules(top.selection, make_game(name), where),
+            bots=_bots(top, name, where),
             limits={level: Limits(**table.model_dump()) for level, table in top.limits.items()},
             search=_search(top.search, where),
             source=found.label,
@@ -200,9 +206,9 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
     if "price_usd_per_million_tokens" in path:
         stated = str(data["bots"][path[1]][path[2]])[:40]
         return path[:3], f"{path[2]!r} {place} is {stated!r}; {_PRICE}"
-    if "min_hours_left" in path:
-        stated = repr(data["selection"]["min_hours_left"])[:40]
-        return path[:2], f"'min_hours_left' {place} is {stated}; write hours, 0 or more, or \"any\""
+    if path[:1] == ("selection",) and path[1] in _ANY_LIMITS:
+        stated = repr(data["selection"][path[1]])[:40]
+        return path[:2], f'{path[1]!r} {place} is {stated}; write {_ANY_LIMITS[path[1]]}, or "any"'
     if path[:2] == ("schedule", "at") and len(path) > 2:
         stated = repr(data["schedule"]["at"])[:40]
         return path[:2], f"'at' {place} is {stated}; write a time such as \"12:05\", or a list of 1 to 100 of them"
@@ -219,6 +225,9 @@ def _mistake(details: ErrorDetails, data: Mapping[str, Any]) -> tuple[KeyPath, s
         return _missing(path, data)
     if path == ("bots",):
         return path, _NO_BOTS if details["input"] == [] else "bots are tables of a list; begin each with [[bots]]"
+    if path == ("game", "str") or path[:2] == ("game", "GameTable"):
+        stated = repr(data["game"])[:40]
+        return path[:1], f"'game' is {stated}; write a game's name, or a table [game] with its name and its options"
     named = next((part for part in reversed(path) if isinstance(part, str)), "")
     seen = repr(details["input"])[:40]
     if details["type"] == "too_long":
@@ -278,16 +287,20 @@ def _fit_name(name: str, where: _Where, path: KeyPath) -> str:
     return name
 
 
-def _game(top: RecipeTable, where: _Where) -> str:
-    """Return the name of a game that is there and takes what the recipe says of it."""
-    key = "game"
+def _game(top: RecipeTable, where: _Where) -> tuple[str, dict[str, Argument]]:
+    """Return the name of a game that is there, and the options that it takes of the recipe."""
+    table = GameTable(name=top.game) if isinstance(top.game, str) else top.game
+    options = table.model_extra or {}
+    key: KeyPath = ("game",)
     try:
-        make_game(top.game)
-        key = "overstake"
-        make_game(top.game, **game_options(top.overstake))
+        make_game(table.name)
+        for complaint in option_complaints(table.name, options):
+            raise where.error((*key, complaint.argument), f"game {table.name!r}: {complaint.text}")
+        key = ("overstake",)
+        make_game(table.name, **{**game_options(top.overstake), **options})
+        return table.name, stated_options(table.name, options)
     except PluginError as error:
-        raise where.error((key,), str(error)) from None
-    return top.game
+        raise where.error(key, str(error)) from None
 
 
 def _venue(venue: str, where: _Where) -> str:
@@ -342,24 +355,27 @@ def _length(text: str, where: _Where, *path: str) -> timedelta:
         raise where.error(path, f"{path[-1]!r}: {error}") from None
 
 
-def _rules(table: SelectionTable, where: _Where) -> SelectionRules:
+def _rules(table: SelectionTable, game: Game, where: _Where) -> SelectionRules:
     stated = table.model_dump(exclude_unset=True, exclude={"crypto_words"})
     stated.update({name: tuple(stated[name]) for name in ("exclude", "include") if name in stated})
     try:
         crypto = packaged_crypto_words().extended(table.crypto_words)
     except ValueError as error:
         raise where.error(("selection", "crypto_words"), f"{error}. Write the words apart") from None
+    rules = SelectionRules(crypto=crypto)
+    if isinstance(game, SelectingGame):
+        rules = game.select(rules)
     try:
-        return SelectionRules(crypto=crypto, **stated)
+        return replace(rules, **stated)
     except ValueError as error:
         raise where.error(("selection", "include"), str(error)) from None
 
 
-def _bots(top: RecipeTable, where: _Where) -> tuple[BotSpec, ...]:
+def _bots(top: RecipeTable, game: str, where: _Where) -> tuple[BotSpec, ...]:
     bots: dict[str, BotSpec] = {}
     for index, table in enumerate(top.bots):
         path: KeyPath = ("bots", index)
-        bot = _bot(table, top.game, path, where)
+        bot = _bot(table, game, path, where)
         if bot.name in bots:
             what = f"two bots are named {bot.name!r}. Give one of them another name"
             raise where.error(_name_path(table, path), what)

@@ -16,7 +16,7 @@ from predibot.domain.schedule import Schedule
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event import Overstake
-from predibot.plugins.arguments import frozen_arguments
+from predibot.plugins.arguments import Argument, frozen_arguments
 from predibot.plugins.games import make_game
 from predibot.plugins.registry import unknown_name
 from predibot.plugins.strategies import STRATEGY, StrategySpec, spec_of, strategy_names
@@ -70,6 +70,8 @@ class Recipe:
     search: SearchTerms = field(default_factory=SearchTerms)
     source: str = field(default="", compare=False)
     """Where it was read, for messages."""
+    options: Mapping[str, Argument] = field(default_factory=dict)
+    """What it says of its game, by the names of the game's own fields, as far as that is not the default."""
     schedule: Schedule | None = field(default=None, compare=False)
     """When it is run; no part of what it is, so the digest knows nothing of it."""
 
@@ -84,7 +86,7 @@ class Recipe:
         Raises:
             PluginError: If there is none of that name, or it does not take what the recipe says of it.
         """
-        return make_game(self.game, **game_options(self.overstake))
+        return make_game(self.game, **{**game_options(self.overstake), **self.options})
 
     def as_json(self) -> str:
         """Return the recipe as canonical JSON, without where it was read."""
@@ -105,6 +107,7 @@ class Recipe:
             bots=tuple(bot_of_data(bot) for bot in data["bots"]),
             limits={level: Limits(**limits) for level, limits in data["limits"].items()},
             search=_SEARCH.validate_python(data["search"]),
+            options=frozen_arguments(data.get("game_options", {})),
             source=source,
         )
 
@@ -167,7 +170,10 @@ class Recipe:
         raise UsageError(f"no bot or strategy {name!r}. {unknown_name(STRATEGY, name, known)}")
 
     def _without_bots(self) -> dict[str, Any]:
+        # What is not stated is not written down, so that recipes of before it could be stated stay as they are.
+        options = {"game_options": dict(self.options)} if self.options else {}
         return {
+            **options,
             "name": self.name,
             "game": self.game,
             "overstake": self.overstake,
@@ -180,8 +186,8 @@ class Recipe:
         }
 
 
-def game_options(overstake: Overstake) -> dict[str, str]:
-    """Return what a recipe says of its game, besides what every game does by itself."""
+def game_options(overstake: Overstake) -> dict[str, Argument]:
+    """Return what the key of that name says of a game, besides what every game does by itself."""
     return {} if overstake == "refuse" else {"overstake": overstake}
 
 

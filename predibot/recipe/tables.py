@@ -26,16 +26,24 @@ class _Table(BaseModel):
 class SelectionTable(_Table):
     """The table [selection]; what is left out has the default of `SelectionRules`."""
 
-    ends_within_days: float = Field(default=0.0, ge=0, le=36_500)
+    ends_within_days: Annotated[float, Field(ge=0, le=36_500)] | Literal["any"] = 0.0
     min_hours_left: Annotated[float, Field(ge=0, le=876_000)] | Literal["any"] = 0.0
     exclude: _Words = []
     include: _Words = []
     per_category: int = Field(default=0, ge=0)
     min_volume_24h_usd: float = Field(default=0.0, ge=0)
-    rank_by: Literal["volume_1wk"] = "volume_1wk"
+    rank_by: Literal["volume_1wk", "market_volume_24h"] = "volume_1wk"
     max_markets: int = Field(default=0, ge=0)
     events: int = Field(default=1, ge=1)
     crypto_words: list[Annotated[str, Field(max_length=200)]] = Field(default=[], max_length=_MOST_WORDS)
+
+
+class GameTable(BaseModel):
+    """The table [game], for a game with options; every further key is one of them."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    name: str = FIRST_GAME
 
 
 class LimitsTable(_Table):
@@ -107,7 +115,7 @@ class RecipeTable(_Table):
     """The whole file."""
 
     name: str | None = None
-    game: str = FIRST_GAME
+    game: str | GameTable = FIRST_GAME
     venue: str | None = None
     every: str = "1d"
     seed: int = Field(default=0, ge=0, lt=2**63)

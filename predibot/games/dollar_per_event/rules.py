@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from predibot.domain.account import Account
@@ -252,7 +252,8 @@ def _price(market: Market, view: EventView, quotes: Mapping[Instrument, Price]) 
 
 
 def _booked(order: Order, price: Price, fills: FillModel) -> BookedOrder:
-    fill = fills.fill(order, price)
+    # What a bet costs in fees is a matter of its score, as `scoring.md` has it; this game books none.
+    fill = fills.fill(order, replace(price, fees=None))
     if fill is None:
         raise AnswerComplaint(f"nobody offers {marked(order.instrument.id)} now; set its bet to 0")
     return BookedOrder(order, (fill,))

@@ -12,7 +12,7 @@ from predibot.contracts import Context, Progress, ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Subject
 from predibot.domain.event import Event
-from predibot.domain.price import Quote
+from predibot.domain.price import QUOTE_PRICES, Quote
 from predibot.domain.trace import GivenUpStep, ModelFailedStep, StoredTrace
 from predibot.errors import LedgerError, PluginError, UsageError
 from predibot.jobs.decide import bot_plan, decide_job
@@ -195,7 +195,7 @@ def _quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
     found = {}
     for row in rows:
         if row["role"] == role:
-            values: dict[str, Any] = {name: row[name] for name in Quote.__slots__}
+            values: dict[str, Any] = {name: row[name] for name in ("at", *QUOTE_PRICES)}
             found[row["market_id"]] = Quote(**{**values, "at": parse_instant(row["at"])})
     return found
 

@@ -9,7 +9,8 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select
 
 from predibot.domain.category import category_of
-from predibot.domain.event import FeeSchedule, Tag
+from predibot.domain.event import Tag
+from predibot.domain.price import FeeSchedule
 from predibot.ledger.write.events import events, market_rows, run_events
 from predibot.ledger.write.runs import runs
 

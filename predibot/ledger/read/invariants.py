@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from predibot.agents.budget.account import Exact
 from predibot.domain.clock import parse_instant
-from predibot.domain.price import EntryPrice, Quote
+from predibot.domain.price import QUOTE_PRICES, EntryPrice, Quote
 from predibot.errors import LedgerUnusable
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.packed_runs import packs_unlike_rows
@@ -137,7 +137,7 @@ def _quotes(placed: list[Row], quoted: list[Row]) -> Iterator[str]:
     """Yield what is wrong with the prices of bets: each is that of the booked quote, or of the shown one for no bet."""
     prices: dict[tuple[str, str], EntryPrice | None] = {}
     for row in quoted:
-        values = {name: row[name] for name in Quote.__slots__}
+        values = {name: row[name] for name in ("at", *QUOTE_PRICES)}
         try:
             prices[row["market_id"], row["role"]] = Quote(**{**values, "at": parse_instant(row["at"])}).price
         except (ValueError, TypeError) as error:

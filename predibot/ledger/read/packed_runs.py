@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, and_, case, delete, func, select
 
 from predibot.domain.decision import STATUSES
-from predibot.domain.price import Quote
+from predibot.domain.price import QUOTE_PRICES, Quote
 from predibot.ledger.schema.tables import ChangeRow, RunPackRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.seal import HEAD_BYTES, seal_of
@@ -229,7 +229,7 @@ def _unbet(connection: Connection, run_ids: Sequence[int]) -> Floats:
     shown = [
         (row["decision_id"], row["market_row"], 0.0, price.yes, *[UNKNOWN] * 4)
         for row in connection.execute(statement).mappings()
-        if (price := Quote(**{name: row[name] for name in Quote.__slots__}).price) is not None and price.usable
+        if (price := Quote(**{name: row[name] for name in ("at", *QUOTE_PRICES)}).price) is not None and price.usable
     ]
     return np.array(shown, dtype=np.float64).reshape(-1, _BET_WIDTH)
 

@@ -215,6 +215,8 @@ def _settled(connection: Connection, venue: str, market_rows: Ints, as_of: datet
     # Of several revisions the last one is assigned last.
     payout[where] = found[:, 1]
     settled_at[where] = found[:, 2] / _MICROSECONDS
+    # One that was voided without a payout never says who was right.
+    settled_at[np.isnan(payout)] = np.nan
     return payout, settled_at
 
 

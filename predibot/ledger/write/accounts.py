@@ -190,7 +190,8 @@ def stored_journal(connection: Connection, account_id: int) -> tuple[JournalRow,
         .order_by(journal.c.number)
     )
     return tuple(
-        JournalRow(row.kind, row.at, row.cash_usd, _instrument(row), row.shares, _follows_from(row)) for row in found
+        JournalRow(row.kind, row.at, row.cash_usd, _instrument(row), row.shares, _follows_from(row), row.revision)
+        for row in found
     )
 
 

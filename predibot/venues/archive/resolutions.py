@@ -7,6 +7,8 @@ from predibot.domain.resolution import Resolution
 from predibot.venues import fields
 
 PAYOUT_TOLERANCE = 1e-6
+REFUND = "refund"
+"""Written instead of the payouts of a market that was voided without any."""
 
 
 def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...]:
@@ -58,8 +60,10 @@ def _instants(row: Mapping[str, object]) -> tuple[datetime, datetime]:
     return resolved_at, fields.unix_instant(row["effective_at"]) if "effective_at" in row else resolved_at
 
 
-def _payout_yes(payouts: object) -> float:
-    """Return what a share of the first of two outcomes paid."""
+def _payout_yes(payouts: object) -> float | None:
+    """Return what a share of the first of two outcomes paid; None where it is stated that there were no payouts."""
+    if payouts == REFUND:
+        return None
     if not isinstance(payouts, list) or len(payouts) != 2:
         raise ValueError(f"{fields.seen(payouts)} is not a pair of payouts")
     first, second = (fields.stated_price(payout) for payout in payouts)

@@ -15,7 +15,7 @@ from predibot.errors import UsageError, VenueChanged
 from predibot.plugins.venues import default_venue
 from predibot.venues import fields
 from predibot.venues.archive import layout
-from predibot.venues.archive.resolutions import known_revisions
+from predibot.venues.archive.resolutions import REFUND, known_revisions
 from predibot.whole_file import whole_file
 
 LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
@@ -138,7 +138,7 @@ def _row(resolution: Resolution, effective_at: datetime) -> dict[str, object]:
     """Return a resolution as the archive writes it; `effective_at` only where it says something."""
     row: dict[str, object] = {
         "resolved_at": _whole(resolution.settled_at.timestamp()),
-        "payouts": [resolution.payout_yes, 1.0 - resolution.payout_yes],
+        "payouts": REFUND if resolution.payout_yes is None else [resolution.payout_yes, 1.0 - resolution.payout_yes],
     }
     if effective_at != resolution.settled_at:
         row["effective_at"] = _whole(effective_at.timestamp())

@@ -245,8 +245,7 @@ class Polymarket(AbstractContextManager["Polymarket"]):
                 elif resolution is not None and max(resolution.effective_at, resolution.settled_at) <= as_of:
                     ref = asked[payload_id(payload)]
                     turned = _is_turned(ref, tokens_of(payload))
-                    payout_yes = 1.0 - resolution.payout_yes if turned else resolution.payout_yes
-                    found[ref.id] = (replace(resolution, payout_yes=payout_yes),)
+                    found[ref.id] = (resolution.of("NO" if turned else "YES"),)
         return ResolutionPage(found, tuple(skipped))
 
     def _pages(self) -> Iterator[tuple[list[object], bool]]:
@@ -345,7 +344,8 @@ def _turned(quote: Quote) -> Quote:
     def other(price: float | None) -> float | None:
         return None if price is None else 1.0 - price
 
-    return Quote(quote.at, other(quote.ask), other(quote.bid), other(quote.displayed), other(quote.last))
+    depth = None if quote.depth is None else quote.depth.turned
+    return Quote(quote.at, other(quote.ask), other(quote.bid), other(quote.displayed), other(quote.last), depth=depth)
 
 
 def _quote(market: Market, books: Mapping[str, OrderBook], at: datetime) -> Quote | None:
@@ -354,5 +354,6 @@ def _quote(market: Market, books: Mapping[str, OrderBook], at: datetime) -> Quot
     if not market.ref.token_ids:
         return replace(market.quote, at=at) if market.quote else None
     book = books.get(market.ref.token_ids[0])
-    quote = replace(listed, at=at, bid=book.bid if book else None, ask=book.ask if book else None)
-    return None if quote == Quote(at=at) else quote
+    best = (book.bid, book.ask, book.depth) if book else (None, None, None)
+    quote = replace(listed, at=at, bid=best[0], ask=best[1], depth=best[2])
+    return None if replace(quote, depth=None) == Quote(at=at) else quote

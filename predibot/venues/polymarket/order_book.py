@@ -7,16 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
+from predibot.domain.price import MAX_DEPTH_LEVELS, Depth, Level
 from predibot.errors import VenueChanged
 from predibot.venues import fields
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """So many shares at a price."""
-
-    price: float
-    size_shares: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +31,11 @@ class OrderBook:
     def ask(self) -> float | None:
         """Return the lowest price somebody takes, or None."""
         return self.asks[0].price if self.asks else None
+
+    @property
+    def depth(self) -> Depth:
+        """Return the levels that are kept with a quote."""
+        return Depth(self.bids[:MAX_DEPTH_LEVELS], self.asks[:MAX_DEPTH_LEVELS])
 
 
 def _milliseconds(value: object) -> datetime | None:
@@ -84,8 +82,7 @@ class _BookWire(BaseModel):
 
 def _levels(wires: list[_LevelWire], *, key: Callable[[Level], float]) -> tuple[Level, ...]:
     """Return the levels somebody stands behind, in order."""
-    levels = (Level(level.price, 0.0 if level.size is None else level.size) for level in wires)
-    return tuple(sorted((level for level in levels if level.size_shares > 0.0), key=key))
+    return tuple(sorted((Level(level.price, level.size) for level in wires if level.size), key=key))
 
 
 def parse_book(payload: object) -> OrderBook:

@@ -17,8 +17,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, ValidationError, model_validator
 
-from predibot.domain.event import Event, FeeSchedule, Market, MarketRef, Skip, Tag
-from predibot.domain.price import Quote
+from predibot.domain.event import Event, Market, MarketRef, Skip, Tag
+from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
 from predibot.venues import fields
 
@@ -78,6 +78,7 @@ class _MarketWire(_Wire):
     closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
     closed: fields.OptionalFlag = None
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
+    volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
     bid: fields.OptionalPrice = Field(default=None, alias="bestBid")
     ask: fields.OptionalPrice = Field(default=None, alias="bestAsk")
     last: fields.OptionalPrice = Field(default=None, alias="lastTradePrice")
@@ -110,6 +111,7 @@ class _MarketWire(_Wire):
             closes_at=self.closes_at,
             closed=self.closed,
             volume_1wk_usd=self.volume_1wk_usd,
+            volume_24h_usd=self.volume_24h_usd,
             quote=self._quote(quoted_at),
             fees=self._fees(),
             exclusive_group=(self.exclusive_id or _EXCLUSIVE) if self.exclusive else "",

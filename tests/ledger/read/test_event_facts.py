@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.domain.event import Event, FeeSchedule, Tag
+from predibot.domain.event import Event, Tag
+from predibot.domain.price import FeeSchedule
 from predibot.ledger.read.event_facts import PlayedEvent, asked_markets, played_events
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
-from predibot.domain.event import FeeSchedule, Tag
-from predibot.domain.price import PricePoint, Quote
+from predibot.domain.event import Tag
+from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.ledger.read.rows_for_python import Asked, told_decisions
 from predibot.ledger.read.scoring_arrays import track_record

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.event import Event, FeeSchedule, Market, Skip
-from predibot.domain.price import Quote
+from predibot.domain.event import Event, Market, Skip
+from predibot.domain.price import FeeSchedule, Quote
 from predibot.domain.resolution import Resolution
 from predibot.venues.polymarket.parse import (
     parse_event,

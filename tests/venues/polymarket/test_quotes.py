@@ -7,7 +7,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from predibot.domain.price import Quote
+from predibot.domain.price import Depth, Level, Quote
 from predibot.errors import VenueChanged
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.parse import parse_event
@@ -48,7 +48,15 @@ def quotes_of(event: dict[str, object], *books: dict[str, object]) -> dict[str, 
 
 def test_bid_and_ask_come_from_the_book_and_the_rest_from_the_listing() -> None:
     quotes = quotes_of(event_payload(1), book_payload("10"))
-    assert quotes == {"1": Quote(at=NOW, bid=0.44, ask=0.47, displayed=0.41, last=0.43)}
+    depth = Depth((Level(0.44, 5.0), Level(0.01, 100.0)), (Level(0.47, 5.0), Level(0.99, 100.0)))
+    assert quotes == {"1": Quote(at=NOW, bid=0.44, ask=0.47, displayed=0.41, last=0.43, depth=depth)}
+
+
+def test_at_most_twenty_levels_a_side_are_kept() -> None:
+    bids = [{"price": f"{cents / 100:.2f}", "size": "1"} for cents in range(1, 41)]
+    kept = quotes_of(event_payload(1), book_payload("10", bids=bids))["1"].depth
+    assert kept is not None
+    assert [kept.bids[0].price, kept.bids[-1].price, len(kept.bids)] == [0.4, 0.21, 20]
 
 
 def test_the_best_level_is_found_in_any_order_and_empty_levels_do_not_count() -> None:
@@ -122,3 +130,6 @@ def test_a_market_whose_yes_is_the_second_outcome_here_is_quoted_from_its_side()
     venue, _ = venue_of(venue_answer(event_payload(1), book_payload("10")))
     (quote,) = venue.quotes(replace(known, markets=(turned,))).values()
     assert [quote.bid, quote.ask, quote.displayed, quote.last] == pytest.approx([0.53, 0.56, 0.59, 0.57])
+    assert quote.depth is not None
+    assert [level.price for level in (*quote.depth.bids, *quote.depth.asks)] == pytest.approx([0.53, 0.01, 0.56, 0.99])
+    assert [level.shares for level in quote.depth.bids] == [5.0, 100.0]

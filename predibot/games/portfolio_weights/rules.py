@@ -1,0 +1,209 @@
+"""The rules of a portfolio of weights: what is decided on, what a bot is shown, and when its orders are filled."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import ClassVar
+
+from predibot.domain.account import Account
+from predibot.domain.account_past import AccountPast
+from predibot.domain.decision import BookedOrder, Booking, Decision, Order, Subject
+from predibot.domain.event import Event, prices_of
+from predibot.domain.price import Instrument, Price
+from predibot.errors import UsageError
+from predibot.games.answers import AnswerComplaint, joined, quoted, seen
+from predibot.games.fills import FillModel
+from predibot.games.portfolio_weights.form import PortfolioForm
+from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
+from predibot.games.portfolio_weights.view import MarketView, PortfolioView
+from predibot.games.portfolio_weights.weights import SUM_TOLERANCE, applied_weights, number_of
+from predibot.selection import SelectionRules
+
+UNIVERSE_MARKETS = 10
+PORTFOLIO = Subject("portfolio", "weights")
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioWeights:
+    """$500 an account, held in weights over the outcomes of trending markets and in cash."""
+
+    name: ClassVar = "portfolio_weights"
+    stake_usd: ClassVar = 500.0
+    """What an account begins with."""
+    scores: ClassVar = ("value",)
+    """What bots are scored by: what their account is worth, slot by slot."""
+    news_window: ClassVar = (timedelta(days=3), timedelta(days=1))
+    """How long before the decision news begins and ends that is shown."""
+    fill: Filling = "next"
+    """When weights are traded: at the prices of the `next` slot, or at the `same` that they were decided at."""
+    fills: FillName = "mid"
+    """What sets the price of a trade: the `mid`, the `quote`, or the recorded `book`."""
+    overweight: Overweight = "scale"
+    """What happens to weights of more than one: all are scaled down to 1, or a complaint."""
+    both_sides: BothSides = "refuse"
+    """What happens to YES and NO of one market: a complaint, or the `net` of them is held."""
+
+    @property
+    def terms(self) -> PortfolioTerms:
+        """Return what the form has to know of the rules."""
+        return PortfolioTerms(self.stake_usd, self.fill, self.fills, self.overweight, self.both_sides)
+
+    def select(self, rules: SelectionRules) -> SelectionRules:
+        """Return the universe: the open markets with the highest volume of 24 hours, ten of them, one an event."""
+        return replace(
+            rules,
+            ends_within_days="any",
+            min_hours_left="any",
+            exclude=(),
+            min_volume_24h_usd=0.0,
+            rank_by="market_volume_24h",
+            max_markets=1,
+            events=UNIVERSE_MARKETS,
+        )
+
+    def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
+        """Return the one portfolio there is."""
+        return (PORTFOLIO,)
+
+    def view(
+        self,
+        subject: Subject,
+        events: Sequence[Event],
+        *,
+        venue: str,
+        account: Account | None = None,
+        past: AccountPast | None = None,
+    ) -> PortfolioView:
+        """Return the account with the markets it may hold; those that closed have no price."""
+        if subject != PORTFOLIO or account is None:
+            raise UsageError(f"{subject.kind} {subject.id!r} is no portfolio with an account; {PORTFOLIO.id!r} is one")
+        known = AccountPast() if past is None else past
+        markets = tuple(
+            MarketView(
+                event.id,
+                event.title,
+                market,
+                yes=market.ref.instrument(venue, "YES"),
+                no=market.ref.instrument(venue, "NO"),
+                in_universe=market.id not in known.outside,
+            )
+            for event in events
+            for market in event.markets
+        )
+        prices = {named: price for event in events for named, price in prices_of(_open(event), venue).items()}
+        instants = [price.at for price in (*prices.values(), *known.last_prices.values())]
+        at = known.at or max(instants, default=None)
+        if at is None:
+            raise UsageError("no market of the portfolio was ever quoted, so nothing can be decided")
+        return PortfolioView(at, account, markets, known, prices)
+
+    def form(self, view: PortfolioView, *, price_blind: bool = False) -> PortfolioForm:
+        """Return how an answer about the portfolio is asked for and read."""
+        return PortfolioForm(view, self.terms, price_blind)
+
+    def book(
+        self,
+        answer: Decision,
+        view: PortfolioView,
+        account: Account | None,
+        quotes: Mapping[Instrument, Price],
+        fills: FillModel,
+    ) -> Booking:
+        """Return the booking of a decision: pending orders, or with `same` the trades they come to.
+
+        Args:
+            answer: With an order in weight for each asset that shall be held or sold; without
+                any order, every share stays as it is.
+            view: What the bot was shown.
+            account: As it was then.
+            quotes: Of now; of a market that closed meanwhile there is none.
+            fills: Sets the price of each trade.
+
+        Raises:
+            AnswerError: If the decision breaks a rule; the message names every
+                complaint and what to fix.
+        """
+        account = view.account if account is None else account
+        orders, scale = self._applied(answer, view)
+        if not orders or self.fill == "next":
+            booked = tuple(BookedOrder(order, status="pending", asked=order.asked) for order in orders)
+            return Booking(orders=booked, unallocated_usd=account.cash_usd, scale=scale)
+        from predibot.games.rebalance import rebalance  # type: ignore
+
+        targets = {order.instrument: order.amount for order in orders}
+        closed = {named for each in view.markets if each.market.closed for named in (each.yes, each.no)}
+        offered = {named: price for named, price in quotes.items() if named not in closed}
+        held = {named: price.mid for named, price in view.marks.items() if named in account.positions}
+        frozen = {named: mid for named, mid in held.items() if named not in offered}
+        booking = rebalance(account, targets, offered, fills, at=view.at, frozen=frozen)
+        asked = {order.instrument: order.asked for order in orders}
+        return replace(
+            booking,
+            orders=tuple(replace(each, asked=asked.get(each.order.instrument)) for each in booking.orders),
+            scale=booking.scale * scale,
+        )
+
+    def _applied(self, answer: Decision, view: PortfolioView) -> tuple[tuple[Order, ...], float]:
+        """Return the orders as they are applied, and what their weights were multiplied by."""
+        names = {instrument: name for name, instrument in view.assets.items()}
+        names |= {held: held.id for held in view.account.positions if held not in names}
+        complaints = [*_order_complaints(answer, names), *_forecast_complaints(answer, view)]
+        if complaints:
+            raise AnswerComplaint(joined(complaints))
+        stated = {names[order.instrument]: float(order.amount) for order in answer.orders}
+        market_ids = [market.market.id for market in view.markets]
+        weights, complaints = applied_weights(
+            stated, stated.keys(), market_ids, overweight=self.overweight, both_sides=self.both_sides
+        )
+        if complaints:
+            raise AnswerComplaint(joined(complaints))
+        total = math.fsum(stated.values())
+        orders = tuple(
+            replace(
+                order,
+                amount=weights.applied[names[order.instrument]],
+                asked=order.amount if order.asked is None else order.asked,
+            )
+            for order in answer.orders
+        )
+        return orders, 1.0 / total if total > 1.0 + SUM_TOLERANCE else 1.0
+
+
+def _open(event: Event) -> Event:
+    """Return an event with the markets that are still open: of one that closed, no price is offered by anybody."""
+    return replace(event, markets=tuple(market for market in event.markets if not market.closed))
+
+
+def _order_complaints(answer: Decision, names: Mapping[Instrument, str]) -> Iterator[str]:
+    """Yield what is wrong with the orders of a decision, one by one."""
+    if answer.labels:
+        yield "it has labels, which this game has no use for; leave them out"
+    ordered = Counter(order.instrument for order in answer.orders)
+    for instrument, times in ordered.items():
+        if instrument not in names:
+            yield f"an order is on {quoted(str(instrument.id))}, no asset of this portfolio; take it out"
+        elif times > 1:
+            yield f"{quoted(names[instrument])} is ordered {times} times; keep one order"
+    for order in answer.orders:
+        name = quoted(names.get(order.instrument, str(order.instrument.id)))
+        if order.unit != "weight" or order.side != "buy":
+            yield f"{name}: its order is to {order.side} in {order.unit}; order the weight that it shall have"
+        weight = number_of(order.amount)
+        if weight is None or weight < 0.0:
+            yield f"{name}: its weight is {seen(order.amount)}; give a number from 0 to 1"
+
+
+def _forecast_complaints(answer: Decision, view: PortfolioView) -> Iterator[str]:
+    known = {market.market.id for market in view.markets}
+    said = Counter(str(forecast.market_id) for forecast in answer.forecasts)
+    for forecast in answer.forecasts:
+        name = quoted(str(forecast.market_id))
+        probability = number_of(forecast.probability)
+        if forecast.market_id not in known:
+            yield f"market {name} is none of this portfolio; take its probability out"
+        elif said[str(forecast.market_id)] > 1:
+            yield f"market {name} has {said[str(forecast.market_id)]} probabilities; keep one"
+        elif probability is None or not 0.0 <= probability <= 1.0:
+            yield f"market {name}: the probability is {seen(forecast.probability)}; give a number from 0 to 1"

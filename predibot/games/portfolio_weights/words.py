@@ -1,0 +1,233 @@
+"""The words of a portfolio of weights: what a model is told of its account and its markets, and what it is asked."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+
+from predibot.domain.account_past import CASH, NewsItem, PastAllocation
+from predibot.domain.clock import format_instant
+from predibot.domain.price import SIDES, Instrument, PricePoint, Side
+from predibot.domain.untrusted_text import bounded, title_line
+from predibot.games.answers import Words
+from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
+from predibot.games.portfolio_weights.view import MarketView, PortfolioView
+
+HISTORY_DAYS = 10
+MAX_RULES_CHARACTERS = 3_000
+MAX_SNIPPET_CHARACTERS = 600
+NEWS_UNAVAILABLE = "news unavailable"
+
+_FILLING: Mapping[Filling, str] = {
+    "next": "Your weights are traded at the prices of the next step, not at those shown, and then held.",
+    "same": "Your weights are traded at once, at the prices of now, and then held until you decide again.",
+}
+_FILLS: Mapping[FillName, str] = {
+    "mid": "Trades are made at the middle price, with the venue's fees where it states any.",
+    "quote": "You buy at the ask and sell at the bid, with the venue's fees where it states any.",
+    "book": "You buy and sell what the order book holds, with the venue's fees; what it does not hold is not traded.",
+}
+_OVERWEIGHT: Mapping[Overweight, str] = {
+    "scale": "Weights that come to more than 1 are all scaled down to 1.",
+    "refuse": "Weights that come to more than 1 are refused.",
+}
+_BOTH_SIDES: Mapping[BothSides, str] = {
+    "refuse": "Give no weight to both sides of one market.",
+    "net": "Of both sides of one market only the difference is held.",
+}
+
+
+def portfolio_words(
+    view: PortfolioView,
+    terms: PortfolioTerms,
+    *,
+    price_blind: bool,
+    history: Callable[[str], tuple[PricePoint, ...]],
+    untrusted: Callable[[str], str],
+) -> Words:
+    """Return what a model is told about a portfolio.
+
+    What the venue or the news say, titles and ids too, is untrusted: it is
+    bounded, without control characters, and inside the fence.
+
+    Args:
+        view: What the bot is shown.
+        terms: Of the game.
+        price_blind: Whether prices, their history and what follows from them are left out.
+        history: Daily prices of YES by market id, asked only where they are shown.
+        untrusted: Puts a text inside the fence.
+    """
+    rules = " ".join((
+        f"All weights together, {CASH} included, come to 1; what you give to nothing stays in {CASH}.",
+        _BOTH_SIDES[terms.both_sides],
+        _OVERWEIGHT[terms.overweight],
+        _FILLING[terms.fill],
+        _FILLS[terms.fills],
+    ))  # fmt: skip
+    meaning = (
+        "Each market is a question that is answered YES, its first outcome, or NO, its second. A share of a market's "
+        "Yes asset pays $1 if the answer is YES, a share of its No asset pays $1 if it is NO, and else nothing."
+    )
+    probabilities = "You may also give the probability of YES of any market, by its id, between 0 and 1."
+    ask = (
+        f"Give each asset that you want to hold its weight, its share of the whole portfolio, between 0 and 1, and "
+        f"{CASH} the rest; what you hold and do not name is sold. {rules}\n{probabilities}\n"
+        "Say in your reasoning what you go by: your position, the price history, the news."
+    )
+    shown = _view(view, price_blind=price_blind, history=history)
+    priced = (
+        "Prices are not shown: say what you think, not what others think."
+        if price_blind
+        else "The price of YES is what the market thinks of it; NO costs what YES lacks to $1."
+    )
+    return Words(
+        task=f"You manage a portfolio that began with ${terms.stake_usd:g} of imaginary money, and now decide what "
+        "share of it to hold in each side of some prediction markets, and in cash.",
+        view=f"# Your portfolio and the markets\n\n{meaning} {priced}\n\n{untrusted(shown)}\n\nThe same markets as "
+        f"JSON:\n\n{untrusted(_as_block(markets_json(view, price_blind=price_blind)))}",
+        steps=(
+            "For every market ask how likely YES is, and whether the price says something else.",
+            f"Give each asset that you want to hold its weight, its share of the whole portfolio, between 0 and 1, "
+            f"and {CASH} the rest; what you hold and do not name is sold. {rules}",
+            f"The value of the portfolio is followed over many steps: what you gain and how much it swings count. "
+            f"{probabilities}",
+        ),
+        entries=f"with a weight for every asset that you want to hold, and for {CASH}",
+        ask=ask,
+        report_about="on these markets and on what to hold of them",
+        report=f"Say in numbers which weight each asset, by its name above, and {CASH} should have, with the reasons "
+        f"and what speaks against them, and for every market the probability of YES between 0 and 1. {rules}",
+        extract_about=f"about a portfolio of {len(view.markets)} markets",
+        extract_from="take weights and probabilities from the report as they stand.\n"
+        'Where the report gives no weight at all, answer with {"abstain": "it gives no weights"} instead.',
+        extract_view=f"The markets and the names of their assets:\n\n"
+        f"{untrusted(_as_block(markets_json(view, price_blind=True)))}",
+        extract=f"The weights are shares of one, {CASH} included. Where the report gives no probability for a market, "
+        "leave it out.",
+    )
+
+
+def markets_json(view: PortfolioView, *, price_blind: bool) -> str:
+    """Return the markets with the names of their assets as one line of JSON, for models that like it exact."""
+    rows = []
+    for each in view.markets:
+        row: dict[str, object] = {"id": each.market.id, "question": title_line(each.market.question)}
+        row["assets"] = [each.asset(side) for side in SIDES]
+        price = view.prices.get(each.yes)
+        if not price_blind and price is not None:
+            row["price_yes"] = round(price.mid, 6)
+        rows.append(row)
+    # A backtick could end the block it stands in; escaped it is the same JSON.
+    return json.dumps({"markets": rows}, ensure_ascii=False).replace("`", "\\u0060")
+
+
+def _as_block(text: str) -> str:
+    return f"```json\n{text}\n```"
+
+
+def _view(view: PortfolioView, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
+    parts = ["\n".join(_account_lines(view, price_blind=price_blind))]
+    if view.past.allocations:
+        lines = [_allocation_line(each, price_blind=price_blind) for each in view.past.allocations]
+        parts.append("\n".join(["your last allocations, the oldest first:", *lines]))
+    for each in view.markets:
+        parts.append("\n".join(_market_lines(view, each, price_blind=price_blind, history=history)))
+    return "\n\n".join(parts)
+
+
+def _account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
+    account, value_usd = view.account, view.value_usd
+    yield f"cash: ${account.cash_usd:.2f}"
+    if account.cash_usd < -1e-9:
+        yield "the cash is below zero, because a market was settled anew: sales repay it first, and nothing is bought"
+    if not price_blind and value_usd is not None:
+        gained = f", a return of {value_usd / account.paid_in_usd - 1.0:+.4f}" if account.paid_in_usd else ""
+        yield f"value of the portfolio: ${value_usd:.2f}; paid in: ${account.paid_in_usd:.2f}{gained}"
+    if not account.positions:
+        yield "positions: none"
+        return
+    names = {instrument: name for name, instrument in view.assets.items()}
+    yield "positions:"
+    for instrument, held in account.positions.items():
+        name = names.get(instrument, instrument.id)
+        worth = "" if price_blind else _worth(view, instrument, held.shares, held.cost_usd, value_usd)
+        yield f"- {name}: {held.shares:.6g} shares{worth}"
+
+
+def _worth(view: PortfolioView, instrument: Instrument, shares: float, cost_usd: float, value_usd: float | None) -> str:
+    """Return what a position cost and is worth, and at which price."""
+    average = f", bought at {cost_usd / shares:.4g} on average"
+    now, last = view.prices.get(instrument), view.past.last_prices.get(instrument)
+    price = now or last
+    if price is None:
+        return f"{average}; no price is known, so it cannot be traded"
+    worth_usd = shares * price.mid
+    weight = f", weight {worth_usd / value_usd:.4f}" if value_usd else ""
+    said = f"{average}, worth ${worth_usd:.2f} at {price.mid:.4g}{weight}"
+    return said if now is not None else f"{said}; that price is of {format_instant(price.at)}, now it cannot be traded"
+
+
+def _allocation_line(past: PastAllocation, *, price_blind: bool) -> str:
+    left = 1.0 - sum(weight for name, weight in past.weights.items() if name != CASH)
+    held = {name: weight for name, weight in past.weights.items() if name != CASH and weight > 0.0}
+    weights = ", ".join(f"{name} {weight:.4g}" for name, weight in {**held, CASH: max(0.0, left)}.items())
+    worth = f" (value ${past.value_usd:.2f}, return so far {past.accumulated_return:+.4f})"
+    return f"- {past.at:%Y-%m-%d %H:%M}{'' if price_blind else worth}: {weights}"
+
+
+def _market_lines(
+    view: PortfolioView, each: MarketView, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]
+) -> Iterator[str]:
+    market = each.market
+    yield f"market id: {market.id}"
+    yield f"question: {title_line(market.question)}"
+    if title_line(each.event_title) != title_line(market.question):
+        yield f"event: {title_line(each.event_title)}"
+    yield f"outcomes: {' / '.join(map(title_line, market.outcomes))}"
+    yield f"assets: {', '.join(each.asset(side) for side in SIDES)}"
+    if market.closes_at is not None:
+        yield f"closes: {format_instant(market.closes_at)}"
+    if not each.in_universe:
+        yield "no longer among the markets of this game; it is shown because you hold it"
+    if not price_blind:
+        yield from _price_lines(view, each, history)
+    if market.description:
+        yield f"rules: {_indented(market.description, MAX_RULES_CHARACTERS)}"
+    if market.id in view.past.news:
+        yield from _news_lines(view.past.news[market.id])
+
+
+def _price_lines(
+    view: PortfolioView, each: MarketView, history: Callable[[str], tuple[PricePoint, ...]]
+) -> Iterator[str]:
+    price = view.prices.get(each.yes)
+    if price is None:
+        yield "it has no price now, so nothing of it can be traded"
+    else:
+        for side in SIDES:
+            yield f"price of {side} now: {_quoted(view, each, side)}"
+    if shown := history(each.market.id)[-HISTORY_DAYS:]:
+        daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.3g}" for point in shown)
+        yield f"price of YES by day: {daily}"
+
+
+def _quoted(view: PortfolioView, each: MarketView, side: Side) -> str:
+    price = view.prices[each.instrument(side)]
+    book = f" (bid {price.bid:.4g}, ask {price.ask:.4g})" if price.bid is not None and price.ask is not None else ""
+    return f"{price.mid:.4g}{book}"
+
+
+def _news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
+    if news is None:
+        yield f"news: {NEWS_UNAVAILABLE}"
+    elif not news:
+        yield "news: none of these days was found"
+    else:
+        yield "news:"
+        for item in news:
+            snippet = title_line(bounded(item.snippet, MAX_SNIPPET_CHARACTERS))
+            yield f"  - {item.published_at:%Y-%m-%d} {title_line(item.title)}: {snippet}"
+
+
+def _indented(text: str, characters: int) -> str:
+    """Return a text without empty lines, the further ones indented, so that none looks like another market."""
+    lines = (line.strip() for line in bounded(text, characters).splitlines())
+    return "\n  ".join(line for line in lines if line)

@@ -1,0 +1,187 @@
+"""Rebalancing: how an account is brought to target weights, sells first and never on credit; pure."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+
+from predibot.domain.account import ROUNDING_USD, Account, JournalRow
+from predibot.domain.decision import BookedOrder, Booking, Fill, Order, OrderSide
+from predibot.domain.price import Instrument, Price
+from predibot.games.fills import FillModel
+
+_SAME_SHARES = 1e-12
+"""By this part of a position its target may differ from it through rounding alone; then its shares stay."""
+_HALVINGS = 60
+"""Of the interval that holds the factor of the buys, where their cost is not in proportion to it."""
+NO_FROZEN: Mapping[Instrument, float] = MappingProxyType({})
+
+
+def rebalance(
+    account: Account,
+    targets: Mapping[Instrument, float],
+    prices: Mapping[Instrument, Price],
+    fills: FillModel,
+    *,
+    at: datetime,
+    follows_from: str = "",
+    frozen: Mapping[Instrument, float] = NO_FROZEN,
+) -> Booking:
+    """Return the trades that bring an account to target weights, as far as prices and cash allow.
+
+    The account is valued at the mid, and each target is that share of the value.
+    What is held and is no target is sold. Sells come first; then all buys are
+    scaled by one factor to the cash there is, fees included. A position without
+    a price is neither bought nor sold. An account that is owing only sells.
+
+    Args:
+        account: What is held now.
+        targets: The share of the value that each instrument shall have, in [0, 1], together at most 1; the rest is
+            cash.
+        prices: Of what can be traded now.
+        fills: Sets the prices of the trades.
+        at: The instant that the journal rows are of.
+        follows_from: What they follow from.
+        frozen: What a share was last worth, in dollars, of what is held and has no price now.
+
+    Returns:
+        One order a target, and one to sell each other position, all of unit
+        "weight": filled as far as its note does not say otherwise, expired where
+        nothing of it was. `scale` is the factor of the buys, `unallocated_usd`
+        the cash that is left.
+
+    Raises:
+        ValueError: If the targets are no weights, or something is held that has neither a price nor a last one.
+    """
+    _check(targets)
+    value = _value_usd(account, prices, frozen)
+    wanted = {**dict.fromkeys(account.positions, 0.0), **targets}
+    trades = [
+        _Trade(instrument, weight, _change(account.held(instrument).shares, weight * value, prices.get(instrument)))
+        for instrument, weight in wanted.items()
+    ]
+    sold = {each.instrument: _sale(each, prices[each.instrument], fills) for each in trades if each.shares < 0.0}
+    cash_usd = math.fsum((account.cash_usd, *map(_cash_usd, sold.values())))
+    buys = [each for each in trades if each.shares > 0.0]
+    scale, bought = (0.0, {}) if account.owing and buys else _buys(buys, cash_usd, prices, fills)
+    done = {**sold, **bought}
+    why = "the account owes what a reversal took back; it only sells" if account.owing else ""
+    orders = tuple(
+        _booked(each, done.get(each.instrument), scale, account, prices.get(each.instrument), why) for each in trades
+    )
+    journal = tuple(_journal(orders, at, follows_from))
+    left_usd = math.fsum((account.cash_usd, *(row.cash_usd for row in journal)))
+    return Booking(orders=orders, journal=journal, unallocated_usd=left_usd, scale=scale)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trade:
+    """A target, and by how many shares it differs from what is held; not a number where that cannot be told."""
+
+    instrument: Instrument
+    weight: float
+    shares: float
+
+
+def _check(targets: Mapping[Instrument, float]) -> None:
+    for instrument, weight in targets.items():
+        if not 0.0 <= weight <= 1.0:
+            raise ValueError(f"the weight of {instrument.id} is {weight!r}; a weight is in [0, 1]")
+    if (total := math.fsum(targets.values())) > 1.0 + ROUNDING_USD:
+        raise ValueError(f"the weights add up to {total!r}; money is never borrowed")
+
+
+def _value_usd(account: Account, prices: Mapping[Instrument, Price], frozen: Mapping[Instrument, float]) -> float:
+    lost = [each.id for each in account.positions if each not in prices and each not in frozen]
+    if lost:
+        raise ValueError(f"no price of {', '.join(lost)}, now or before, which the account holds")
+    worth = (
+        position.shares * (prices[each].mid if each in prices else frozen[each])
+        for each, position in account.positions.items()
+    )
+    return math.fsum((account.cash_usd, *worth))
+
+
+def _change(held_shares: float, wanted_usd: float, price: Price | None) -> float:
+    """Return by how many shares a position is to change; not a number where there is no price for that."""
+    wanted_usd = max(wanted_usd, 0.0)
+    if price is None or (price.mid == 0.0 and wanted_usd > 0.0):
+        return math.nan
+    change = (wanted_usd / price.mid if wanted_usd else 0.0) - held_shares
+    return 0.0 if abs(change) <= _SAME_SHARES * held_shares else change
+
+
+def _sale(trade: _Trade, price: Price, fills: FillModel) -> Fill | None:
+    return fills.fill(Order(trade.instrument, -trade.shares, "shares", "sell"), price)
+
+
+def _buys(
+    buys: Sequence[_Trade], cash_usd: float, prices: Mapping[Instrument, Price], fills: FillModel
+) -> tuple[float, dict[Instrument, Fill | None]]:
+    """Return the factor of the buys, the largest that the cash is enough for, and their fills."""
+
+    def filled(scale: float) -> dict[Instrument, Fill | None]:
+        return {
+            each.instrument: fills.fill(Order(each.instrument, shares, "shares"), prices[each.instrument])
+            for each in buys
+            if (shares := scale * each.shares) > 0.0
+        }
+
+    def spent_usd(scale: float) -> float:
+        return -math.fsum(map(_cash_usd, filled(scale).values()))
+
+    scale = _largest(spent_usd, max(cash_usd, 0.0))
+    return scale, filled(scale)
+
+
+def _largest(spent_usd: Callable[[float], float], cash_usd: float) -> float:
+    """Return the largest factor, at most 1, at which no more is spent than there is; what is spent grows with it."""
+    enough_usd = cash_usd + ROUNDING_USD / 10
+    whole_usd = spent_usd(1.0)
+    if whole_usd <= enough_usd:
+        return 1.0
+    # At one price an instrument the cost is in proportion; in a book it is not.
+    low, high = 0.0, 1.0
+    if cash_usd - ROUNDING_USD / 10 <= spent_usd(cash_usd / whole_usd) <= enough_usd:
+        return cash_usd / whole_usd
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if spent_usd(middle) <= enough_usd else (low, middle)
+    return low
+
+
+def _cash_usd(fill: Fill | None) -> float:
+    return 0.0 if fill is None else fill.cash_usd - fill.fee_usd
+
+
+def _booked(
+    trade: _Trade, fill: Fill | None, scale: float, account: Account, price: Price | None, why: str
+) -> BookedOrder:
+    held_shares = account.held(trade.instrument).shares
+    is_buy = trade.shares > 0.0 or (math.isnan(trade.shares) and trade.weight > 0.0 and not held_shares)
+    side: OrderSide = "buy" if is_buy else "sell"
+    order = Order(trade.instrument, trade.weight, "weight", side)
+    if math.isnan(trade.shares):
+        note = "it has no price now" if price is None else "its price is 0"
+        return BookedOrder(order, (), "expired", f"{note}: nobody offered any, and what is held is kept")
+    if trade.shares == 0.0:
+        return BookedOrder(order)
+    wanted = abs(trade.shares) * (scale if is_buy else 1.0)
+    if fill is None:
+        return BookedOrder(order, (), "expired", (why if is_buy else "") or "nobody offered any")
+    note = ""
+    if abs(fill.shares) < wanted * (1.0 - _SAME_SHARES):
+        note = f"{abs(fill.shares):.6g} of {wanted:.6g} shares were filled; nobody offered more"
+    elif is_buy and scale < 1.0:
+        note = f"scaled by {scale:.6g} to the cash there was"
+    return BookedOrder(order, (fill,), note=note)
+
+
+def _journal(orders: Iterable[BookedOrder], at: datetime, follows_from: str) -> Iterable[JournalRow]:
+    """Yield what is written for the fills, those of sells first."""
+    fills = [fill for order in orders for fill in order.fills]
+    for fill in sorted(fills, key=lambda fill: fill.shares > 0.0):
+        yield JournalRow("fill", at, fill.cash_usd, fill.instrument, fill.shares, follows_from)
+        if fill.fee_usd:
+            yield JournalRow("fee", at, -fill.fee_usd, fill.instrument, 0.0, follows_from)
