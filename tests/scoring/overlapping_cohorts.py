@@ -39,7 +39,9 @@ WORLDS = {"weekly luck": weekly_luck, "shared markets": shared_markets}
 def covered(returns: Floats, overlap: int) -> float:
     """Return the share of worlds, (worlds, cohorts), whose interval holds zero."""
     found = [overlap_interval(row, overlap) for row in returns]
-    return float(np.mean([each.low is not None and each.high is not None and each.low <= 0 <= each.high for each in found]))
+    return float(
+        np.mean([each.low is not None and each.high is not None and each.low <= 0 <= each.high for each in found])
+    )
 
 
 def t_covered(returns: Floats) -> float:

@@ -61,7 +61,9 @@ def test_one_cohort_or_cohorts_that_are_all_alike_have_no_interval(x: list[float
     assert (found.mean, found.low, found.high) == (pytest.approx(x[0]), None, None)
 
 
-@pytest.mark.parametrize(("cohorts", "overlap", "ranks"), [(30, 1, True), (29, 1, False), (59, 2, False), (60, 2, True)])
+@pytest.mark.parametrize(
+    ("cohorts", "overlap", "ranks"), [(30, 1, True), (29, 1, False), (59, 2, False), (60, 2, True)]
+)
 def test_nobody_is_ranked_below_thirty_effective_cohorts(cohorts: int, overlap: int, ranks: bool) -> None:
     assert overlap_interval(np.linspace(-0.1, 0.1, cohorts), overlap).may_rank is ranks
 
