@@ -1,4 +1,4 @@
-"""Overlapping cohorts of no skill: worlds in which every cohort's expected return is zero, and neighbours share luck."""
+"""Overlapping cohorts of no skill: every cohort's expected return is zero, and neighbours share their luck."""
 
 import numpy as np
 from numpy.typing import NDArray
