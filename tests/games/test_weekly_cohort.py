@@ -1,4 +1,4 @@
-"""A weekly cohort: that the accepted examples come out to the digit, and what becomes of legs, batches and positions."""
+"""A weekly cohort: that the accepted examples come out to the digit, and what becomes of batches and positions."""
 
 import math
 from dataclasses import replace

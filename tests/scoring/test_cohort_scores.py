@@ -93,7 +93,7 @@ def test_confidence_is_of_the_cash_before_each_leg_and_never_above_one() -> None
     bets = [ResolvedBet(2_400.0, 10_000.0, True), ResolvedBet(1_900.0, 7_600.0, False), ResolvedBet(1.0, 2.0, None)]
     found = implied_confidence_brier(bets)
     assert found is not None
-    # c = .96 and 1.
+    # The confidences are .96 and one.
     assert (found.score, found.n) == (pytest.approx((0.04**2 + 1.0) / 2), 2)
     assert implied_confidence(5_000.0, 10_000.0) == 1.0
     assert implied_confidence_brier(bets[2:]) is None
