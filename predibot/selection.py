@@ -128,7 +128,7 @@ def select(
     if only_event_id is None:
         notes += _notes_on_words(listed, rules)
     for event in chosen:
-        notes += _notes_on_markets(event, drops[event.id], rules.max_markets)
+        notes += _notes_on_markets(event, drops[event.id], rules)
     if only_event_id is None and len(chosen) < rules.events:
         notes.append(f"{len(chosen)} of {rules.events} events: no other event keeps the rules")
     trimmed = (replace(event, markets=event.markets[: rules.max_markets or None]) for event in chosen)
@@ -364,14 +364,16 @@ def _below_the_cut(candidates: Sequence[Event], rules: SelectionRules) -> Iterat
         yield PassedOver(event.id, event.title, "events", reason)
 
 
-def _notes_on_markets(event: Event, dropped: Mapping[str, str], max_markets: int) -> list[str]:
+def _notes_on_markets(event: Event, dropped: Mapping[str, str], rules: SelectionRules) -> list[str]:
     """Return what was left out of a chosen event, at most one note a rule."""
     notes = []
     if dropped:
         of = len(dropped) + len(event.markets)
         notes.append(f"event {event.id}: {len(dropped)} of {of} markets dropped: {_grouped(dropped)}")
+    max_markets = rules.max_markets
     rest = event.markets[max_markets:] if max_markets else ()
-    if rest:
+    # Where markets are ranked and one an event is taken, that is the rule and no news.
+    if rest and (max_markets > 1 or rules.rank_by == "volume_1wk"):
         ids = ", ".join(market.id for market in rest)
         notes.append(
             f"event {event.id}: max_markets is {max_markets}, so {len(rest)} less traded are not played: {ids}"

@@ -1,7 +1,8 @@
-"""Many forecasts made into one, and bets sized by a rule."""
+"""Many forecasts made into one, and bets sized by a rule; or many allocations made into their mean."""
 
 import math
 import statistics
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -16,10 +17,13 @@ from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import FIRST_GAME, AnswerForm, Context, Needs
 from predibot.domain.decision import Abstention, Decision, Forecast, MarketDecision
 from predibot.domain.event import Event
+from predibot.domain.price import Instrument
 from predibot.domain.sizing import SizingRule, bets_usd
 from predibot.errors import ModelUnavailable, PluginError
 from predibot.scoring.metrics.pooling import PoolingMethod, pool_probabilities
 
+PORTFOLIO = "portfolio_weights"
+"""The game in which weights are pooled, by their mean, whatever `pool` and `sizing` say of forecasts and bets."""
 MIN_PROBABILITY = 0.001
 """What goes into `log_odds` and comes out of it stays between this and one minus this.
 
@@ -48,7 +52,7 @@ class Ensemble:
     price_blind: bool = False
     """Whether prices are left out of the prompt of the samples, and of complaints about an answer."""
 
-    games = (FIRST_GAME,)
+    games = (FIRST_GAME, PORTFOLIO)
 
     def __post_init__(self) -> None:
         """Refuse what does not say whose forecasts are pooled."""
@@ -70,7 +74,8 @@ class Ensemble:
         """Return the pooled forecasts with bets on them, or an abstention where too few succeeded."""
         answers = [context.members.get(name) for name in self.members] if self.members else self._sampled(context)
         said = [answer if isinstance(answer, Decision) else None for answer in answers]
-        whole = [decision for decision in said if decision is not None and _covers(decision, context.event)]
+        is_portfolio = context.game.name == PORTFOLIO
+        whole = [each for each in said if each is not None and (is_portfolio or _covers(each, context.event))]
         wanted = max(1, math.ceil(self.min_share * len(said) - 1e-9))
         what = "members" if self.members else "samples"
         if len(whole) < wanted:
@@ -79,7 +84,8 @@ class Ensemble:
                 reason += f"; none of: {', '.join(lacking)}. Members have to play in the same run"
             no_budget = any(isinstance(answer, Abstention) and answer.kind == "budget" for answer in answers)
             return Abstention(reason, "members" if self.members else "budget" if no_budget else "bot")
-        return self._combined(whole, context, note=f"{len(whole)} of {len(said)} {what}")
+        combined = _mean_allocation if is_portfolio else self._combined
+        return combined(whole, context, note=f"{len(whole)} of {len(said)} {what}")
 
     def _combined(self, decisions: Sequence[Decision], context: Context, *, note: str) -> Decision:
         by_market = [_said_of(market.id, decisions) for market in context.event.markets]
@@ -146,3 +152,24 @@ def _bettable_prices(event: Event) -> list[float | None]:
         price = market.quote.price if market.quote is not None and not market.closed else None
         prices.append(price.yes if price is not None and price.usable else None)
     return prices
+
+
+def _mean_allocation(decisions: Sequence[Decision], context: Context, *, note: str) -> Decision:
+    """Return the mean of allocations; where they hold both sides of a market, the difference of the two.
+
+    One without any order is of a bot that holds nothing and wants nothing, or leaves its own shares as they are.
+    """
+    view = context.view
+    total: defaultdict[Instrument, float] = defaultdict(float)
+    for decision in decisions:
+        for order in decision.orders:
+            total[order.instrument] += order.amount / len(decisions)
+    sides: dict[str, float] = {each.market.id: total[each.yes] - total[each.no] for each in view.markets}
+    opposed = [each.market.id for each in view.markets if total[each.yes] and total[each.no]]
+    notes = (f"of these the difference of both sides is held: {', '.join(opposed)}",) if opposed else ()
+    forecasts = tuple(
+        Forecast(each.market.id, statistics.fmean(said))
+        for each in view.markets
+        if (said := [f.probability for d in decisions for f in d.forecasts if f.market_id == each.market.id])
+    )
+    return Decision(forecasts, view.orders(view.weights(sides)), notes=(note, *notes))

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from predibot.contracts import Meter, ToolError, ToolResult, ToolText, TraceWriter
+from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import Spending
 from predibot.domain.clock import format_instant
 from predibot.domain.trace import SearchHit, SearchStep
@@ -37,6 +38,8 @@ class SearchPolicy:
 
     before: datetime | None = None
     """In a replay: results that are later, or do not prove their date, are dropped."""
+    after: datetime | None = None
+    """Results that are earlier are dropped; for news of a window."""
     blocked_domains: frozenset[str] = field(default_factory=blocked_domains)
     """With everything below them."""
     count: int = 8
@@ -94,6 +97,32 @@ def make_web_search(
         return _said(wanted, shown, tally)
 
     return web_search
+
+
+def find_news(
+    providers: Sequence[SearchProvider], query: str, policy: SearchPolicy, *, meter: Meter | None = None
+) -> tuple[NewsItem, ...]:
+    """Return the first dated results of the first provider that has any, as plain text.
+
+    Args:
+        providers: Asked in this order.
+        query: What is searched for.
+        policy: With the window that the news are of, in `after` and `before`.
+        meter: As for `make_web_search`.
+
+    Raises:
+        SearchFailed: If no provider gave an answer.
+        BudgetSpent: If a search does not fit the budget any more.
+    """
+    tally = _Tally()
+    shown = _Desk(tuple(providers), policy, meter).first_results(_plain(query, MAX_QUERY_CHARACTERS), tally)
+    if not shown and not tally.has_answer:
+        raise SearchFailed("; ".join(tally.failures) or "no search provider is set")
+    return tuple(
+        NewsItem(_plain(each.title, _TITLE_CHARACTERS), _plain(each.snippet, _SNIPPET_CHARACTERS), each.published_at)
+        for each in shown
+        if each.published_at is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +200,8 @@ def _why_not(result: SearchResult, policy: SearchPolicy) -> str:
         return "without a provable date"
     if policy.before is not None and result.published_at is not None and result.published_at > policy.before:
         return "later than the replay's instant"
+    if policy.after is not None and (result.published_at is None or result.published_at < policy.after):
+        return "before the window"
     return ""
 
 
@@ -222,4 +253,4 @@ def _step(query: str, shown: Sequence[SearchResult], tally: _Tally) -> SearchSte
     return SearchStep(query, tuple(hits), dict(tally.dropped), tuple(tally.failures), cost_usd)
 
 
-__all__ = ["SearchPolicy", "make_web_search"]
+__all__ = ["SearchPolicy", "find_news", "make_web_search"]

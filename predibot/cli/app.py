@@ -12,6 +12,7 @@ import typer
 from typer.main import get_command
 
 from predibot.cli import (
+    account,
     bots,
     decide,
     demo,
@@ -87,6 +88,7 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
     (replay.replay, DecidingCommand, "decide at many past instants, and evaluate at the end"),
     (score.score, Command, "score anybody's forecasts, or an account, from a file"),
     (report.report, Command, "print the stored runs and scores, asking no venue"),
+    (account.account, Command, "show what a bot's account holds, why, and what was booked"),
     (trace.trace, Command, "show how an agent came to a decision, or what all of them used"),
     (select.select, Command, "show which events a run would play, and why not the others"),
     (verify.verify, Command, "compute a run's receipt anew, or publish the roots of all"),

@@ -24,8 +24,9 @@ def bots(json: options.Json = False) -> None:
     from predibot.reports.terminal.text import plain
 
     console = output.report_console()
-    rows = [(plain(info.name), plain(info.problem or info.summary)) for info in found]
-    print_grid(console, Grid("Strategies", (Column("name", "key"), Column("what it does", "text")), tuple(rows)))
+    rows = [(plain(info.name), plain(_plays(info.games)), plain(info.problem or info.summary)) for info in found]
+    about = (Column("name", "key"), Column("plays", "text"), Column("what it does", "text"))
+    print_grid(console, Grid("Strategies", about, tuple(rows)))
     columns = (Column("argument", "key"), Column("takes", "text"), Column("default", "key"), Column("", "text"))
     for info in found:
         cells = []
@@ -39,3 +40,10 @@ def bots(json: options.Json = False) -> None:
     kinds = tuple((plain(info.name), info.kind, plain(info.problem or info.summary)) for info in tools)
     columns_of_tools = (Column("name", "key"), Column("kind", "key"), Column("what it does", "text"))
     print_grid(console, Grid("Tools", columns_of_tools, kinds))
+
+
+def _plays(games: tuple[str, ...]) -> str:
+    """Return the games of a strategy in words."""
+    from predibot.contracts import ANY_GAME
+
+    return "any game" if games == ANY_GAME else ", ".join(games)

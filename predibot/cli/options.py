@@ -198,12 +198,12 @@ def overrides(
 
 def shown(*, full: bool, table: str | None, every: bool) -> "evaluation_screen.Shown":
     """Return how much of an evaluation is asked for."""
-    from predibot.reports.terminal.evaluation_grids import TABLES
+    from predibot.reports.terminal.evaluation_grids import ACCOUNTS, TABLES
     from predibot.reports.terminal.evaluation_screen import Shown
 
     if full and table is not None:
         raise typer.BadParameter("--full prints every table, --table one; ask for one of both")
-    return Shown(full, None if table is None else one_of("--table", table, tuple(TABLES)), every)
+    return Shown(full, None if table is None else one_of("--table", table, (*TABLES, ACCOUNTS)), every)
 
 
 def retry(text: str | None) -> "frozenset[claims.Retry]":

@@ -32,6 +32,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.url import without_password
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
+from predibot.ledger.write.news import news_failures
 from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import BotPlan, RunPlan, StoredRun, add_bots, late_in_runs
 from predibot.net.deadline import in_time
@@ -146,6 +147,9 @@ def decide(
     )
     subjects = worker.game.subjects(run.events)
     _require_events(worker, subjects)
+    if worker.news is not None:
+        # Before processes share the work, of which each would look for them.
+        worker.news.of([market for event in run.events for market in event.markets])
     jobs = tuple(decide_job(run.stored, bot, bot_rows, subject) for bot in bots for subject in subjects)
     pool = _pool(worker, request, run.stored.key, opened, processes)
     with logged_about(About(run.stored.key)):
@@ -171,6 +175,9 @@ def decide(
         late = store.run_read(lambda connection: late_in_runs(connection, [run.stored.id])).get(run.stored.id)
     unscored = f"decisions made after the deadline of the run, which are in no score: {late}"
     said = (*([taken_over] if undecided else []), *([too_late] if missed else []), *([unscored] if late else []))
+    no_news = store.run_read(lambda connection: news_failures(connection, run.stored.id))
+    if no_news:
+        said = (*said, f"news unavailable for {len(no_news)} markets: {'; '.join(dict.fromkeys(no_news))[:300]}")
     notes = (*run.notes, *_remarks(reports), *said, *doubts)
     return DecideReport(run.stored, run.events, reports, notes, time.monotonic() - began, undecided, receipt)
 

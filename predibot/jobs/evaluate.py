@@ -13,6 +13,7 @@ from predibot.errors import LedgerUnusable, UsageError, words_of
 from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
 from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.jobs.requested_recipe import asked_about
+from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_memo
 from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.read.scoring_arrays import track_record
@@ -29,6 +30,8 @@ from predibot.ledger.write.runs import (
     stored_runs,
 )
 from predibot.plugins.venues import checked, instruments_of
+from predibot.scoring.accounts.board import account_board, rank_agreements
+from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 
 _log = logging.getLogger(__name__)
@@ -57,6 +60,7 @@ def evaluate(
         try:
             with store.rows_blamed():
                 record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+                kept = account_records(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
         except ROW_ERRORS as error:
             # Each row may be well, and not fit to the others.
             raise _not_ours(store, error) from error
@@ -65,7 +69,7 @@ def evaluate(
         unscored = decisions_on_no_event(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
     try:
         with store.rows_blamed():
-            found = evaluation_of(record, as_of, question)
+            found = _with_accounts(evaluation_of(record, as_of, question), kept, question)
     except ValueError as error:
         # Such as numbers so far apart that no sum of them is one.
         raise _not_ours(store, error) from error
@@ -80,6 +84,7 @@ def evaluate(
             "`predibot export --table decisions` lists them as late"
         )
         found = replace(found, late=late, notes=(*found.notes, said))
+    unscored = {game: n for game, n in unscored.items() if game not in {each.game for each in kept}}
     if unscored:
         made = " and ".join(f"{n:,} of game {game}" for game, n in unscored.items())
         said = (
@@ -90,6 +95,16 @@ def evaluate(
     if key is not None:
         _store(store, partial(store.run_write, partial(keep_memo, key=key, content=evaluation_to_text(found))))
     return found
+
+
+def _with_accounts(found: Evaluation, kept: Sequence[AccountsRecord], question: Question) -> Evaluation:
+    """Return an evaluation with the accounts beside it, and how far their orders and its leaderboard agree."""
+    boards = tuple(account_board(each, question.convention, question.uncertainty) for each in kept)
+    named = {" ".join((each.game, each.recipe, each.mode, each.subject)): each for each in boards}
+    orders = {name: [score.bot for score in board.scores] for name, board in named.items()}
+    if boards and found.cards:
+        orders["the leaderboard of events"] = [card.bot for card in found.leaderboard]
+    return replace(found, accounts=boards, agreements=rank_agreements(orders))
 
 
 def code_digest() -> str:

@@ -20,6 +20,7 @@ from sqlalchemy import BigInteger, Connection, Float, Integer, insert, select, u
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlmodel import SQLModel
 
+from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.clock import parse_instant
 from predibot.domain.decision import Subject
 from predibot.domain.event import MarketRef
@@ -27,23 +28,31 @@ from predibot.domain.price import Instrument, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.domain.untrusted_text import has_too_many_values
 from predibot.errors import RunConflict
+from predibot.games.accounts import account_of
 from predibot.ledger.read.export import export_types
 from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
 from predibot.ledger.schema.tables import (
+    AccountRow,
     BotRow,
     DecisionRow,
     EventRow,
     FillRow,
     ForecastRow,
     InstrumentRow,
+    JournalEntryRow,
     MarketRow,
+    MarkRow,
+    NewsRow,
     OrderRow,
     QuoteRow,
     ResolutionRow,
     RunEventRow,
     RunRow,
     SourceRow,
+    SubjectRow,
     TaskRow,
+    TurnRow,
+    ValuationRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.schema.values import (
@@ -54,6 +63,7 @@ from predibot.ledger.schema.values import (
     event_from_json,
     json_columns,
 )
+from predibot.ledger.write.accounts import accounts, journal, stored_journal
 from predibot.ledger.write.claims import attempts, subject_row, subjects, tasks
 from predibot.ledger.write.decisions import bet_as_order, decisions, orders
 from predibot.ledger.write.events import events, instrument_values, instruments, markets, remember_instruments
@@ -82,9 +92,19 @@ _MODELS: Mapping[str, type[SQLModel]] = {
     "quotes": QuoteRow,
     "sources": SourceRow,
     "resolutions": ResolutionRow,
+    "orders": OrderRow,
+    "accounts": AccountRow,
+    "journal": JournalEntryRow,
+    "valuations": ValuationRow,
+    "marks": MarkRow,
+    "turns": TurnRow,
+    "news": NewsRow,
 }
 _NULLABLE = {("decisions", "next_try_at"), ("fills", "market_id"), ("fills", "side")}
 _NULLABLE |= {("observations", "market_id"), ("observations", "side")}
+_NULLABLE |= {("orders", "market_id"), ("orders", "outcome"), ("fills", "order_number"), ("fills", "model")}
+_NULLABLE |= {("journal", name) for name in ("instrument_venue", "instrument_kind", "instrument_id", "run", "void")}
+_NULLABLE |= {("journal", name) for name in ("market_venue", "market_id")}
 """Columns of joined tables that may hold nothing."""
 
 T = TypeVar("T")
@@ -168,6 +188,9 @@ class Restorer:
     """The market row and the side of each instrument row."""
     _outcomes: dict[tuple[int | None, str | None], int] = field(default_factory=dict)
     """The instrument row of each side of a market, the oldest where it was listed before it had tokens."""
+    _accounts: dict["_AccountKey", int] = field(default_factory=dict)
+    _new_accounts: dict[int, str] = field(default_factory=dict)
+    """Where each account stands in the export that was not here."""
     _orders: dict[int, int] = field(default_factory=dict)
     """How many orders a new decision has."""
 
@@ -195,6 +218,13 @@ class Restorer:
             "decisions": self._put_decisions,
             "quotes": self._put_quotes,
             "resolutions": self._put_resolutions,
+            "orders": self._put_orders,
+            "accounts": self._put_accounts,
+            "journal": self._put_journal,
+            "valuations": lambda some: self._put_of_account(ValuationRow, some),
+            "marks": lambda some: self._put_of_account(MarkRow, some),
+            "turns": lambda some: self._put_of_account(TurnRow, some),
+            "news": self._put_news,
         }
         checked = (Checked(row.place, _checked(table, row)) for row in rows)
         if table == "observations":
@@ -204,6 +234,8 @@ class Restorer:
 
     def finish(self) -> None:
         """Check that of each new decision the bets and what is left add up to its dollar, and its fills to its bets.
+
+        And that each new account can have done what its journal says.
 
         Raises:
             RowRefused: If they do not.
@@ -215,6 +247,11 @@ class Restorer:
                 raise RowRefused(money.place, f"{bets} and {left_usd:.6g} is left of 1 dollar")
             if abs(spent_usd - staked_usd) > _MONEY_TOLERANCE_USD:
                 raise RowRefused(money.place, f"{bets} dollars and its fills to {spent_usd:.6g}")
+        for account_id, place in self._new_accounts.items():
+            try:
+                account_of(stored_journal(self.connection, account_id))
+            except ValueError as error:
+                raise RowRefused(place, f"its journal is none: {error}") from None
 
     def _put_run(self, row: Checked) -> bool:
         values = row.values
@@ -348,7 +385,7 @@ class Restorer:
         stored = {row.task_id: row.id for row in new}
         for key, (place, values) in wanted.items():
             decision_id = self._new[key] = stored[values["task_id"]]
-            if values["unallocated_usd"] is not None:
+            if values["unallocated_usd"] is not None and key[2] not in ACCOUNT_SUBJECTS:
                 self._money[decision_id] = _Money(place, values["unallocated_usd"], values["scale"])
 
     def _put_parts(self, table: str, rows: Sequence[Checked]) -> int:
@@ -368,7 +405,7 @@ class Restorer:
                 values["market_row"] = self._market(row.place, venue, values.pop("market_id"))
                 values.pop("title")
                 values.pop("question")
-            if table in ("bets", "fills"):
+            if table == "bets" or (table == "fills" and key[2] not in ACCOUNT_SUBJECTS):
                 if decision_id not in self._money:
                     raise RowRefused(row.place, "its decision is not recorded, so it has no bets and no fills")
                 money = self._money[decision_id]
@@ -397,17 +434,141 @@ class Restorer:
             select(orders.c.decision_id, orders.c.number, orders.c.instrument_row).where(
                 orders.c.decision_id.in_({row.values["decision_id"] for row in fills})
             )
-        )
+        ).all()
+        numbered = {(row.decision_id, row.number) for row in placed}
         order_on = {(row.decision_id, *self._outcome_of[row.instrument_row]): row for row in placed}
         for place, values in fills:
             instrument_row, decision_id = values.pop("instrument_row"), values["decision_id"]
             order = order_on.get((decision_id, *self._outcome_of[instrument_row]))
+            if values["order_number"] is not None and values["model"] is not None:
+                if (decision_id, values["order_number"]) not in numbered:
+                    raise RowRefused(place, f"its decision has no order {values['order_number']}")
+                continue
             if order is None:
                 raise RowRefused(place, "its decision has no bet on this side of its market")
             if order.instrument_row != instrument_row:
                 same = (orders.c.decision_id == decision_id, orders.c.number == order.number)
                 self.connection.execute(update(orders).where(*same).values(instrument_row=instrument_row))
             values.update(order_number=order.number, model="mid")
+
+    def _put_orders(self, rows: Sequence[Checked]) -> int:
+        found = []
+        for row in rows:
+            place, values = row
+            key, _ = self._decision_key(place, values)
+            decision_id = self._decision(place, key)
+            instrument = Instrument(values.pop("venue"), values.pop("instrument_kind"), values.pop("instrument_id"))
+            market_id, outcome = values.pop("market_id"), values.pop("outcome")
+            if decision_id is None:
+                continue
+            if key[2] not in ACCOUNT_SUBJECTS:
+                raise RowRefused(place, f"a {key[2]} has no account to order for")
+            values["decision_id"] = decision_id
+            values["instrument_row"] = self._instrument(place, instrument, market_id, outcome)
+            found.append(row)
+        return self._insert(OrderRow, found)
+
+    def _put_accounts(self, rows: Sequence[Checked]) -> int:
+        new = 0
+        for place, values in rows:
+            key = _account_key(values)
+            recipe, game, mode, bot, venue, kind, subject_id = key
+            if kind not in ACCOUNT_SUBJECTS:
+                raise RowRefused(place, f"a {kind[:40]!r} has no account")
+            subject = {"venue": venue, "kind": kind, "subject_id": subject_id, "event_row": None}
+            insert_new(self.connection, SubjectRow, [subject])
+            same = (subjects.c.venue == venue, subjects.c.kind == kind, subjects.c.subject_id == subject_id)
+            subject_row = self.connection.execute(select(subjects.c.id).where(*same)).scalar_one()
+            named = {"recipe": recipe, "game": game, "mode": mode, "bot": bot, "subject_row": subject_row}
+            account_id = self._account_row(named)
+            if account_id is None:
+                account_id = int(self._returned(AccountRow, [Checked(place, {**named, **values})], accounts.c.id)[0].id)
+                self._new_accounts[account_id] = place
+                new += 1
+            self._accounts[key] = account_id
+        return new
+
+    def _account_row(self, named: Values) -> int | None:
+        same = select(accounts.c.id).where(*(accounts.c[name] == value for name, value in named.items()))
+        return self.connection.execute(same).scalar()
+
+    def _account(self, row: Checked) -> int:
+        """Return the row of the account that a row is of, and take out its name."""
+        key = _account_key(row.values)
+        if key not in self._accounts:
+            raise RowRefused(row.place, f"there is no account of {key[3][:80]!r} in the export")
+        return self._accounts[key]
+
+    def _put_journal(self, rows: Sequence[Checked]) -> int:
+        found = []
+        for row in rows:
+            place, values = row
+            bot, kind, subject_id = values["bot"], values["subject_kind"], values["subject_id"]
+            account_id = values["account_id"] = self._account(row)
+            named = tuple(values.pop(f"instrument_{name}") for name in ("venue", "kind", "id"))
+            values["instrument_row"] = None if named[0] is None else self._instruments.get(Instrument(*named))
+            if named[0] is not None and values["instrument_row"] is None:
+                values["instrument_row"] = self._instrument(place, Instrument(*named), None, None)
+            run, void = values.pop("run"), values.pop("void")
+            venue, market_id = values.pop("market_venue"), values.pop("market_id")
+            values["market_row"] = None if market_id is None else self._market(place, venue or "", market_id)
+            values["decision_id"] = None
+            if run is not None and (run, void) not in self._runs:
+                raise RowRefused(place, f"there is no run {run[:120]!r} with void {void} in the export")
+            if account_id in self._new_accounts:
+                if run is not None:
+                    values["decision_id"] = self._decision_of(place, (self._runs[run, void][0], bot, kind, subject_id))
+                found.append(row)
+            elif not self._has_entry(account_id, values):
+                raise RowRefused(
+                    place,
+                    "this ledger has the account, and it went on otherwise here. Import into another --ledger",
+                )
+        return self._insert(JournalEntryRow, found)
+
+    def _decision_of(self, place: str, key: DecisionKey) -> int:
+        """Return the row of a decision of the export, whether it is new here or not."""
+        if key in self._new:
+            return self._new[key]
+        run_id, bot, kind, subject_id = key
+        statement = (
+            select(decisions.c.id)
+            .join(bots, bots.c.id == decisions.c.bot_id)
+            .join(subjects, subjects.c.id == decisions.c.subject_row)
+            .where(decisions.c.run_id == run_id, bots.c.name == bot)
+            .where(subjects.c.kind == kind, subjects.c.subject_id == subject_id)
+        )
+        found = self.connection.execute(statement).scalar()
+        if found is None:
+            raise RowRefused(place, f"there is no decision of {bot[:80]!r} that it follows from in the export")
+        return int(found)
+
+    def _has_entry(self, account_id: int, values: Values) -> bool:
+        """Return whether the journal of an account here has a row that says the same."""
+        same = [journal.c.account_id == account_id]
+        same += [journal.c[name] == values[name] for name in ("number", "kind", "at", "shares", "cash_usd")]
+        return self.connection.execute(select(journal.c.number).where(*same)).first() is not None
+
+    def _put_of_account(self, model: type[SQLModel], rows: Sequence[Checked]) -> int:
+        """Put back valuations, marks or turns; those of an account that was here stay as they are."""
+        found = []
+        for row in rows:
+            place, values = row
+            account_id = values["account_id"] = self._account(row)
+            if model is TurnRow:
+                values["run_id"], _ = self._run(place, values)
+            if model is MarkRow:
+                named = Instrument(*(values.pop(f"instrument_{name}") for name in ("venue", "kind", "id")))
+                values["instrument_row"] = self._instrument(place, named, None, None)
+            if account_id in self._new_accounts:
+                found.append(row)
+        return self._insert(model, found)
+
+    def _put_news(self, rows: Sequence[Checked]) -> int:
+        for place, values in rows:
+            values["run_id"], venue = self._run(place, values)
+            values["market_row"] = self._market(place, venue, values.pop("market_id"))
+        return self._insert(NewsRow, rows)
 
     def _subject(self, run_id: int, venue: str, subject: Subject) -> int:
         named = (venue, subject.kind, subject.id)
@@ -527,6 +688,16 @@ class Restorer:
             raise RowRefused(rows[0].place, f"the database refuses it: {_first(error.orig or error)}") from None
 
 
+_AccountKey = tuple[str, str, str, str, str, str, str]
+
+
+def _account_key(values: Values) -> _AccountKey:
+    """Return what an account is known by, and take it out of a row."""
+    recipe, game, mode, bot = (values.pop(name) for name in ("recipe", "game", "mode", "bot"))
+    venue, kind, subject_id = (values.pop(name) for name in ("account_venue", "subject_kind", "subject_id"))
+    return (recipe, game, mode, bot, venue, kind, subject_id)
+
+
 def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
     some: list[Checked] = []
     characters = 0
@@ -543,7 +714,7 @@ def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[lis
 def _require(cls: type[Quote] | type[Resolution], row: Checked) -> None:
     """Refuse values of which no quote or resolution can be made."""
     try:
-        cls(**{name: row.values[name] for name in cls.__slots__})
+        cls(**{name: row.values[name] for name in cls.__slots__ if name in row.values})
     except ValueError as error:
         raise RowRefused(row.place, str(error)) from None
 
@@ -575,8 +746,8 @@ class _Column(NamedTuple):
 
 _COMPUTED = ("decisions", "late")
 """Follows from the other columns."""
-_ADDED = ("runs", "deadline_at")
-"""Absent from older exports, whose runs have none."""
+_ADDED = {("runs", "deadline_at"), ("fills", "order_number"), ("fills", "model"), ("quotes", "depth_json")}
+"""Absent from older exports, which have none of it."""
 
 
 @cache
@@ -607,7 +778,7 @@ def _checked(table: str, row: Placed) -> Values:
     values: Values = {}
     for column in _columns(table):
         if column.name not in row.cells:
-            if (table, column.name) == _ADDED:
+            if (table, column.name) in _ADDED:
                 values[column.name] = None
                 continue
             raise RowRefused(row.place, f"it has no {column.name}; export again with this predibot, not --canonical")

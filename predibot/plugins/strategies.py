@@ -64,6 +64,8 @@ class StrategyInfo:
     """Whether it lies in a folder the user named, or came with predibot or its checkout."""
     problem: str = ""
     """Why it cannot be used; empty where it can."""
+    games: tuple[str, ...] = ()
+    """Those it names, or `ANY_GAME`; empty where it says so only once its arguments are known."""
 
 
 def strategy_names(package: str = STRATEGY.package) -> tuple[str, ...]:
@@ -188,6 +190,8 @@ def _info(found: Plugin) -> StrategyInfo:
     try:
         if problem:
             raise PluginError(problem)
-        return StrategyInfo(found.name, summary_of(found.thing), argument_infos(found), found.origin)
+        games = getattr(found.thing, "games", (FIRST_GAME,))
+        known = games if isinstance(games, tuple) and all(isinstance(game, str) for game in games) else ()
+        return StrategyInfo(found.name, summary_of(found.thing), argument_infos(found), found.origin, games=known)
     except PluginError as error:
         return StrategyInfo(found.name, "", (), found.origin, problem=str(error))

@@ -54,19 +54,19 @@ def fill(store: Store, size: Size, rng: np.random.Generator) -> None:
 
 
 def _fill_catalogue(connection: Connection, size: Size) -> None:
-    _put(
+    put(
         connection,
         "events",
         ("id", "venue", "event_id", "title"),
         ((e + 1, "polymarket", str(e), f"Event {e}") for e in range(size.events)),
     )
-    _put(
+    put(
         connection,
         "markets",
         ("id", "venue", "market_id", "event_row", "token_ids_json", "question"),
         ((m + 1, "polymarket", str(m), m // size.markets_an_event + 1, "[]", "?") for m in range(size.markets)),
     )
-    _put(
+    put(
         connection,
         "instruments",
         ("id", "venue", "kind", "instrument_id", "market_row", "side", "currency", "lowest_price", "highest_price"),
@@ -81,7 +81,7 @@ def _fill_catalogue(connection: Connection, size: Size) -> None:
 def _fill_runs(connection: Connection, size: Size, played: NDArray[np.int64]) -> None:
     slots = [_slot(size, run) for run in range(size.runs)]
     texts = ("recipe_json", "overrides_json", "passed_over_json", "notes_json", "code_version", "digest")
-    _put(
+    put(
         connection,
         "runs",
         ("id", "key", "recipe", "slot_at", "as_of", "venue", "venue_name", "game", "seed", "created_at", *texts),
@@ -90,7 +90,7 @@ def _fill_runs(connection: Connection, size: Size, played: NDArray[np.int64]) ->
             for run, at in enumerate(slots)
         ),
     )
-    _put(
+    put(
         connection,
         "bots",
         ("id", "run_id", "name", "strategy", "arguments_json", "source_sha256"),
@@ -101,7 +101,7 @@ def _fill_runs(connection: Connection, size: Size, played: NDArray[np.int64]) ->
         ),
     )
     events = [_event_json(size, e) for e in range(size.events)]
-    _put(
+    put(
         connection,
         "run_events",
         ("run_id", "position", "event_row", "event_json", "payload"),
@@ -132,19 +132,19 @@ def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64
         for e in row
     ]
     numbered = list(enumerate(decisions, 1))
-    _put(
+    put(
         connection,
         "subjects",
         ("id", "venue", "kind", "subject_id", "event_row"),
         ((e + 1, "polymarket", "event", str(e), e + 1) for e in range(size.events)),
     )
-    _put(
+    put(
         connection,
         "tasks",
         ("id", "run_id", "bot_id", "subject_row", "status", "failures"),
         ((n, run + 1, bot, e + 1, "recorded", 0) for n, (run, bot, e) in numbered),
     )
-    _put(
+    put(
         connection,
         "decisions",
         (
@@ -165,7 +165,7 @@ def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64
     market = (np.array([e for *_, e in decisions])[:, np.newaxis] * each + np.arange(1, each + 1)).ravel()
     price = rng.uniform(0.05, 0.95, decision.size)
     said, dollars = rng.random(decision.size), rng.uniform(-0.2, 0.2, decision.size)
-    _put_each(
+    put_each(
         connection,
         "forecasts",
         {"decision_id": decision, "market_row": market, "probability": said, "confidence": np.floor(said * 10.0)},
@@ -180,8 +180,8 @@ def _fill_decisions(connection: Connection, size: Size, played: NDArray[np.int64
         "price": price,
     }
     same = {"asked": 0.2, "side": "buy", "unit": "usd", "status": "filled", "price_source": "mid"}
-    _put_each(connection, "orders", bet, same)
-    _put_each(
+    put_each(connection, "orders", bet, same)
+    put_each(
         connection,
         "quotes",
         {"decision_id": decision, "market_row": market, "bid": price - 0.01, "ask": price + 0.01},
@@ -195,13 +195,13 @@ def _fill_prices(connection: Connection, size: Size, rng: np.random.Generator) -
     points["at"] = _slot(size, 0) + step * np.arange(size.observations_a_market)
     points["price"] = rng.random(points.shape)
     rows = ((2 * market + 1, packed_points(path)) for market, path in enumerate(points))
-    _put(connection, "price_paths", ("instrument_row", "points"), rows)
+    put(connection, "price_paths", ("instrument_row", "points"), rows)
 
 
 def _fill_resolutions(connection: Connection, size: Size, rng: np.random.Generator) -> None:
     settled = np.flatnonzero(rng.random(size.markets) < 0.7)
     at = _slot(size, 0) + rng.integers(_DAY, size.days * _DAY, settled.size)
-    _put_each(
+    put_each(
         connection,
         "resolutions",
         {
@@ -219,16 +219,17 @@ def _slot(size: Size, run: int) -> int:
     return to_microseconds(BEGIN) + run * size.days * _DAY // size.runs
 
 
-def _put_each(
+def put_each(
     connection: Connection, table: str, arrays: dict[str, NDArray[np.generic]], same: dict[str, str | float | int]
 ) -> None:
     """Insert one row for each element of the arrays, the rest being the same in all."""
     rest = tuple(same.values())
     columns = [array.tolist() for array in arrays.values()]
-    _put(connection, table, (*arrays, *same), ((*row, *rest) for row in zip(*columns, strict=True)))
+    put(connection, table, (*arrays, *same), ((*row, *rest) for row in zip(*columns, strict=True)))
 
 
-def _put(connection: Connection, table: str, columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
+def put(connection: Connection, table: str, columns: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
+    """Insert rows of one table."""
     statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     driver = connection.connection.driver_connection
     assert driver is not None

@@ -15,7 +15,7 @@ from predibot.domain.account import Account, JournalRow, Position
 from predibot.domain.decision import Decision, Forecast, Order, Subject
 from predibot.domain.price import Instrument, Price, PricePath, PricePoint
 from predibot.errors import AnswerError, PluginError, UsageError
-from predibot.games.accounts import account_of, value_usd
+from predibot.games.accounts import account_of, accounts_of, value_usd
 from predibot.games.fills import MidFills, QuoteFills
 from predibot.plugins.strategies import load_strategy, spec_of
 from tests.agents.scripted import NOW, ScriptedModel, rain, toolbox
@@ -170,3 +170,49 @@ def test_a_forecast_where_only_orders_are_wanted_is_complained_about() -> None:
 def test_what_is_not_held_is_named_by_its_id() -> None:
     with pytest.raises(ValueError, match="takes 5 shares of ACME, and 0 are held"):
         account_of([JournalRow("fill", NOW, 1.0, SHARE, -5.0)])
+
+
+def test_dollars_buy_shares_and_a_part_of_a_position_is_sold_at_average_cost() -> None:
+    # The examples of the contract: 100 at .4 are 250 shares; 100 at .6, of which 40 % are sold, leave 100 shares.
+    yes, start = Instrument("toy", "binary_outcome", "m1:YES"), JournalRow("deposit", NOW, 10_000.0)
+    first = MidFills().fill(Order(yes, 100.0), Price(NOW, 0.4))
+    assert first is not None
+    account = account_of([start, JournalRow("fill", NOW, first.cash_usd, yes, first.shares)])
+    assert (account.cash_usd, account.held(yes).shares) == (9_900.0, 250.0)
+    bought = MidFills().fill(Order(yes, 100.0), Price(NOW, 0.6))
+    assert bought is not None
+    sold = MidFills().fill(Order(yes, 0.4 * bought.shares, "shares", "sell"), Price(NOW, 0.6))
+    assert sold is not None and sold.cash_usd == pytest.approx(40.0)
+    rows = [JournalRow("fill", NOW, each.cash_usd, yes, each.shares) for each in (bought, sold)]
+    account = account_of([start, *rows])
+    assert (account.cash_usd, account.held(yes).shares) == (pytest.approx(9_940.0), pytest.approx(100.0))
+    assert value_usd(account, {yes: Price(NOW, 0.6)}) - account.cash_usd == pytest.approx(60.0)
+
+
+def test_a_split_changes_shares_and_what_one_cost_and_a_dividend_is_cash() -> None:
+    bought = JournalRow("fill", NOW, -80.0, SHARE, 2.0)
+    four = opened(bought, JournalRow("split", NOW, 0.0, SHARE, 6.0), JournalRow("dividend", NOW, 3.0, SHARE))
+    assert (four.held(SHARE), four.cash_usd, four.dividends_usd) == (Position(8.0, 80.0), 23.0, 3.0)
+    half = opened(bought, JournalRow("split", NOW, 0.0, SHARE, -1.0), JournalRow("fill", NOW, 90.0, SHARE, -1.0))
+    assert (dict(half.positions), half.realised_usd) == ({}, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([JournalRow("split", NOW, 0.0, SHARE, 1.0)], "a split of 0 shares"),
+        ([JournalRow("fill", NOW, -80.0, SHARE, 2.0), JournalRow("split", NOW, 0.0, SHARE, -2.0)], "a split of 2"),
+        ([JournalRow("fill", NOW, -80.0, SHARE, 2.0), JournalRow("split", NOW, 1.0, SHARE, 2.0)], r"for \$1"),
+        ([JournalRow("settlement", NOW, 1.0, SHARE, 2.0)], "a settlement adds 2 shares"),
+        ([JournalRow("fill", NOW, 1.0)], "a fill of nothing"),
+    ],
+)
+def test_a_row_that_its_kind_does_not_have_is_refused(rows: list[JournalRow], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        opened(*rows)
+
+
+def test_each_row_of_a_journal_has_its_account() -> None:
+    rows = [JournalRow("deposit", NOW, 100.0), JournalRow("fill", NOW, -80.0, SHARE, 2.0)]
+    rows += [JournalRow("refund", NOW, 80.0, SHARE, -2.0), JournalRow("reversal", NOW, -80.0, SHARE, 2.0)]
+    assert list(accounts_of(rows)) == [account_of(rows[:end]) for end in range(1, 5)]

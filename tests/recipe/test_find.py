@@ -50,7 +50,14 @@ def test_a_recipe_is_asked_for_by_path_or_by_name(folder: Path) -> None:
 
 
 def test_every_packaged_recipe_can_be_played(tmp_path: Path) -> None:
-    assert set(packaged_recipe_names()) == {"daily", "sandbox", "sandbox_agents", "starter"}
+    assert set(packaged_recipe_names()) == {
+        "daily",
+        "portfolio",
+        "sandbox",
+        "sandbox_agents",
+        "sandbox_portfolio",
+        "starter",
+    }
     for name in packaged_recipe_names():
         assert load_recipe(name, tmp_path).name == name
     assert len(load_recipe("sandbox", tmp_path).bots) == 5
@@ -72,7 +79,7 @@ def test_a_recipe_nobody_has_is_met_with_the_one_most_like_it(folder: Path) -> N
     write(folder, "daily")
     assert refusal("runs/dayly.toml", folder) == "no recipe 'runs/dayly.toml'. Did you mean 'runs/daily.toml'?"
     assert refusal("sandbx", folder) == "no recipe 'sandbx'. Did you mean 'sandbox'?"
-    there_are = "There are: 'runs/daily.toml', 'sandbox', 'sandbox_agents', 'starter'"
+    there_are = "There are: 'runs/daily.toml', 'portfolio', 'sandbox', 'sandbox_agents', 'sandbox_portfolio', 'starter'"
     assert refusal("zzz", folder) == f"no recipe 'zzz'. {there_are}"
 
 

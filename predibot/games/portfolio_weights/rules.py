@@ -19,6 +19,7 @@ from predibot.games.portfolio_weights.form import PortfolioForm
 from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
 from predibot.games.portfolio_weights.view import MarketView, PortfolioView
 from predibot.games.portfolio_weights.weights import SUM_TOLERANCE, applied_weights, number_of
+from predibot.games.rebalance import rebalance
 from predibot.selection import SelectionRules
 
 UNIVERSE_MARKETS = 10
@@ -130,8 +131,6 @@ class PortfolioWeights:
         if not orders or self.fill == "next":
             booked = tuple(BookedOrder(order, status="pending", asked=order.asked) for order in orders)
             return Booking(orders=booked, unallocated_usd=account.cash_usd, scale=scale)
-        from predibot.games.rebalance import rebalance  # type: ignore
-
         targets = {order.instrument: order.amount for order in orders}
         closed = {named for each in view.markets if each.market.closed for named in (each.yes, each.no)}
         offered = {named: price for named, price in quotes.items() if named not in closed}

@@ -51,6 +51,16 @@ class PortfolioView:
         return tuple(market for market in self.markets if market.in_universe)
 
     @property
+    def prices_yes(self) -> dict[str, float]:
+        """Return the price of YES of each market that the run plays and that has one, by market id, in their order."""
+        return {each.market.id: self.prices[each.yes].mid for each in self.universe if each.yes in self.prices}
+
+    @property
+    def has_begun(self) -> bool:
+        """Return whether the bot has decided on an allocation before."""
+        return bool(self.past.allocations or self.past.pending or self.account.positions or self.account.realised_usd)
+
+    @property
     def assets(self) -> dict[str, Instrument]:
         """Return the instrument of each asset that can be given a weight, by its name; CASH is none."""
         return {market.asset(side): market.instrument(side) for market in self.markets for side in SIDES}
@@ -65,6 +75,12 @@ class PortfolioView:
         """Return what the account is worth; None where something is held that was never priced."""
         marks = self.marks
         return value_usd(self.account, marks) if self.account.positions.keys() <= marks.keys() else None
+
+    def weights(self, sides: Mapping[str, float]) -> dict[str, float]:
+        """Return weights by asset for those by market id: positive of YES, negative of NO, and zero of neither."""
+        return {
+            asset_name(name, "YES" if weight > 0.0 else "NO"): abs(weight) for name, weight in sides.items() if weight
+        }
 
     def orders(self, weights: Mapping[str, float], asked: Mapping[str, float] | None = None) -> tuple[Order, ...]:
         """Return the orders for weights by asset; what is left of one is CASH.

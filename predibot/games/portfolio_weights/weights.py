@@ -116,11 +116,13 @@ def applied_weights(
         notes.append(f"both sides of market {market_id} had a weight; {less:.6g} of each went to {CASH}")
     cash = math.fsum((stated.get(CASH, 0.0), *unknown.values(), netted))
     total = math.fsum((cash, *applied.values()))
+    if total > 1.0:
+        # Also where it is rounding alone, which no account has to cope with then.
+        applied = {name: weight / total for name, weight in applied.items()}
     if total > 1.0 + SUM_TOLERANCE:
         if overweight == "refuse":
             complaints.append(f"the weights come to {total:.6g}; lower them by {total - 1.0:.6g} in total")
         else:
-            applied = {name: weight / total for name, weight in applied.items()}
             came_to = f"the weights came to {total:.6g}, {CASH} {cash:.6g} of it"
             notes.append(f"{came_to}; all were scaled by {1.0 / total:.6g}")
     return Weights(known, applied, tuple(notes)), complaints

@@ -110,6 +110,7 @@ def markets_json(view: PortfolioView, *, price_blind: bool) -> str:
     rows = []
     for each in view.markets:
         row: dict[str, object] = {"id": each.market.id, "question": title_line(each.market.question)}
+        row["event"] = title_line(each.event_title)
         row["assets"] = [each.asset(side) for side in SIDES]
         price = view.prices.get(each.yes)
         if not price_blind and price is not None:
@@ -136,7 +137,7 @@ def _view(view: PortfolioView, *, price_blind: bool, history: Callable[[str], tu
 def _account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
     account, value_usd = view.account, view.value_usd
     yield f"cash: ${account.cash_usd:.2f}"
-    if account.cash_usd < -1e-9:
+    if account.owing:
         yield "the cash is below zero, because a market was settled anew: sales repay it first, and nothing is bought"
     if not price_blind and value_usd is not None:
         gained = f", a return of {value_usd / account.paid_in_usd - 1.0:+.4f}" if account.paid_in_usd else ""

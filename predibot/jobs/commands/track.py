@@ -1,11 +1,13 @@
 """Bringing a ledger or an archive up to date in one call, and taking a run out of it."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from predibot.config import Settings
 from predibot.contracts import ProgressListener
 from predibot.errors import PluginError, VenueMissing, VenueUnavailable
 from predibot.jobs.commands.caller import Caller
+from predibot.jobs.deciding.accounts.tracked import track_accounts
 from predibot.jobs.evaluate import asked_venues
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.track import TrackReport, track
@@ -63,7 +65,9 @@ def _tracked(
 ) -> TrackReport:
     paces = SharedPaces(store=store)
     with open_venue(spec, settings, as_of=as_of, purpose="look_back", clock=caller.clock, paces=paces) as opened:
-        return track(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs)
+        report = track(store=store, opened=opened, settings=settings, listener=listener, own_runs=own_runs)
+        failures = track_accounts(store=store, opened=opened, clock=caller.clock)
+        return replace(report, notes=(*report.notes, *failures), incomplete=report.incomplete or bool(failures))
 
 
 def void_as_asked(key: str, caller: Caller, *, ledger: str, reason: str) -> None:

@@ -27,6 +27,7 @@ from predibot.contracts import (
     Tool,
     Toolbox,
 )
+from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
@@ -46,15 +47,17 @@ from predibot.net.concurrency import Gates
 from predibot.plugins.tools import ToolPlugin, tool_plugin
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import own_url, search_provider
-from predibot.research.search.provider import SearchProvider, replay_complaint
+from predibot.research.search.provider import SearchFailed, SearchProvider, replay_complaint
 from predibot.research.search.throttle import PacedProvider
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
-from predibot.tools.web_search import SearchPolicy, make_web_search
+from predibot.tools.web_search import SearchPolicy, find_news, make_web_search
 
 _log = logging.getLogger(__name__)
 
 SANDBOX_MODELS = "sandbox/"
 SANDBOX_SEARCH = "searxng"
+_NEWS_LOOKED_AT = 10
+"""Of so many results the first of a window are news; double as many are asked for, as some will be dropped."""
 _GRACE_SECONDS = 5.0
 """What is left of a decision's time to store it."""
 
@@ -111,7 +114,7 @@ class AgentSetup:
         for bot in bots:
             for need in bot.needs.models:
                 self._check_model(bot, need)
-            if bot.needs.news:
+            if bot.needs.news and getattr(self.recipe.make_game(), "news_window", None) is None:
                 raise UsageError(
                     f"bot {bot.name!r} needs news, which game {self.recipe.game!r} does not show. Leave it out"
                 )
@@ -211,6 +214,32 @@ class AgentSetup:
             trace=trace,
             history=lambda market_id: self._history(events, market_id, now),
             deadline_seconds=deadline_seconds,
+        )
+
+    def news(self, query: str, *, after: datetime, before: datetime, count: int) -> tuple[NewsItem, ...]:
+        """Return the first dated news of a window, which the whole run is shown; they are of the run's budget.
+
+        Raises:
+            SearchFailed: If nobody could be asked, or nobody answered.
+            BudgetSpent: If a search does not fit the budget of the run any more.
+        """
+        try:
+            providers = self._search_providers()
+        except UsageError as error:
+            raise SearchFailed(str(error), was_asked=False) from None
+        is_limited = any(limits.usd is not None for limits in self.recipe.limits.values())
+        priced = [each for each in providers if each.usd_per_call is not None or not is_limited]
+        if providers and not priced:
+            raise SearchFailed("what a search costs is unknown, and there is a limit in USD", was_asked=False)
+        day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
+        run = Budget(self._account("run", f"run/{self.run_key}"), parent=day)
+        policy = SearchPolicy(before=before, after=after, count=_NEWS_LOOKED_AT)
+        if self.recipe.search.market_sites:
+            policy = replace(policy, blocked_domains=frozenset())
+        hidden = Trace(self.keys.secrets()).without_secrets
+        return tuple(
+            replace(each, title=hidden(each.title), snippet=hidden(each.snippet))
+            for each in find_news(priced, query, policy, meter=run)[:count]
         )
 
     def write_off(self) -> None:

@@ -84,7 +84,11 @@ def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None
     Raises:
         UsageError: If a model of a bot cannot be had.
     """
-    bots = tuple(_bot_cost(bot, recipe, events, agents) for bot in recipe.bots)
+    about = [
+        tuple(event for event in events if subject.kind != "event" or event.id == subject.id)
+        for subject in recipe.make_game().subjects(events)
+    ]
+    bots = tuple(_bot_cost(bot, recipe, about, agents) for bot in recipe.bots)
     known = math.fsum(bot.usd for bot in bots if bot.usd is not None)
     unknown = [bot.bot for bot in bots if bot.usd is None]
     # A limit in dollars holds for every bot: where there is one, none plays whose prices are unknown.
@@ -94,33 +98,34 @@ def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None
     return RunCost(bots, usd, min(known, usd), basis)
 
 
-def _bot_cost(bot: BotSpec, recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None") -> BotCost:
+def _bot_cost(bot: BotSpec, recipe: Recipe, about: Sequence[tuple[Event, ...]], agents: "AgentSetup | None") -> BotCost:
+    """Return the most a bot can cost, whose decisions are each about these events."""
     needs = bot.needs
     if agents is None or not (needs.models or needs.tools):
-        return BotCost(bot.name, len(events), 0.0, NO_MODEL)
+        return BotCost(bot.name, len(about), 0.0, NO_MODEL)
     prices = {need.name: agents.price(bot, need.name) for need in needs.models}
     known = {name: price for name, price in prices.items() if price is not None}
     if unpriced := [name for name in prices if name not in known]:
-        return BotCost(bot.name, len(events), None, f"the price of {', '.join(unpriced)} is unknown")
+        return BotCost(bot.name, len(about), None, f"the price of {', '.join(unpriced)} is unknown")
     if unbounded := [need.name for need in needs.models if agents.is_unbounded(bot, need)]:
         basis = f"{', '.join(unbounded)} searches by itself and cannot be told how often"
-        return BotCost(bot.name, len(events), None, basis)
+        return BotCost(bot.name, len(about), None, basis)
     search_usd = agents.search_usd(needs.tools)
     if search_usd is None:
-        return BotCost(bot.name, len(events), None, "the price of its searches is unknown")
-    each = [_decision_cost(bot, recipe, event, known, search_usd) for event in events]
+        return BotCost(bot.name, len(about), None, "the price of its searches is unknown")
+    each = [_decision_cost(bot, recipe, events, known, search_usd) for events in about]
     whole = (math.fsum(usd for usd, _ in each), max(each)[1] if each else "no events")
     usd, basis = _least(whole, *_of_levels(recipe, ("bot",)))
-    return BotCost(bot.name, len(events), None if math.isinf(usd) else usd, basis)
+    return BotCost(bot.name, len(about), None if math.isinf(usd) else usd, basis)
 
 
 def _decision_cost(
-    bot: BotSpec, recipe: Recipe, event: Event, prices: Mapping[str, Price], search_usd: float
+    bot: BotSpec, recipe: Recipe, events: Sequence[Event], prices: Mapping[str, Price], search_usd: float
 ) -> tuple[float, str]:
     """Return the most one decision costs, infinite where nothing bounds it, and where that comes from."""
     limits = recipe.limits.get("decision", Limits())
     needs = _with_max_tokens(bot)
-    talks = _within(limits.steps, [_talk(need, prices[need.name], event, limits.steps) for need in needs])
+    talks = _within(limits.steps, [_talk(need, prices[need.name], events, limits.steps) for need in needs])
     searches_usd = _times(_searches(bot, talks, limits), search_usd)
     ways = [(math.fsum(talk.usd for talk in talks) + searches_usd, _basis(talks, searches_usd))]
     if limits.tokens is not None:
@@ -140,11 +145,11 @@ def _with_max_tokens(bot: BotSpec) -> list[ModelNeed]:
     return [replace(need, output_tokens=most, input_tokens=math.ceil(longer * need.input_tokens)) for need in needs]
 
 
-def _talk(need: ModelNeed, price: Price, event: Event, steps: int | None) -> _Talk:
+def _talk(need: ModelNeed, price: Price, events: Sequence[Event], steps: int | None) -> _Talk:
     """Return a declared conversation with more tokens than one of its calls can send, a token for every byte."""
     calls = min(math.inf if need.calls is None else need.calls, math.inf if steps is None else steps)
-    tokens: float = PROMPT_TOKENS + len(event_to_json(event).encode()) + MARKET_TOKENS * len(event.markets)
-    tokens += need.input_tokens
+    shown = sum(len(event_to_json(event).encode()) + MARKET_TOKENS * len(event.markets) for event in events)
+    tokens: float = PROMPT_TOKENS + shown + need.input_tokens
     tokens += TOOL_CALLS_A_TURN * (RESULT_TOKENS + calls * GIST_TOKENS) if need.tools else 0
     # What it said before is sent again; of a conversation with tools that is part of the gists.
     tokens += 0 if need.tools else max(0, calls - 1) * need.output_tokens

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from predibot.agents.answer.result import LoopEnded
 from predibot.config import Settings
 from predibot.contracts import Context, Game, Venue
-from predibot.domain.account import ACCOUNT_SUBJECTS, Account
+from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.decision import (
     REASON_KINDS,
     Abstention,
@@ -46,8 +46,10 @@ from predibot.errors import (
     VenueError,
     words_of,
 )
-from predibot.games.fills import MidFills
-from predibot.jobs.deciding.account_turn import AccountTurn, account_turn
+from predibot.games.fills import FillModel, fill_model
+from predibot.jobs.deciding.accounts.market_board import MarketBoard
+from predibot.jobs.deciding.accounts.news_board import NewsBoard
+from predibot.jobs.deciding.accounts.turn import AccountTurn, take_turn
 from predibot.jobs.deciding.activity import Watch, of_step, unwatched
 from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.quotes import QuoteBoard, quotes_of
@@ -143,6 +145,7 @@ class Worker:
     claimant: Claimant
     clock: Callable[[], datetime]
     board: QuoteBoard
+    markets: MarketBoard
     settings: Settings = field(default_factory=Settings)
     """How many decisions at once, how long."""
     bots: Mapping[str, BotSpec] = field(default_factory=dict)
@@ -156,16 +159,25 @@ class Worker:
     under_way: dict[tuple[int, Subject], Context] = field(default_factory=dict)
     """The contexts of the decisions that are under way here, by bot and subject."""
     claims: Claims = field(default_factory=Claims)
+    news: NewsBoard | None = None
+    """None where the game shows no news, or no bot reads any."""
 
-    def view(self, subject: Subject, events: Sequence[Event], account: Account | None) -> Any:
-        """Return what a bot is shown."""
+    @property
+    def fills(self) -> FillModel:
+        """Return what sets the prices of what is traded, as the game says it."""
+        return fill_model(getattr(self.game, "fills", "mid"))
+
+    def view(self, subject: Subject, events: Sequence[Event], turn: AccountTurn | None) -> Any:
+        """Return what a bot is shown, with its account where it has one."""
         payloads = payloads_of(self.venue.name)
         # What in it states a result, only its venue knows.
         shown = [
             replace(event, payload="" if payloads is None else payloads.without_results(event.payload))
             for event in events
         ]
-        return self.game.view(subject, shown, venue=self.venue.name, account=account)
+        if turn is None:
+            return self.game.view(subject, shown, venue=self.venue.name)
+        return self.game.view(subject, shown, venue=self.venue.name, account=turn.account, past=turn.past)
 
     def events_of(self, subject: Subject) -> tuple[Event, ...]:
         """Return what of the run a decision is about: its event, or for any other subject all of them."""
@@ -207,17 +219,23 @@ def _work(job: DecideJob, worker: Worker) -> WorkResult:
     turn: AccountTurn | None = None
     try:
         if account_id is not None:
-            turn = account_turn(
+            turn = take_turn(
                 account_id,
+                held,
                 worker.events_of(job.subject),
+                run=worker.run,
                 store=worker.store,
                 venue=worker.venue,
-                board=worker.board,
+                board=worker.markets,
+                fills=worker.fills,
                 now=worker.instant(),
+                news=worker.news,
             )
         context = worker.under_way[job.bot_id, job.subject] = _context(job, worker, turn)
         done = _decided(job, worker, began, context, turn)
         return _store(job, worker, held, _with_trace(done, worker, context), turn)
+    except ClaimLost:
+        return WorkResult(job, "claimed", made_here=False)
     except LedgerError:
         raise
     except VenueError as error:
@@ -358,7 +376,7 @@ def _context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> Contex
     account = None if turn is None else turn.account
     context = Context(
         now=worker.instant(),
-        view=worker.view(job.subject, events, account),
+        view=worker.view(job.subject, events, turn),
         game=worker.game,
         rng=seeded(*job.seed_parts),
         account=account,
@@ -407,17 +425,19 @@ def _said(stored: StoredDecision) -> Decision | None:
 
 def _decide(job: DecideJob, worker: Worker, began: float, context: Context, turn: AccountTurn | None) -> Finished:
     # An event whose market closed meanwhile is decided no more; an account goes on with the others.
-    quoted = worker.board.quoted if job.subject.kind == "event" else worker.board.still_quoted
-    shown = tuple(map(quoted, worker.events_of(job.subject) if turn is None else turn.events))
-    view = worker.view(job.subject, shown, context.account)
+    def quoted(events: Sequence[Event]) -> tuple[Event, ...]:
+        return tuple(map(worker.board.quoted, events)) if turn is None else worker.markets.quoted(events)
+
+    shown = quoted(worker.events_of(job.subject) if turn is None else turn.events)
+    view = worker.view(job.subject, shown, turn)
     context = replace(context, now=worker.instant(), view=view, members=_members(job, worker))
     answer = load_strategy(job.strategy).decide(context)
     _check_answer(answer, job.strategy.name)
     if isinstance(answer, Abstention):
         return _abstained(worker, shown, answer, began)
-    booked = tuple(map(quoted, shown))
+    booked = quoted(shown)
     prices = {named: price for event in booked for named, price in prices_of(event, worker.venue.name).items()}
-    booking = worker.game.book(answer, view, context.account, prices, MidFills())
+    booking = worker.game.book(answer, view, context.account, prices, worker.fills)
     if turn is not None:
         turn.require(booking.journal, worker.game.name)
     elif booking.journal:
@@ -513,8 +533,6 @@ def _store(
     now = worker.clock()
     if turn is not None:
         finished = replace(finished, account_id=turn.id)
-        if turn.marks is not None:
-            finished = replace(finished, valued_at=turn.at, marks=turn.marks)
     finished = _without_secrets(finished, worker.secrets)
     finished = replace(finished, could_cost=bool(job.strategy.needs.models or job.strategy.needs.tools))
 

@@ -10,6 +10,8 @@ from predibot.contracts import VISIT_WEBPAGE, OpenVenue
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.jobs.daemon_threads import ExecutorSpec
+from predibot.jobs.deciding.accounts.market_board import MarketBoard
+from predibot.jobs.deciding.accounts.news_board import NewsBoard
 from predibot.jobs.deciding.activity import Watch, unwatched
 from predibot.jobs.deciding.decide_one import Worker
 from predibot.jobs.deciding.quotes import QuoteBoard
@@ -72,22 +74,27 @@ def make_worker(
         agents.run_key = run.key
         agents.holder = Holder(holder or claimant.owner, lease, clock)
     known = store.run_read(lambda connection: catalogue(connection, run.id))
+    board, game = QuoteBoard(opened.venue, clock), recipe.make_game()
+    window = getattr(game, "news_window", None)
+    reads_news = any(bot.needs.models or bot.needs.news for bot in recipe.bots)
     return Worker(
         store=store,
         venue=opened.venue,
-        game=recipe.make_game(),
+        game=game,
         run=run,
         run_at=run.as_of,
         events={event.id: event for event in events},
         catalogue=known,
         claimant=claimant,
         clock=clock,
-        board=QuoteBoard(opened.venue, clock),
+        board=board,
+        markets=MarketBoard(opened.venue, board, clock),
         settings=settings,
         bots={bot.name: bot for bot in recipe.bots},
         agents=agents,
         loopback=opened.loopback.search_url if opened.loopback else None,
         watch=watch,
+        news=NewsBoard(store, run, agents, window) if agents is not None and window and reads_news else None,
     )
 
 

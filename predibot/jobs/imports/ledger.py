@@ -17,7 +17,7 @@ from predibot.domain.untrusted_text import FORMULA, has_too_many_values
 from predibot.errors import UsageError
 from predibot.jobs.export import FORMATS, Format
 from predibot.jobs.score_files.table import unique_object
-from predibot.ledger.read.export import TABLES, export_columns
+from predibot.ledger.read.export import ADDED_TABLES, TABLES, export_columns
 from predibot.ledger.restore import MAX_ROW_VALUES, Placed, Restorer, RowRefused
 from predibot.ledger.store import Store
 
@@ -75,6 +75,8 @@ class _Work:
             if kind == "csv":
                 notes.append(_NO_TEXTS)
             for table in TABLES:
+                if table in ADDED_TABLES and not (self.export / f"{table}.{kind}").is_file():
+                    continue
                 self._put(restorer, table, _READERS[kind](self.export / f"{table}.{kind}"))
         else:
             for table, rows in groupby(_jsonl(self.export), _table_of):
@@ -114,10 +116,11 @@ def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> 
 def _format_of(folder: Path) -> Format:
     """Return the format of which a folder holds every table; where it holds several, the one that loses least."""
     for kind in ("jsonl", "parquet", "csv"):
-        missing = [table for table in TABLES if not (folder / f"{table}.{kind}").is_file()]
+        wanted = [table for table in TABLES if table not in ADDED_TABLES]
+        missing = [table for table in wanted if not (folder / f"{table}.{kind}").is_file()]
         if not missing:
             return next(each for each in FORMATS if each == kind)
-        if len(missing) < len(TABLES):
+        if len(missing) < len(wanted):
             raise UsageError(
                 f"{folder} has no {', '.join(f'{table}.{kind}' for table in missing)}. "
                 "Export all tables into an empty folder, with this predibot"

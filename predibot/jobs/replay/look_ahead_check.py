@@ -8,6 +8,7 @@ from itertools import groupby
 
 from predibot.config import Settings
 from predibot.contracts import OpenVenue, Past, Progress, ProgressListener
+from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.draw import seeded
 from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
@@ -89,13 +90,72 @@ class _Place:
         ledgers = (stored, without, again)
         return [each for key in unequal for each in _compared(run_key, key, [rows.get(key) for rows in ledgers])]
 
+    def walked(self, instants: Mapping[str, datetime], asked: Mapping[str, Sequence[DecisionKey]]) -> list[Difference]:
+        """Return what is not the same of decisions of several runs, of accounts that go through all of them.
+
+        Args:
+            instants: Of each run, in their order, from the first on.
+            asked: The decisions by run.
+        """
+        names = {bot for keys in asked.values() for bot, _ in keys}
+        recipe = self.request.recipe
+        wanted = {*names, *(member for bot in recipe.bots if bot.name in names for member in bot.members)}
+        bots = tuple(bot for bot in recipe.bots if bot.name in wanted)
+        keys = list(instants)
+        # What is ordered in a run is filled in the next one.
+        walk = keys[: max(map(keys.index, asked), default=-1) + 2]
+        stored = {key: self._stored(key) for key in asked}
+        without = self._walked([(key, instants[key]) for key in walk], bots, asked, self.past.cut_at, self.seal)
+        unequal = [
+            (key, one)
+            for key, of_run in asked.items()
+            for one in of_run
+            if _named(stored[key].get(one)) != _named(without[key].get(one))
+        ]
+        if not unequal:
+            return []
+        again = self._walked([(key, instants[key]) for key in walk], bots, asked, self.past.open_at, nullcontext())
+        return [
+            each
+            for key, one in unequal
+            for each in _compared(key, one, [rows[key].get(one) for rows in (stored, without, again)])
+        ]
+
+    def _stored(self, run_key: str) -> Mapping[DecisionKey, Rows]:
+        with self.store.read() as connection:
+            return decision_rows(connection, run_key)
+
+    def _walked(
+        self,
+        walk: Sequence[tuple[str, datetime]],
+        bots: tuple[BotSpec, ...],
+        asked: Collection[str],
+        opened: Callable[[datetime], OpenVenue],
+        seal: AbstractContextManager[object],
+    ) -> Mapping[str, Mapping[DecisionKey, Rows]]:
+        """Return what bots decide in some of the runs that they walk through, in a ledger that is thrown away."""
+        with scratch_ledger() as scratch:
+            for _, as_of in walk:
+                venue = opened(as_of)
+                with seal:
+                    self._decide_in(scratch, venue, bots)
+            with scratch.read() as connection:
+                return {key: decision_rows(connection, key) for key in asked}
+
     def _decided(self, opened: OpenVenue, bots: tuple[BotSpec, ...]) -> Mapping[DecisionKey, Rows]:
         """Return what bots decide now, from a ledger that is thrown away."""
+        with scratch_ledger() as scratch:
+            key = self._decide_in(scratch, opened, bots)
+            with scratch.read() as connection:
+                return decision_rows(connection, key)
+
+    def _decide_in(self, scratch: Store, opened: OpenVenue, bots: tuple[BotSpec, ...]) -> str:
+        """Let bots decide now, and return the key of their run."""
         request = replace(self.request, recipe=replace(self.request.recipe, bots=bots))
         # One that remembers what it read during the replay would read nothing now.
         forget_strategies()
         forget_tools()
-        with opened, scratch_ledger() as scratch:
+        with opened:
             report = decide(
                 request,
                 store=scratch,
@@ -104,8 +164,7 @@ class _Place:
                 clock=self.clock,
                 listener=self.listener,
             )
-            with scratch.read() as connection:
-                return decision_rows(connection, report.run.key)
+            return report.run.key
 
 
 def check_look_ahead(
@@ -125,7 +184,8 @@ def check_look_ahead(
     of the past that ends at its instant. What the whole past is kept in is
     sealed meanwhile, so that a strategy which reads it by itself fails: that is
     a difference too. A slot with a difference is decided once more with nothing
-    removed, to tell the future from chance.
+    removed, to tell the future from chance. Where bots have accounts, they walk
+    again from the first slot on, each over a past that ends at its instant.
 
     Args:
         request: The recipe that was replayed.
@@ -145,6 +205,13 @@ def check_look_ahead(
     there = [(key, decision) for key in instants for decision in _made(store, key, request.recipe, skipped)]
     draw = seeded(request.recipe.seed, request.recipe.name, "look-ahead")
     drawn = [there[number] for number in sorted(draw.sample(range(len(there)), min(sample, len(there))))]
+    if _plays_accounts(store, instants):
+        asked_of: dict[str, list[DecisionKey]] = {}
+        for run_key, decision in drawn:
+            asked_of.setdefault(run_key, []).append(decision)
+        found = place.walked(instants, asked_of)
+        listener(Progress("look ahead", len(drawn), len(drawn)))
+        return LookAhead(len(there), len(drawn), tuple(found), skipped)
     differences: list[Difference] = []
     done = 0
     for run_key, group in groupby(drawn, key=lambda each: each[0]):
@@ -153,6 +220,15 @@ def check_look_ahead(
         done += len(asked)
         listener(Progress("look ahead", done, len(drawn), run_key))
     return LookAhead(len(there), len(drawn), tuple(differences), skipped)
+
+
+def _plays_accounts(store: Store, run_keys: Collection[str]) -> bool:
+    """Return whether the decisions of runs are about accounts, which go on from one run to the next."""
+    with store.read() as connection:
+        kinds = {
+            rows["decisions"][0]["subject_kind"] for key in run_keys for rows in decision_rows(connection, key).values()
+        }
+    return not kinds.isdisjoint(ACCOUNT_SUBJECTS)
 
 
 def _skipped(recipe: Recipe, past: Past) -> Mapping[str, str]:

@@ -16,6 +16,7 @@ from predibot.domain.price import QUOTE_PRICES, Quote
 from predibot.domain.trace import GivenUpStep, ModelFailedStep, StoredTrace
 from predibot.errors import LedgerError, PluginError, UsageError
 from predibot.jobs.decide import bot_plan, decide_job
+from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.decide_one import DecideJob, StepListener, Worker, work
 from predibot.jobs.replay.recorded_answers import Record
 from predibot.jobs.replay.recorded_venue import RecordedQuotes, RecordedVenue
@@ -163,6 +164,7 @@ def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Rec
     with store.read() as connection:
         known = catalogue(connection, run.id)
     venue = RecordedVenue(run.venue_name)
+    board = RecordedQuotes(venue, now)
     return Worker(
         store=store,
         venue=venue,
@@ -173,7 +175,8 @@ def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Rec
         catalogue=known,
         claimant=Claimant(new_owner(), _LEASE, now, is_gone),
         clock=lambda: now,
-        board=RecordedQuotes(venue, now),
+        board=board,
+        markets=MarketBoard(venue, board, lambda: now),
         bots={bot.name: bot for bot in recipe.bots},
     )
 

@@ -9,14 +9,17 @@ from typing import Any
 from sqlalchemy import Connection, and_, func, select
 
 from predibot.domain.account import Account, JournalRow
+from predibot.domain.clock import EPOCH
 from predibot.domain.price import Instrument, Price
-from predibot.games.accounts import account_of, value_usd
+from predibot.games.accounts import accounts_of, value_usd
 from predibot.ledger.read.invariants import Broken, Checked
-from predibot.ledger.write.accounts import accounts, journal, marks, stored_journal, valuations
+from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, stored_journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders, quotes
 from predibot.ledger.write.events import instruments
+from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs, with_decisions
+from predibot.ledger.write.turns import pending_orders, turns
 from predibot.plugins.games import game_names, make_game
 
 _TOLERANCE = 1e-9
@@ -80,29 +83,36 @@ def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
 
 
 def _order(order: Any, filled: list[Any]) -> Iterator[str]:
-    if filled and order.price is None:
+    if filled and order.price is None and order.ended_at is None:
         yield "it was filled, and has no price that it was booked by"
-    if order.status == "filled" and order.amount and not filled:
+    if order.status == "filled" and order.amount and not filled and order.unit != "weight":
         yield f"its order of {order.amount:g} {order.unit} is filled, and has no fill"
     of_unit = {"usd": [row.cash_usd for row in filled], "shares": [row.shares for row in filled]}
     total = abs(math.fsum(of_unit.get(order.unit, ())))
     if not total <= order.amount + _slack(order.amount):
         yield f"its fills come to {total:g} {order.unit}, the order is of {order.amount:g}"
+    if order.status != "pending" and order.ended_at is None and order.status in ("expired", "replaced"):
+        yield f"it is {order.status}, and nobody knows since when"
+    if order.status == "pending" and (filled or order.ended_at is not None):
+        yield "it is pending, and something became of it"
     if filled and order.status != "filled" and total >= order.amount - _slack(order.amount):
         yield f"its order of {order.amount:g} {order.unit} is {order.status}, and its fills come to all of it"
 
 
 def _fill(row: Any) -> Iterator[str]:
-    if (row.shares > 0.0) != (row.side == "buy"):
+    # A weight is reached by buying or by selling.
+    if row.unit != "weight" and (row.shares > 0.0) != (row.side == "buy"):
         yield f"its order is to {row.side}, and {row.shares:g} shares were filled"
     highest = math.inf if row.highest_price is None else row.highest_price
     if not row.lowest_price <= row.paid <= highest:
         yield f"filled at {row.paid:g}, which is outside [{row.lowest_price:g}, {highest:g}]"
     is_bet_on_no = row.event_row is not None and row.outcome == "NO"
     mid = None if row.price is None else 1.0 - row.price if is_bet_on_no else row.price
-    if row.model == "mid" and mid is not None and not abs(row.paid - mid) <= _slack(mid):
+    # One that was pending was filled at the prices of another slot.
+    at_once = row.ended_at is None
+    if at_once and row.model == "mid" and mid is not None and not abs(row.paid - mid) <= _slack(mid):
         yield f"filled at {row.paid!r}, its mid was {mid!r}"
-    if row.model == "quote" and row.market_row is not None and not _is_offered(row):
+    if at_once and row.model == "quote" and row.market_row is not None and not _is_offered(row):
         yield f"filled at {row.paid!r} by its quote, which did not offer that"
     if row.event_row is None and not abs(row.cash_usd + row.shares * row.paid) <= _slack(row.cash_usd):
         yield f"{row.shares:g} shares at {row.paid:g} are not ${-row.cash_usd!r}"
@@ -124,14 +134,18 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
         yield Broken(check, name, "a row of its journal is missing")
     yield from (Broken(check, name, seen) for seen in _from_nothing(rows, game))
     try:
-        conserved = all(_is_conserved(account_of(rows[: end + 1])) for end in range(len(rows)))
+        after = [Account(), *accounts_of(rows)]
     except ValueError as error:
         yield Broken(check, name, str(error))
         return
-    if not conserved:
+    if not all(map(_is_conserved, after)):
         yield Broken(check, name, "cash and cost are not what was paid in, realised and paid out")
+    yield from (Broken(check, name, seen) for seen in _borrowed(rows, after))
     yield from (Broken(check, name, seen) for seen in _unlike_fills(connection, account_id))
-    yield from (Broken("valuations are folds", name, seen) for seen in _valuations(connection, checked, account_id))
+    valued = _valuations(connection, checked, account_id, after)
+    yield from (Broken("valuations are folds", name, seen) for seen in valued)
+    yield from (Broken("turns are whole", name, seen) for seen in _turns(connection, checked, account_id, rows))
+    yield from (Broken("journals follow resolutions", name, seen) for seen in _settled(connection, checked, account_id))
 
 
 def _from_nothing(rows: Sequence[JournalRow], game: str) -> Iterator[str]:
@@ -142,6 +156,15 @@ def _from_nothing(rows: Sequence[JournalRow], game: str) -> Iterator[str]:
             yield f"row {number}, a {row.kind} of ${row.cash_usd:g}, follows from no decision and no resolution"
         if is_first and game in game_names() and row.cash_usd != (stake_usd := make_game(game).stake_usd):
             yield f"it began with ${row.cash_usd:g}, game {game} gives ${stake_usd:g}"
+
+
+def _borrowed(rows: Sequence[JournalRow], after: Sequence[Account]) -> Iterator[str]:
+    """Yield the rows that spent what was not there: only a reversal leaves a debt, and who owes only sells."""
+    for number, (row, before, now) in enumerate(zip(rows, after, after[1:], strict=False), start=1):
+        if now.owing and not before.owing and row.kind != "reversal":
+            yield f"row {number}, a {row.kind}, leaves ${now.cash_usd:g}; money is never borrowed"
+        if before.owing and row.kind == "fill" and row.shares > 0.0:
+            yield f"row {number} buys while the account owes ${-before.cash_usd:g}"
 
 
 def _is_conserved(account: Account) -> bool:
@@ -173,13 +196,65 @@ def _unlike_fills(connection: Connection, account_id: int) -> Iterator[str]:
             yield f"the journal of decision {decision_id} and its fills differ by {total[0]:g} shares, ${total[1]:g}"
 
 
-def _valuations(connection: Connection, checked: Checked, account_id: int) -> Iterator[str]:
-    """Yield the valuations that are not what the journal comes to at their own marks."""
-    rows = stored_journal(connection, account_id)
+def _turns(connection: Connection, checked: Checked, account_id: int, rows: Sequence[JournalRow]) -> Iterator[str]:
+    """Yield what is wrong with the turns: each has its valuation, and what it filled cost what was marked then."""
+    statement = select(turns).where(turns.c.account_id == account_id).order_by(turns.c.slot_at)
+    last_at, last_number = None, 0
+    valued = select(valuations.c.at).where(valuations.c.account_id == account_id)
+    instants = set(connection.execute(valued).scalars())
+    for row in connection.execute(statement).all():
+        checked.count("turns are whole")
+        seen = f"the turn of {row.slot_at.isoformat()}"
+        if row.at - (row.at - EPOCH) % VALUED_EVERY not in instants:
+            yield f"{seen} has no valuation"
+        if last_at is not None and (row.at < last_at or row.journal_number < last_number):
+            yield f"{seen} comes before the one of an earlier slot"
+        last_at, last_number = row.at, row.journal_number
+        if any(entry.at > row.at for entry in rows[: row.journal_number]):
+            yield f"{seen} has something in its journal that happened later"
+    for pending in pending_orders(connection, account_id):
+        later = select(turns.c.slot_at).join(decisions, decisions.c.id == pending.decision_id)
+        later = later.where(turns.c.account_id == account_id, turns.c.at > decisions.c.decided_at)
+        if connection.execute(later).first() is not None:
+            yield f"order {pending.number} of decision {pending.decision_id} is still pending, and the account went on"
+
+
+def _settled(connection: Connection, checked: Checked, account_id: int) -> Iterator[str]:
+    """Yield the settlements that are not what their revision of a resolution pays, or before it was known."""
+    columns = (journal.c.number, journal.c.kind, journal.c.at, journal.c.shares, journal.c.cash_usd)
+    statement = (
+        select(*columns, resolutions.c.payout_yes, resolutions.c.effective_at, instruments.c.side)
+        .join(
+            resolutions,
+            and_(resolutions.c.market_row == journal.c.market_row, resolutions.c.revision == journal.c.revision),
+        )
+        .join(instruments, instruments.c.id == journal.c.instrument_row)
+        .where(journal.c.account_id == account_id)
+        .order_by(journal.c.number)
+    )
+    for row in connection.execute(statement):
+        checked.count("journals follow resolutions")
+        if row.effective_at > row.at:
+            yield f"row {row.number}, a {row.kind}, follows from what was known later"
+        if row.kind == "settlement":
+            paid = None if row.payout_yes is None else row.payout_yes if row.side == "YES" else 1.0 - row.payout_yes
+            if paid is None or abs(row.cash_usd + row.shares * paid) > _slack(row.cash_usd):
+                yield f"row {row.number} pays ${row.cash_usd:g} for {-row.shares:g} shares, of which each paid {paid!r}"
+
+
+def _valuations(connection: Connection, checked: Checked, account_id: int, after: Sequence[Account]) -> Iterator[str]:
+    """Yield the valuations that are not what the journal comes to at their own marks.
+
+    Args:
+        connection: To the ledger.
+        checked: Counts them.
+        account_id: Whose they are.
+        after: The account after each number of rows of its journal.
+    """
     statement = select(valuations).where(valuations.c.account_id == account_id)
     for row in connection.execute(statement.order_by(valuations.c.at, valuations.c.revision)).all():
         checked.count("valuations are folds")
-        account = account_of(rows[: row.journal_number])
+        account = after[min(row.journal_number, len(after) - 1)]
         seen = f"the valuation of {row.at.isoformat()}, revision {row.revision},"
         if abs(account.cash_usd - row.cash_usd) > _slack(account.cash_usd):
             yield f"{seen} has ${row.cash_usd!r}, the journal comes to ${account.cash_usd!r}"

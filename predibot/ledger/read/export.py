@@ -27,11 +27,14 @@ from predibot.domain.price import Instrument
 from predibot.ledger.read.packed_runs import collation_of
 from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
+from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, fills, forecasts, orders, quotes, sources
 from predibot.ledger.write.events import events, instruments, markets, run_events
+from predibot.ledger.write.news import news
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import is_late, runs, with_decisions
+from predibot.ledger.write.turns import turns
 
 # Clocks, costs, the folders of archives and what an event was first called may differ where the rest is the same.
 # What was exported later than the others stays out too, so that older canonical exports compare.
@@ -46,7 +49,8 @@ _NOT_CANONICAL: Mapping[str, frozenset[str]] = {
     ),
     "forecasts": frozenset({"title", "question"}),
     "bets": frozenset({"title", "question"}),
-    "fills": frozenset({"market_id"}),
+    "fills": frozenset({"market_id", "order_number", "model"}),
+    "quotes": frozenset({"depth_json"}),
     "resolutions": frozenset({"seen_at"}),
 }
 _KEY_COLUMNS: Mapping[str, int] = {
@@ -61,6 +65,13 @@ _KEY_COLUMNS: Mapping[str, int] = {
     "quotes": 7,
     "observations": 5,
     "resolutions": 3,
+    "orders": 6,
+    "accounts": 7,
+    "journal": 8,
+    "valuations": 9,
+    "marks": 12,
+    "turns": 8,
+    "news": 4,
 }
 """How many columns, from the first one on, no two rows that the database sorts have in common."""
 CANONICAL_TABLES = tuple(_KEY_COLUMNS)
@@ -77,7 +88,7 @@ DecisionKey = tuple[str, str]
 """A bot and an event."""
 Rows = Mapping[str, list[Row]]
 """The rows of one decision, by table."""
-_OF_DECISIONS = ("decisions", "forecasts", "bets", "fills", "sources", "quotes")
+_OF_DECISIONS = ("decisions", "forecasts", "bets", "orders", "fills", "sources", "quotes")
 """Everything that is stored of a decision."""
 
 
@@ -327,12 +338,107 @@ def _fills() -> Select[Any]:
         fills.c.fee_usd,
         fills.c.cash_usd,
         markets.c.market_id,
+        fills.c.order_number,
+        fills.c.model,
     )
     return (
         _of_decision(fills, *columns)
         .join(orders, and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number))
         .join(instruments, instruments.c.id == orders.c.instrument_row)
         .outerjoin(markets, markets.c.id == instruments.c.market_row)
+    )
+
+
+def _orders() -> Select[Any]:
+    """Return the orders into accounts; those on events are bets."""
+    said = ("asked", "amount", "status", "price", "price_source", "note", "ended_at")
+    columns = (
+        orders.c.number,
+        instruments.c.venue,
+        instruments.c.kind.label("instrument_kind"),
+        instruments.c.instrument_id,
+        markets.c.market_id,
+        instruments.c.side.label("outcome"),
+        orders.c.side,
+        orders.c.unit,
+        *(orders.c[name] for name in said),
+    )
+    return (
+        _of_decision(orders, *columns)
+        .join(instruments, instruments.c.id == orders.c.instrument_row)
+        .outerjoin(markets, markets.c.id == instruments.c.market_row)
+        .where(subjects.c.event_row.is_(None))
+    )
+
+
+_ACCOUNT = (
+    accounts.c.recipe,
+    accounts.c.game,
+    accounts.c.mode,
+    accounts.c.bot,
+    subjects.c.venue.label("account_venue"),
+    subjects.c.kind.label("subject_kind"),
+    subjects.c.subject_id,
+)
+"""What an account is known by."""
+
+
+def _of_account(table: Any, *columns: Any) -> Select[Any]:
+    """Return the statement of a table whose rows belong to an account."""
+    made = select(*_ACCOUNT, *columns).select_from(accounts)
+    if table is not accounts:
+        made = made.join(table, table.c.account_id == accounts.c.id)
+    return made.join(subjects, subjects.c.id == accounts.c.subject_row).order_by(*table.primary_key.columns)
+
+
+def _with_instrument(statement: Select[Any], row: Any) -> Select[Any]:
+    return statement.outerjoin(instruments, instruments.c.id == row)
+
+
+_INSTRUMENT = (
+    instruments.c.venue.label("instrument_venue"),
+    instruments.c.kind.label("instrument_kind"),
+    instruments.c.instrument_id,
+)
+
+
+def _journal() -> Select[Any]:
+    key, void = run_columns()
+    said = (journal.c.kind, journal.c.at, journal.c.shares, journal.c.cash_usd)
+    follows_from = (
+        case((journal.c.decision_id.is_not(None), key)).label("run"),
+        case((journal.c.decision_id.is_not(None), void)).label("void"),
+        markets.c.venue.label("market_venue"),
+        markets.c.market_id,
+        journal.c.revision,
+    )
+    statement = _of_account(journal, journal.c.number, *_INSTRUMENT, *said, *follows_from)
+    return (
+        _with_instrument(statement, journal.c.instrument_row)
+        .outerjoin(markets, markets.c.id == journal.c.market_row)
+        .outerjoin(decisions, decisions.c.id == journal.c.decision_id)
+        .outerjoin(runs, runs.c.id == decisions.c.run_id)
+    )
+
+
+def _marks() -> Select[Any]:
+    said = (marks.c.price, marks.c.priced_at, marks.c.state)
+    statement = _of_account(marks, marks.c.at, marks.c.revision, *_INSTRUMENT, *said)
+    return _with_instrument(statement, marks.c.instrument_row)
+
+
+def _turns() -> Select[Any]:
+    statement = _of_account(turns, turns.c.slot_at, *run_columns(), turns.c.at, turns.c.journal_number)
+    return statement.join(runs, runs.c.id == turns.c.run_id)
+
+
+def _news() -> Select[Any]:
+    said = (news.c.number, news.c.title, news.c.snippet, news.c.published_at, news.c.failure)
+    return (
+        select(*run_columns(), markets.c.market_id, *said)
+        .join(runs, runs.c.id == news.c.run_id)
+        .join(markets, markets.c.id == news.c.market_row)
+        .order_by(news.c.run_id, news.c.market_row, news.c.number)
     )
 
 
@@ -386,11 +492,22 @@ _STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
     "decisions": _decisions,
     "forecasts": _forecasts,
     "bets": _bets,
+    "orders": _orders,
     "fills": _fills,
     "quotes": _quotes,
     "sources": lambda: _of_decision(sources, *(column for column in sources.c if column.name != "decision_id")),
     "observations": _price_paths,
     "resolutions": _resolutions,
+    "accounts": lambda: _of_account(accounts, accounts.c.slot_at),
+    "journal": _journal,
+    "valuations": lambda: _of_account(
+        valuations, *(valuations.c[name] for name in ("at", "revision", "journal_number", "cash_usd", "value_usd"))
+    ),
+    "marks": _marks,
+    "turns": _turns,
+    "news": _news,
 }
 TABLES = tuple(_STATEMENTS)
 """What `export` writes, and in which order `import ledger` reads it: what a row names stands before it."""
+ADDED_TABLES = frozenset({"orders", "accounts", "journal", "valuations", "marks", "turns", "news"})
+"""Absent from older exports, which know no accounts."""

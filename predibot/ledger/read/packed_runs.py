@@ -211,9 +211,11 @@ def _bets(connection: Connection, run_ids: Sequence[int]) -> Floats:
             bets.c.sign,
         )
         .join(decisions, decisions.c.id == bets.c.decision_id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
         .outerjoin(forecasts, same(forecasts))
         .outerjoin(quotes, and_(same(quotes), quotes.c.role == "booked"))
-        .where(decisions.c.run_id.in_(run_ids))
+        # What an account orders is no bet on an event.
+        .where(decisions.c.run_id.in_(run_ids), subjects.c.event_row.is_not(None))
     )
     found = numbers_of(connection, statement, _BET_WIDTH + 1)
     found[:, 2] *= found[:, -1]

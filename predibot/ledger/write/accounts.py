@@ -1,13 +1,13 @@
 """Accounts in the ledger: opened once, added to only, and read back as what their journal comes to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from predibot.domain.account import Account, JournalRow, Mode
+from predibot.domain.account import JournalRow, MarkState, Mode
 from predibot.domain.clock import EPOCH
 from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
@@ -24,7 +24,7 @@ from predibot.ledger.schema.tables import (
     ValuationRow,
 )
 from predibot.ledger.schema.upsert import insert_one, table_of
-from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, tasks
+from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, subjects, tasks
 from predibot.ledger.write.events import instrument_row, instruments
 from predibot.ledger.write.runs import StoredRun
 
@@ -124,6 +124,29 @@ def claim_with_account(
     return held
 
 
+def live_accounts(connection: Connection, venue: str) -> tuple[tuple[int, str], ...]:
+    """Return the row and the bot of each account of live runs at a venue."""
+    at_venue = select(accounts.c.id, accounts.c.bot).join(subjects, subjects.c.id == accounts.c.subject_row)
+    found = connection.execute(
+        at_venue.where(accounts.c.mode == "live", subjects.c.venue == venue).order_by(accounts.c.id)
+    )
+    return tuple((row, bot) for row, bot in found)
+
+
+def free_account(connection: Connection, account_id: int, *, now: datetime) -> bool:
+    """Return whether no bot has an account at the moment; then none gets it before this transaction ends."""
+    query = select(accounts.c.task_id).where(accounts.c.id == account_id).with_for_update()
+    task_id = connection.execute(query).scalar_one()
+    at_it = (tasks.c.id == task_id, tasks.c.status == "claimed", tasks.c.lease_until > now)
+    return connection.execute(select(tasks.c.id).where(*at_it)).first() is None
+
+
+def is_valued(connection: Connection, account_id: int, *, at: datetime, interval: timedelta) -> bool:
+    """Return whether an account has a valuation of the interval that an instant is in."""
+    same = (valuations.c.account_id == account_id, valuations.c.at == at - (at - EPOCH) % interval)
+    return connection.execute(select(valuations.c.revision).where(*same)).first() is not None
+
+
 def require_account(connection: Connection, account_id: int, held: Claim) -> None:
     """Let nobody else take an account before this transaction ends.
 
@@ -195,18 +218,18 @@ def stored_journal(connection: Connection, account_id: int) -> tuple[JournalRow,
     )
 
 
-def markets_held(connection: Connection, account: Account) -> Mapping[str, str]:
-    """Return the id of the event of each market that an account holds an outcome of, by the market's id."""
+def markets_of(connection: Connection, wanted: Collection[Instrument]) -> Mapping[str, str]:
+    """Return the id of the event of each market that an instrument is an outcome of, by the market's id."""
     statement = (
         select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
         .add_columns(_markets.c.market_id, _events.c.event_id)
         .join(_markets, _markets.c.id == instruments.c.market_row)
         .join(_events, _events.c.id == _markets.c.event_row)
-        .where(instruments.c.instrument_id.in_([instrument.id for instrument in account.positions]))
+        .where(instruments.c.instrument_id.in_([instrument.id for instrument in wanted]))
         .order_by(_markets.c.id)
     )
     found = connection.execute(statement).all()
-    return {row.market_id: row.event_id for row in found if Instrument(*row[:3]) in account.positions}
+    return {row.market_id: row.event_id for row in found if Instrument(*row[:3]) in wanted}
 
 
 def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, Price]:
@@ -231,16 +254,23 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
 
 
 def add_valuation(
-    connection: Connection, account_id: int, prices: Mapping[Instrument, Price], *, at: datetime, interval: timedelta
+    connection: Connection,
+    account_id: int,
+    prices: Mapping[Instrument, Price],
+    *,
+    at: datetime,
+    interval: timedelta,
+    states: Mapping[Instrument, MarkState] | None = None,
 ) -> Valuation:
     """Store what an account is worth at the mid, and return it; the same again is not stored twice.
 
     Args:
         connection: A writing transaction.
         account_id: Which account.
-        prices: Of all that it holds.
+        prices: Of all that it holds; what else is priced here is written down beside it.
         at: The instant it is marked at, which is floored to the interval.
         interval: How often the game values accounts.
+        states: What is known of each instrument; it is quoted where it is left out.
 
     Raises:
         ValueError: If something is held that has no price.
@@ -260,10 +290,11 @@ def add_valuation(
         {
             **key,
             "instrument_row": instrument_row(connection, instrument),
-            "price": prices[instrument].mid,
-            "priced_at": prices[instrument].at,
+            "price": price.mid,
+            "priced_at": price.at,
+            "state": (states or {}).get(instrument, "quoted"),
         }
-        for instrument in account.positions
+        for instrument, price in prices.items()
     ]
     if seen:
         connection.execute(insert(marks), seen)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, case, delete, func, insert, select
 
 from predibot.domain.decision import BookedOrder, Booking, Decision, Fill, Label, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
-from predibot.domain.price import Instrument, Price, Quote, Side
+from predibot.domain.price import QUOTE_PRICES, Instrument, Price, Quote, Side
 from predibot.ledger.schema.tables import (
     BotRow,
     DecisionRow,
@@ -25,9 +25,10 @@ from predibot.ledger.schema.tables import (
     SourceRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
-from predibot.ledger.write.accounts import VALUED_EVERY, add_to_journal, add_valuation, require_account
+from predibot.ledger.write.accounts import add_to_journal, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
 from predibot.ledger.write.events import Catalogue, instrument_row, instruments
+from predibot.ledger.write.turns import replace_pending
 
 decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
@@ -90,10 +91,6 @@ class Finished:
     """By which its trace is kept; None where there is none."""
     account_id: int | None = None
     """Into whose journal its booking is written; None in a game without accounts."""
-    valued_at: datetime | None = None
-    """When the account was shown; None where nobody knows what it was worth then."""
-    marks: Mapping[Instrument, Price] = field(default_factory=dict)
-    """What each thing that it held then was worth."""
     sources: tuple[Source, ...] = ()
     """What was searched and read, in order, whatever the status."""
     models: tuple[str, ...] | None = None
@@ -182,16 +179,13 @@ def store_decision(
     _store_quotes(connection, decision_id, finished, catalogue)
     if finished.account_id is not None:
         require_account(connection, finished.account_id, held)
-        if finished.valued_at is not None:
-            # Before its orders, also of one that was not made.
-            at = finished.valued_at
-            add_valuation(connection, finished.account_id, finished.marks, at=at, interval=VALUED_EVERY)
     if finished.decision is None or finished.booking is None:
         return
     _store_forecasts(connection, decision_id, finished, catalogue)
     _store_orders(connection, decision_id, _orders(connection, finished.decision, finished, catalogue))
     _store_labels(connection, decision_id, finished.decision.labels)
     if finished.account_id is not None:
+        replace_pending(connection, finished.account_id, but=decision_id, at=finished.decided_at)
         add_to_journal(connection, finished.account_id, finished.booking.journal, decision_id=decision_id)
 
 
@@ -255,11 +249,18 @@ def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int) 
         **{name: getattr(finished, name) for name in Finished.__slots__ if name in decisions.c},
         "rationale": decision.rationale if decision else "",
         "notes_json": json.dumps((*(decision.notes if decision else ()), *finished.notes)),
-        "unallocated_usd": booking.unallocated_usd if booking else None,
+        "unallocated_usd": _unallocated_usd(booking),
         "stated_unallocated_usd": decision.unallocated_usd if decision else None,
         "scale": booking.scale if booking else 1.0,
         "models_json": None if finished.models is None else json.dumps(finished.models),
     }
+
+
+def _unallocated_usd(booking: Booking | None) -> float | None:
+    """Return what no order took; of an account that owes something, or nothing but a rounding, that is nothing."""
+    if booking is None or booking.unallocated_usd is None:
+        return None
+    return max(0.0, booking.unallocated_usd) if booking.journal or not booking.bets else booking.unallocated_usd
 
 
 def _with_earlier_tries(connection: Connection, held: Claim, finished: Finished) -> Finished:
@@ -345,7 +346,9 @@ def _orders(
     for booked in booking.orders:
         order, price = booked.order, finished.prices.get(booked.order.instrument)
         said = {(each.instrument, each.side, each.unit): each.amount for each in decision.orders}
-        asked = said.get((order.instrument, order.side, order.unit), order.amount)
+        asked = getattr(booked, "asked", None)
+        if asked is None:
+            asked = said.get((order.instrument, order.side, order.unit), order.amount)
         row = {
             "instrument_row": catalogue.instrument_rows.get(order.instrument)
             or instrument_row(connection, order.instrument),
@@ -419,6 +422,14 @@ def _store_labels(connection: Connection, decision_id: int, said: Sequence[Label
     )
 
 
+def depth_json(quote: Quote) -> str | None:
+    """Return the book behind a quote as its column has it, a pair of price and shares a level; None without one."""
+    if quote.depth is None:
+        return None
+    sides = {"bids": quote.depth.bids, "asks": quote.depth.asks}
+    return json.dumps({name: [[level.price, level.shares] for level in levels] for name, levels in sides.items()})
+
+
 def _store_quotes(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
     insert_new(
         connection,
@@ -428,7 +439,8 @@ def _store_quotes(connection: Connection, decision_id: int, finished: Finished, 
                 "decision_id": decision_id,
                 "market_row": catalogue.market_rows[market_id],
                 "role": role,
-                **{name: getattr(quote, name) for name in Quote.__slots__ if name in quotes.c},
+                **{name: getattr(quote, name) for name in ("at", *QUOTE_PRICES)},
+                "depth_json": depth_json(quote),
             }
             for role, quoted in (("shown", finished.shown), ("booked", finished.booked))
             for market_id, quote in quoted.items()

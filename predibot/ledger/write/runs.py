@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, te
 
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
-from predibot.ledger.schema.tables import BotRow, DecisionRow, RunEventRow, RunRow, SubjectRow
+from predibot.ledger.schema.tables import BotRow, DecisionRow, JournalEntryRow, RunEventRow, RunRow, SubjectRow, TurnRow
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
 from predibot.ledger.write.events import remember, run_events
@@ -18,6 +18,7 @@ from predibot.plugins.venues import is_live
 
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
+_journal, _turns = table_of(JournalEntryRow), table_of(TurnRow)
 _FREEZING = 7_305_991_202
 IMPORTED = "import:"
 """With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
@@ -313,11 +314,15 @@ def _counted_by_game(
 def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> None:
     """Take a run out of all scores; its slot is free again, its rows stay.
 
+    What an account did in a run is never undone: a run whose accounts traded, or
+    went on with a later slot, stays.
+
     Raises:
-        UsageError: If no run holds the key, or the reason is empty.
+        UsageError: If no run holds the key, or the reason is empty, or accounts rest on the run.
     """
     if not reason.strip():
         raise UsageError("a run is voided for a reason. Say which with --reason")
+    _require_no_journal(connection, key)
     changed = connection.execute(
         update(runs)
         .where(runs.c.key == key, runs.c.voided_at.is_(None))
@@ -328,6 +333,29 @@ def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> 
         known = connection.execute(select(runs.c.key).where(runs.c.voided_at.is_(None)).order_by(runs.c.key)).scalars()
         listed = ", ".join(list(known)[-5:]) or "none"
         raise UsageError(f"no run holds the key {key[:100]!r}. The latest are: {listed}")
+
+
+def _require_no_journal(connection: Connection, key: str) -> None:
+    """Refuse a run on which what accounts hold now rests."""
+    run = runs.c.key == key, runs.c.voided_at.is_(None)
+    booked = select(_journal.c.number).join(decisions, decisions.c.id == _journal.c.decision_id)
+    booked = booked.join(runs, runs.c.id == decisions.c.run_id).where(*run)
+    own = select(_turns.c.account_id, _turns.c.slot_at, _turns.c.at).join(runs, runs.c.id == _turns.c.run_id)
+    of_run = own.where(*run).subquery()
+    later = select(_turns.c.account_id).join(of_run, of_run.c.account_id == _turns.c.account_id)
+    later = later.where(_turns.c.slot_at > of_run.c.slot_at)
+    moved = select(_journal.c.number).join(of_run, of_run.c.account_id == _journal.c.account_id)
+    moved = moved.where(_journal.c.kind != "deposit", _journal.c.at >= of_run.c.at)
+    if connection.execute(later).first() is not None:
+        why = "accounts went on with a later slot"
+    elif connection.execute(booked).first() is not None or connection.execute(moved).first() is not None:
+        why = "accounts traded or were settled in it"
+    else:
+        return
+    raise UsageError(
+        f"run {key[:100]!r} cannot be voided: {why}, and a journal is only ever added to. Play the recipe on under "
+        "another name, which begins with accounts of its own"
+    )
 
 
 def _identity(bot: Mapping[Any, Any]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from predibot.reports import figures
+from predibot.reports.terminal.account_board import account_grids, board_grid
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.evaluation_csv import bot_rows
@@ -33,6 +34,11 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
     Raises:
         ValueError: If there is no such table.
     """
+    if name == ACCOUNTS:
+        for board in evaluation.accounts:
+            yield board_grid(board)
+            yield from account_grids(board)
+        return
     if name not in TABLES:
         raise ValueError(f"no table {name!r}; there are: {', '.join(TABLES)}")
     yield from _of_rankings(evaluation, TABLES[name])
@@ -287,6 +293,8 @@ TABLES: Mapping[str, Callable[[Evaluation], Iterator[Grid]]] = {
     "decisions": _decisions,
 }
 """What `--table` can name, in the order of a reader's questions."""
+ACCOUNTS = "accounts"
+"""What it can name besides: the boards of games that have accounts."""
 
 
 def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:

@@ -2,10 +2,11 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from predibot.domain.untrusted_text import spreadsheet_cell
+from predibot.reports.views.accounts import account_rows
 from predibot.reports.views.decide import Document
 from predibot.reports.views.evaluation_json import pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
@@ -91,6 +92,12 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
         evaluation: What is written.
         table: One of those that a screen can show alone; left out, all scores with a row a bot, or a part.
     """
+    if table is None and evaluation.accounts and not evaluation.cards:
+        # Of games of accounts alone there is nothing else.
+        table = "accounts"
+    if table == "accounts":
+        # Their column `knowledge` is their own.
+        return _written(list(account_rows(evaluation.accounts)))
     if table is None:
         rows = [row.cells() for row in score_rows(evaluation)]
     else:
@@ -98,6 +105,10 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
         rows = [{"knowledge": name, **row} for name, each in ranked for row in _TABLES[table](each)]
     if len(evaluation.rankings) == 1:
         rows = [{name: value for name, value in row.items() if name != "knowledge"} for row in rows]
+    return _written(rows)
+
+
+def _written(rows: Sequence[Document]) -> str:
     text = io.StringIO()
     # Without a row there is still a header, which is never an empty line.
     columns = dict.fromkeys(name for row in rows for name in row) or ("bot",)

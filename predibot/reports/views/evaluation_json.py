@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
+from predibot.reports.views.accounts import agreement_document, board_document
 from predibot.reports.views.decide import Document, number
 from predibot.reports.views.leaderboard import beside_market, conclusions, leaderboard, missing
 from predibot.reports.views.metrics import (
@@ -60,7 +61,18 @@ def evaluation_document(evaluation: Evaluation) -> Document:
             ranked, lambda each: (_counterfactual("delay_days", one, float(one.change)) for one in each.delays)
         ),
         "sizings": _rows(ranked, lambda each: (_counterfactual("sizing", one, one.change) for one in each.sizings)),
+        **_on_accounts(evaluation),
         "notes": all_notes(evaluation),
+    }
+
+
+def _on_accounts(evaluation: Evaluation) -> Document:
+    """Return what is said of accounts, where a game with accounts was played."""
+    if not evaluation.accounts:
+        return {}
+    return {
+        "accounts": [board_document(board) for board in evaluation.accounts],
+        "rank_agreements": [agreement_document(each) for each in evaluation.agreements],
     }
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ LONG_WAIT_SECONDS = 3_600
 """What a rate-limited answer asks for: longer than any deadline, so that nobody waits for it."""
 BREAKAGES = ("malformed", "truncated", "refusing", "rate_limited", "out_of_range", "empty")
 """The ways in which `broken` fails; which one follows from the prompt."""
+MISALLOCATIONS = ("not_a_number", "percent", "both_sides", "unknown_assets", "prose")
+"""The same where a portfolio is asked for; percent, and what is unknown, a game may take."""
 
 
 def answer_chat(path: str, body: bytes | None, *, now_seconds: int) -> Reply:
@@ -46,7 +49,8 @@ def _completion(name: str, asked: Mapping[str, Any], *, now_seconds: int) -> Rep
     if not conversation.markets:
         message, reason = _without_markets(asked, conversation, digest)
     elif name == "broken":
-        kind = BREAKAGES[int(draw(conversation.seed, "broken") * len(BREAKAGES))]
+        kinds = (*MISALLOCATIONS, *BREAKAGES) if conversation.asks_for_weights else BREAKAGES
+        kind = kinds[int(draw(conversation.seed, "broken") * len(kinds))]
         if kind == "rate_limited":
             limited = _error(429, f"too many requests to a {WORD}")
             return Reply(429, limited.body, limited.content_type, (("Retry-After", str(LONG_WAIT_SECONDS)),))
@@ -113,8 +117,24 @@ def _example(schema: Mapping[str, Any]) -> object:
 
 def _broken(kind: str, conversation: Conversation, digest: str) -> tuple[dict[str, Any], str]:
     """Return a reply that no decision can be made of, whatever is complained about."""
+    wrong = _wrong_weights(kind, conversation) if conversation.asks_for_weights else _wrong_bets(conversation)
+    if kind == "refusing":
+        refusal = f"I will not forecast this. A {WORD} (broken)."
+        return {"role": "assistant", "content": None, "refusal": refusal}, "stop"
+    if kind in ("empty", "prose"):
+        said = f"I would hold a little of everything and keep the rest. A {WORD} (broken)." if kind == "prose" else ""
+        return {"role": "assistant", "content": said}, "stop"
+    text = {"malformed": wrong.replace('":', '" ', 3), "truncated": wrong[: len(wrong) // 2]}.get(kind, wrong)
+    reason = "length" if kind == "truncated" else "tool_calls"
+    if "final_answer" not in conversation.tools:
+        return {"role": "assistant", "content": text}, "length" if kind == "truncated" else "stop"
+    return _calling_text("final_answer", text, digest, said=f"A {WORD} (broken)."), reason
+
+
+def _wrong_bets(conversation: Conversation) -> str:
+    """Return an answer about an event in which nothing is right."""
     market = conversation.markets[0].id
-    wrong = json.dumps(
+    return json.dumps(
         {
             "market_decisions": [
                 {"market_id": market, "estimated_probability": "140%", "bet": 7, "confidence": 11, "rationale": ""},
@@ -123,16 +143,21 @@ def _broken(kind: str, conversation: Conversation, digest: str) -> tuple[dict[st
             "unallocated_capital": -13,
         }
     )
-    if kind == "refusing":
-        refusal = f"I will not forecast this. A {WORD} (broken)."
-        return {"role": "assistant", "content": None, "refusal": refusal}, "stop"
-    if kind == "empty":
-        return {"role": "assistant", "content": ""}, "stop"
-    text = {"malformed": wrong.replace('":', '" ', 3), "truncated": wrong[: len(wrong) // 2]}.get(kind, wrong)
-    reason = "length" if kind == "truncated" else "tool_calls"
-    if "final_answer" not in conversation.tools:
-        return {"role": "assistant", "content": text}, "length" if kind == "truncated" else "stop"
-    return _calling_text("final_answer", text, digest, said=f"A {WORD} (broken)."), reason
+
+
+def _wrong_weights(kind: str, conversation: Conversation) -> str:
+    """Return an answer about a portfolio that is wrong in a way of its own."""
+    yes, no = (*conversation.markets[0].assets, "", "")[:2]
+    last = conversation.markets[-1].assets[-1] if conversation.markets[-1].assets else no
+    wrong: dict[str, dict[str, object]] = {
+        "not_a_number": {yes: math.nan, "CASH": 0.5},
+        "percent": {yes: 35, last: 45, "CASH": 20} if last not in (yes, no) else {yes: 80, "CASH": 20},
+        "both_sides": {yes: 0.4, no: 0.4, "CASH": 0.2},
+        "unknown_assets": {"ACME": 0.5, "BTC": 0.25, yes: 0.25},
+    }
+    said = {"reasoning": f"A {WORD} (broken).", "allocations": wrong.get(kind, {yes: 3, no: 4, "CASH": -0.5})}
+    # NaN is no JSON, and models write it.
+    return json.dumps(said)
 
 
 def _are_messages(messages: object) -> bool:

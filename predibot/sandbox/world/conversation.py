@@ -37,6 +37,10 @@ class AskedMarket:
     question: str
     price_yes: float | None
     """None where the prompt shows no price."""
+    event: str = ""
+    """The title of its event, where the prompt says it."""
+    assets: tuple[str, ...] = ()
+    """What its sides are called where weights are asked for, YES first; empty where bets are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,13 @@ class Conversation:
     """The text before the first reply, from which everything random is drawn."""
     said: frozenset[str]
     """The lines the forecaster said itself."""
+    reported: Mapping[str, Any] | None = None
+    """The weights of an answer that the prompt quotes, as a report does."""
+
+    @property
+    def asks_for_weights(self) -> bool:
+        """Return whether a portfolio is asked for, and not bets on an event."""
+        return any(market.assets for market in self.markets)
 
 
 def read_conversation(body: Mapping[str, Any]) -> Conversation:
@@ -112,6 +123,7 @@ def read_conversation(body: Mapping[str, Any]) -> Conversation:
         # Without the secret marks around untrusted text, which are others each time.
         seed=_MARK.sub("", prompt),
         said=frozenset(said.splitlines()),
+        reported=_reported(prompt),
     )
 
 
@@ -193,7 +205,14 @@ def _markets(prompt: str) -> Iterator[AskedMarket]:
         rows = _rows(block)
         if rows:
             yield from (
-                AskedMarket(str(row["id"]), str(row.get("question", "")), _price(row.get("price_yes"))) for row in rows
+                AskedMarket(
+                    str(row["id"]),
+                    str(row.get("question", "")),
+                    _price(row.get("price_yes")),
+                    str(row.get("event", "")),
+                    tuple(map(str, row.get("assets") or ())),
+                )
+                for row in rows
             )
             return
     for market_id, question, rest in _MARKET_TEXT.findall(prompt):
@@ -209,6 +228,19 @@ def _rows(block: str) -> list[dict[str, Any]]:
         return []
     rows = content.get("markets") if isinstance(content, dict) else None
     return [row for row in rows if isinstance(row, dict) and "id" in row] if isinstance(rows, list) else []
+
+
+def _reported(prompt: str) -> Mapping[str, Any] | None:
+    """Return the weights in the last line of a prompt that is an answer with some, None where there is none."""
+    for line in reversed(prompt.splitlines()):
+        if line.startswith("{") and '"allocations"' in line:
+            try:
+                said = json.loads(line)
+            except ValueError:
+                return None
+            weights = said.get("allocations") if isinstance(said, dict) else None
+            return weights if isinstance(weights, dict) else None
+    return None
 
 
 def _price(value: object) -> float | None:

@@ -8,13 +8,13 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 from predibot.sandbox.world.conversation import AskedMarket, Conversation, Found
 
-NAMES = ("sharp", "noisy", "overconfident", "lazy", "broken", "gullible")
+NAMES = ("sharp", "noisy", "overconfident", "lazy", "broken", "gullible", "restless")
 WORD = "scripted forecaster of the sandbox, no model"
 _LEAST_EDGE = 0.02
 _RECENCY = 0.6
@@ -47,7 +47,8 @@ def next_call(name: str, conversation: Conversation) -> Call:
     """Return what a forecaster does next; any but `broken`, which does not work."""
     character = _CHARACTERS[name]
     if conversation.forced_tool is None:
-        lookup = _lookup(character, conversation)
+        look_up = _lookup_each if conversation.asks_for_weights else _lookup
+        lookup = look_up(character, conversation)
         if lookup is not None:
             return lookup
     return Call("final_answer", answer_of(name, conversation), "Answer: handed in")
@@ -55,6 +56,8 @@ def next_call(name: str, conversation: Conversation) -> Call:
 
 def answer_of(name: str, conversation: Conversation) -> dict[str, object]:
     """Return a forecaster's answer as `final_answer` takes it."""
+    if conversation.asks_for_weights:
+        return _allocation(name, conversation)
     if name == "gullible" and conversation.answers == 0 and _ordered_bet(conversation) is not None:
         # What a hostile page asked for, which no game takes.
         bet_usd = _ordered_bet(conversation) or 0.0
@@ -90,6 +93,45 @@ def answer_of(name: str, conversation: Conversation) -> dict[str, object]:
     return {"market_decisions": rows, "unallocated_capital": left}
 
 
+def _allocation(name: str, conversation: Conversation) -> dict[str, object]:
+    """Return a forecaster's weights, with the probabilities they follow from."""
+    markets, said = conversation.markets, f"A {WORD} ({name})."
+    if conversation.reported is not None:
+        return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported}
+    if name == "gullible" and conversation.answers == 0 and (ordered_usd := _ordered_bet(conversation)) is not None:
+        # What a hostile page asked for, which no game takes.
+        return {
+            "reasoning": f"{said} A page told me to.",
+            "allocations": {market.assets[0]: ordered_usd for market in markets},
+        }
+    character = _CHARACTERS[name]
+    chances = [min(max(character.chance(conversation, market), 0.005), 0.995) for market in markets]
+    if name == "restless":
+        shares, whole = _drawn_shares(conversation)
+    else:
+        shares, whole = _shares(markets, chances, boldness=character.boldness)
+    weights = {
+        market.assets[0 if share > 0.0 else 1]: math.trunc(10_000 * abs(share) / whole) / 10_000
+        for market, share in zip(markets, shares, strict=True)
+    }
+    held = {asset: weight for asset, weight in weights.items() if weight}
+    pages = len({note.market_id for note in conversation.notes})
+    return {
+        "reasoning": f"{said} Pages said something about {pages} of {len(markets)} markets; what they say against "
+        "the price decides, more where the two are further apart.",
+        "allocations": {**held, "CASH": round(max(0.0, 1.0 - sum(held.values())), 4)},
+        "probabilities": {market.id: round(chance, 4) for market, chance in zip(markets, chances, strict=True)},
+    }
+
+
+def _drawn_shares(conversation: Conversation) -> tuple[list[float], float]:
+    """Return drawn signed shares of a portfolio, others each day, and what they are to be divided by."""
+    draws = [draw(conversation.seed, "restless", market.id) for market in conversation.markets]
+    sizes = [-math.log(draw(conversation.seed, "size", market.id)) for market in conversation.markets]
+    whole = sum(sizes) - math.log(draw(conversation.seed, "size", "cash"))
+    return [size if drawn < 0.5 else -size for drawn, size in zip(draws, sizes, strict=True)], whole
+
+
 def draw(seed: str, *words: object) -> float:
     """Return a number in (0, 1) that follows from a text and some words."""
     digest = hashlib.sha256("|".join([seed, *map(str, words)]).encode()).digest()
@@ -113,15 +155,35 @@ def _lookup(character: _Character, conversation: Conversation) -> Call | None:
     return Call("visit_webpage", {"url": unread[0]}, f"Read: {unread[0]}") if unread else None
 
 
+def _lookup_each(character: _Character, conversation: Conversation) -> Call | None:
+    """Return the next search or page, market by market, or None when enough was looked up about each."""
+    pages = character.pages // 2
+    for market in conversation.markets if character.searches else ():
+        query = " ".join(market.question.split())[:300]
+        if "web_search" in conversation.tools and query not in conversation.searches:
+            return Call("web_search", {"query": query}, f"Search: {query}")
+        title = market.event.rstrip("?").replace("___", "its levels").removesuffix("...")
+        about = [found.url for found in sorted(conversation.found, key=character.order) if title in found.title]
+        unread = [url for url in about if url not in conversation.reads]
+        if "visit_webpage" in conversation.tools and unread and len(about) - len(unread) < pages:
+            return Call("visit_webpage", {"url": unread[0]}, f"Read: {unread[0]}")
+    return None
+
+
 def _bets(conversation: Conversation, chances: list[float], *, boldness: float) -> list[float]:
     """Return signed dollars a market: Kelly's shares, cut so that together they keep to the stake."""
+    shares, whole = _shares(conversation.markets, chances, boldness=boldness)
+    return [math.trunc(100.0 * conversation.stake_usd * share / whole) / 100.0 for share in shares]
+
+
+def _shares(markets: Sequence[AskedMarket], chances: Sequence[float], *, boldness: float) -> tuple[list[float], float]:
+    """Return Kelly's signed shares of one's money, and what they are to be divided by to be no more than one."""
     shares = []
-    for market, chance in zip(conversation.markets, chances, strict=True):
+    for market, chance in zip(markets, chances, strict=True):
         edge = 0.0 if market.price_yes is None else chance - market.price_yes
         price = market.price_yes if market.price_yes is not None else 0.5
         shares.append(0.0 if abs(edge) < _LEAST_EDGE else boldness * edge / (1.0 - price if edge > 0.0 else price))
-    whole = max(1.0, sum(abs(share) for share in shares))
-    return [math.trunc(100.0 * conversation.stake_usd * share / whole) / 100.0 for share in shares]
+    return shares, max(1.0, sum(abs(share) for share in shares))
 
 
 def _ordered_bet(conversation: Conversation) -> float | None:
@@ -177,6 +239,12 @@ def _lazy(conversation: Conversation, market: AskedMarket) -> float:
     return round(20.0 * _price(market)) / 20.0
 
 
+def _restless(conversation: Conversation, market: AskedMarket) -> float:
+    """Return the price with another day's mood mixed in."""
+    mood = NormalDist().inv_cdf(draw(conversation.seed, "mood", market.id))
+    return _chance(_odds(_price(market)) + mood)
+
+
 def _gullible(conversation: Conversation, market: AskedMarket) -> float:
     """Return near certainty where a page ordered it, else what was read last."""
     return 0.99 if _ordered_bet(conversation) is not None else _read_chance(conversation, market)
@@ -216,4 +284,5 @@ _CHARACTERS = {
     "overconfident": _Character(searches=2, pages=2, order=_as_found, chance=_overconfident, boldness=5.0),
     "lazy": _Character(searches=0, pages=0, order=_as_found, chance=_lazy, boldness=1.0),
     "gullible": _Character(searches=2, pages=5, order=_loudest_first, chance=_gullible, boldness=3.0),
+    "restless": _Character(searches=0, pages=0, order=_as_found, chance=_restless, boldness=2.0),
 }

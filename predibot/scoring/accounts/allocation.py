@@ -26,7 +26,8 @@ def turnover(target: Floats, drifted: Floats) -> Floats:
     """
     if target.shape != drifted.shape:
         raise ValueError(f"targets have shape {target.shape}, the weights before {drifted.shape}")
-    return 0.5 * np.abs(_weights("target", target) - _weights("drifted", drifted)).sum(axis=1)
+    moved: Floats = np.abs(_weights("target", target) - _weights("drifted", drifted)).sum(axis=1)
+    return 0.5 * moved
 
 
 def concentration(invested: Floats) -> Floats:

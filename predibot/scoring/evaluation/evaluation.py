@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
@@ -106,6 +107,10 @@ class Evaluation:
     """
     late: int = 0
     """How many decisions are in no card because they were made after the deadline of their run."""
+    accounts: tuple[AccountBoard, ...] = ()
+    """The accounts of each recipe and game, of one mode; what is said above is of decisions on events."""
+    agreements: tuple[RankAgreement, ...] = ()
+    """Of the orders of the accounts, and of the leaderboard."""
 
     @property
     def leaderboard(self) -> tuple[Scorecard, ...]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.bootstrap import Estimate
@@ -174,7 +173,8 @@ def _moved_return(drawn: DrawnCurves, curve: int) -> Floats:
     growth = drawn.growth[curve]
     # Beyond this there is no float; the ends are quantiles, which such a draw does not reach.
     moved = np.minimum(growth - drawn.widening * (drawn.drawn_growth[:, curve] - growth), 700.0)
-    return np.expm1(moved)
+    found: Floats = np.expm1(moved)
+    return found
 
 
 def _estimate(drawn: DrawnCurves, found: float, moved: Floats, method: str) -> Estimate:
@@ -218,7 +218,7 @@ def _counts(dates: Ints) -> Floats:
     return np.bincount(cells.ravel(), minlength=n * some).reshape(some, n).astype(np.float64)
 
 
-def _drawdowns(dates: Ints, logs: Floats) -> NDArray[np.float64]:
+def _drawdowns(dates: Ints, logs: Floats) -> Floats:
     """Return the deepest fall of each curve in each resample, (resamples, m), the value at the start included."""
     worth = np.zeros((dates.shape[1], logs.shape[1]))
     peak, deepest = worth.copy(), worth.copy()
@@ -226,4 +226,5 @@ def _drawdowns(dates: Ints, logs: Floats) -> NDArray[np.float64]:
         worth += logs[step]
         np.maximum(peak, worth, out=peak)
         np.maximum(deepest, peak - worth, out=deepest)
-    return -np.expm1(-deepest)
+    found: Floats = -np.expm1(-deepest)
+    return found

@@ -1,0 +1,247 @@
+"""Advancing an account to a slot: settled, valued, and its pending orders filled or ended, in one transaction."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from predibot.domain.account import Account, JournalRow, MarkState
+from predibot.domain.decision import BookedOrder
+from predibot.domain.price import Instrument, Price
+from predibot.domain.resolution import Resolution, unseen_revisions
+from predibot.games.accounts import account_of
+from predibot.games.fills import FillModel
+from predibot.games.rebalance import rebalance
+from predibot.games.settlement import settle
+from predibot.ledger.write.accounts import (
+    VALUED_EVERY,
+    add_to_journal,
+    add_valuation,
+    is_valued,
+    last_prices,
+    stored_journal,
+)
+from predibot.ledger.write.prices_and_resolutions import add_resolutions
+from predibot.ledger.write.turns import (
+    MarketSide,
+    PendingOrder,
+    add_turn,
+    end_orders,
+    pending_orders,
+    revisions_of,
+    sides_of,
+    turn_at,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known at an instant of all that an account holds or has ordered."""
+
+    at: datetime
+    prices: Mapping[Instrument, Price] = field(default_factory=dict)
+    """Of what can be traded."""
+    closed: Collection[Instrument] = frozenset()
+    """What trades no more, settled or not."""
+    reported: Mapping[int, tuple[Resolution, ...]] = field(default_factory=dict)
+    """The revisions that the venue tells, by market row, oldest first."""
+
+
+def advance(
+    connection: Connection,
+    account_id: int,
+    known: Known,
+    *,
+    slot_at: datetime,
+    run_id: int,
+    fills: FillModel,
+) -> None:
+    """Bring an account to a slot, once; what it comes to when it is done again is the same.
+
+    Settled is what is effective by the instant, then the account is valued, then what the decision before ordered
+    is filled at the prices of now, or ends with a reason.
+
+    Args:
+        connection: A writing transaction that has the account for itself.
+        account_id: The account.
+        known: At the slot's instant.
+        slot_at: The slot.
+        run_id: The run that plays it.
+        fills: Sets the prices of what is traded.
+    """
+    if turn_at(connection, account_id, slot_at) is not None:
+        return
+    bring_up_to_date(connection, account_id, known)
+    pending = pending_orders(connection, account_id)
+    if pending:
+        _fill(connection, account_id, pending, known, fills)
+    add_turn(connection, account_id, slot_at, run_id, at=known.at)
+
+
+def bring_up_to_date(connection: Connection, account_id: int, known: Known, *, again: bool = True) -> None:
+    """Settle what is effective by an instant, and value the account then.
+
+    Args:
+        connection: A writing transaction that has the account for itself.
+        account_id: The account.
+        known: At that instant.
+        again: Whether it is also valued where it was in the same interval, and nothing was settled since.
+    """
+    journal = stored_journal(connection, account_id)
+    ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
+    sides = sides_of(connection, [*dict.fromkeys([*_touched(journal), *ordered])])
+    _keep_resolutions(connection, known)
+    stored = revisions_of(connection, sorted({side.market_row for side in sides.values()}))
+    _settle(connection, account_id, journal, sides, stored, at=known.at)
+    now_journal = stored_journal(connection, account_id)
+    is_same = len(now_journal) == len(journal)
+    if not again and is_same and is_valued(connection, account_id, at=known.at, interval=VALUED_EVERY):
+        return
+    account = account_of(now_journal)
+    wanted = [*dict.fromkeys([*account.positions, *ordered])]
+    marks, states = _marks(connection, account_id, wanted, sides, stored, known)
+    if account.positions.keys() <= marks.keys():
+        add_valuation(connection, account_id, marks, at=known.at, interval=VALUED_EVERY, states=states)
+
+
+def _touched(journal: Sequence[JournalRow]) -> list[Instrument]:
+    """Return all that an account ever had: what it had of a market may be paid again, where it is settled anew."""
+    return [row.instrument for row in journal if row.instrument is not None]
+
+
+def _keep_resolutions(connection: Connection, known: Known) -> None:
+    held = revisions_of(connection, sorted(known.reported))
+    for market_row, reported in sorted(known.reported.items()):
+        before = held.get(market_row, ())
+        unseen = unseen_revisions(before, reported, known.at)
+        add_resolutions(connection, market_row, unseen, stored=len(before), seen_at=known.at)
+
+
+def _settle(
+    connection: Connection,
+    account_id: int,
+    journal: Sequence[JournalRow],
+    sides: Mapping[Instrument, MarketSide],
+    stored: Mapping[int, Sequence[Resolution]],
+    *,
+    at: datetime,
+) -> None:
+    """Write what the revisions that are effective by an instant do to the account, each once."""
+    revisions = {
+        instrument: [
+            (number, revision.of(side.side)) for number, revision in enumerate(stored[side.market_row], start=1)
+        ]
+        for instrument, side in sides.items()
+        if side.market_row in stored
+    }
+    for settled in settle(journal, revisions, as_of=at):
+        if settled.row.instrument is not None:
+            resolution = (sides[settled.row.instrument].market_row, settled.revision)
+            add_to_journal(connection, account_id, [settled.row], resolution=resolution)
+
+
+def _marks(
+    connection: Connection,
+    account_id: int,
+    wanted: Sequence[Instrument],
+    sides: Mapping[Instrument, MarketSide],
+    stored: Mapping[int, Sequence[Resolution]],
+    known: Known,
+) -> tuple[dict[Instrument, Price], dict[Instrument, MarkState]]:
+    """Return what each instrument is marked at, and what is known of it."""
+    last = last_prices(connection, account_id)
+    marks: dict[Instrument, Price] = {}
+    states: dict[Instrument, MarkState] = {}
+    for instrument in wanted:
+        market_row = sides[instrument].market_row if instrument in sides else None
+        is_settled = any(revision.effective_at <= known.at for revision in stored.get(market_row or -1, ()))
+        price = known.prices.get(instrument)
+        if price is not None:
+            marks[instrument], states[instrument] = price, "quoted"
+        elif instrument in last:
+            marks[instrument] = last[instrument]
+            is_closed = instrument in known.closed
+            states[instrument] = "settled" if is_settled else "closed" if is_closed else "stale"
+    return marks, states
+
+
+def _fill(
+    connection: Connection, account_id: int, pending: Sequence[PendingOrder], known: Known, fills: FillModel
+) -> None:
+    """Fill what was ordered at the prices of now, the last decision's weights whole, and end all of it."""
+    journal = stored_journal(connection, account_id)
+    account = account_of(journal)
+    weights = [each for each in pending if each.order.unit == "weight"]
+    amounts = [each for each in pending if each.order.unit != "weight"]
+    if weights:
+        last_id = max(each.decision_id for each in weights)
+        late = [each for each in weights if each.decision_id != last_id]
+        end_orders(
+            connection,
+            [(each, BookedOrder(each.order, status="replaced", note="a later decision replaced it")) for each in late],
+            at=known.at,
+        )
+        account = _rebalance(
+            connection, account_id, account, [each for each in weights if each.decision_id == last_id], known, fills
+        )
+    for each in amounts:
+        account = _trade(connection, account_id, account, each, known, fills)
+
+
+def _rebalance(
+    connection: Connection,
+    account_id: int,
+    account: Account,
+    pending: Sequence[PendingOrder],
+    known: Known,
+    fills: FillModel,
+) -> Account:
+    last = last_prices(connection, account_id)
+    frozen = {held: last[held].mid for held in account.positions if held not in known.prices and held in last}
+    targets = {each.order.instrument: each.order.amount for each in pending}
+    decision_id = pending[0].decision_id
+    booking = rebalance(
+        account, targets, known.prices, fills, at=known.at, follows_from=f"decision {decision_id}", frozen=frozen
+    )
+    booked = {each.order.instrument: each for each in booking.orders}
+    ended = []
+    for each in pending:
+        instrument = each.order.instrument
+        came_to = booked.get(instrument) or BookedOrder(each.order, status="filled")
+        if instrument in known.closed and not came_to.fills:
+            came_to = replace(came_to, status="expired", note="its market is closed")
+        ended.append((each, came_to))
+    end_orders(connection, ended, at=known.at)
+    add_to_journal(connection, account_id, booking.journal, decision_id=decision_id)
+    return account_of(stored_journal(connection, account_id))
+
+
+def _trade(
+    connection: Connection,
+    account_id: int,
+    account: Account,
+    pending: PendingOrder,
+    known: Known,
+    fills: FillModel,
+) -> Account:
+    """Fill an order of dollars or shares as far as the account goes, or let it expire."""
+    order = pending.order
+    most = account.cash_usd if order.side == "buy" else account.held(order.instrument).shares
+    price = known.prices.get(order.instrument)
+    fill = None if price is None or most <= 0.0 else fills.fill(order, price)
+    if fill is not None and (
+        -fill.shares > account.held(order.instrument).shares or fill.cash_usd - fill.fee_usd < -account.cash_usd
+    ):
+        fill = None
+    if fill is None:
+        why = "nobody offers it" if price is not None and most > 0.0 else "it has no price" if price is None else ""
+        booked = BookedOrder(order, status="expired", note=why or "the account has nothing for it")
+        end_orders(connection, [(pending, booked)], at=known.at)
+        return account
+    end_orders(connection, [(pending, BookedOrder(order, (fill,)))], at=known.at)
+    rows = [JournalRow("fill", known.at, fill.cash_usd, order.instrument, fill.shares)]
+    if fill.fee_usd:
+        rows.append(JournalRow("fee", known.at, -fill.fee_usd))
+    add_to_journal(connection, account_id, rows, decision_id=pending.decision_id)
+    return account_of(stored_journal(connection, account_id))

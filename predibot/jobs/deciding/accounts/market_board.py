@@ -1,0 +1,119 @@
+"""What a venue knows now of the markets that accounts are about, also of those on no list any more."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from predibot.contracts import Venue
+from predibot.domain.event import Event, Market, MarketRef
+from predibot.domain.price import Quote
+from predibot.domain.resolution import Resolution
+from predibot.errors import UsageError, VenueChanged, VenueError
+from predibot.jobs.deciding.quotes import MAX_AGE, QuoteBoard
+from predibot.ledger.write.turns import KnownMarket
+
+MAX_PRICE_AGE = timedelta(hours=24)
+"""Of the last price of a market that the venue lists no more; an older one is shown, and trades nothing."""
+
+
+class MarketBoard:
+    """Asks a venue once for all bots of a run; where it is live, again after a minute."""
+
+    def __init__(self, venue: Venue, quotes: QuoteBoard, clock: Callable[[], datetime]) -> None:
+        """Ask this venue, and take the quotes of open events from a board."""
+        self._venue, self._quotes, self._clock = venue, quotes, clock
+        self._lock = threading.Lock()
+        self._places: dict[tuple[str, str], tuple[threading.Lock, list[tuple[datetime, Any]]]] = {}
+
+    def quoted(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        """Return events with the quotes of now; a market that is closed has none, whatever is still shown of it.
+
+        Raises:
+            VenueError: If the quotes could not be had.
+        """
+        fresh = map(self._quotes.still_quoted, events)
+        return tuple(
+            replace(
+                event,
+                markets=tuple(replace(market, quote=None) if market.closed else market for market in event.markets),
+            )
+            for event in fresh
+        )
+
+    def unlisted(self, markets: Sequence[KnownMarket], now: datetime) -> tuple[Event, ...]:
+        """Return the events of markets that a run does not play, with these markets alone, as they are now.
+
+        A market that the venue does not know any more is as the ledger knows it, with its last price where that is
+        at most a day old.
+
+        Raises:
+            VenueUnavailable: If the venue did not answer.
+        """
+        by_event: dict[str, list[KnownMarket]] = {}
+        for market in markets:
+            by_event.setdefault(market.event_id, []).append(market)
+        found = []
+        for event_id, asked in by_event.items():
+            listed = self._once("event", event_id, now, partial(self._event, event_id, now))
+            there = {market.id: market for market in listed.markets} if listed is not None else {}
+            event = listed or Event(event_id, asked[0].title, ())
+            known = tuple(there[each.ref.id] for each in asked if each.ref.id in there)
+            gone = tuple(self._gone(each, now) for each in asked if each.ref.id not in there)
+            quoted = self.quoted([replace(event, markets=known)])[0].markets if known else ()
+            found.append(replace(event, markets=(*quoted, *gone)))
+        return tuple(found)
+
+    def resolutions(self, refs: Sequence[MarketRef], now: datetime) -> Mapping[str, tuple[Resolution, ...]]:
+        """Return the revisions that are known of markets, by market id; of one that cannot be read there are none.
+
+        Raises:
+            VenueError: If they could not be had.
+        """
+        asked = []
+        for ref in refs:
+            with self._lock:
+                held = self._places.get(("resolution", ref.id), (None, []))[1]
+            if not held or self._is_old(held[0][0]):
+                asked.append(ref)
+        if asked:
+            page = self._venue.resolutions(tuple(asked), as_of=now)
+            with self._lock:
+                for ref in asked:
+                    place = (threading.Lock(), [(self._clock(), page.found.get(ref.id, ()))])
+                    self._places["resolution", ref.id] = place
+        with self._lock:
+            return {ref.id: self._places["resolution", ref.id][1][0][1] for ref in refs}
+
+    def _event(self, event_id: str, now: datetime) -> Event | None:
+        try:
+            return self._venue.event(event_id, now)
+        except (UsageError, VenueChanged):
+            return None
+
+    def _gone(self, market: KnownMarket, now: datetime) -> Market:
+        quote = self._once("price", market.ref.id, now, partial(self._last_price, market.ref, now))
+        return Market(market.ref, market.question, ("YES", "NO"), closed=None, quote=quote)
+
+    def _last_price(self, ref: MarketRef, now: datetime) -> Quote | None:
+        instrument = ref.instrument(self._venue.name, "YES")
+        try:
+            points = self._venue.price_path(instrument, start=now - MAX_PRICE_AGE, until=now).points
+        except VenueError:
+            # Of a market that is gone the rest may be gone too; no price is not one of zero.
+            return None
+        return Quote(points[-1].at, history=points[-1].price) if points else None
+
+    def _once(self, kind: str, name: str, now: datetime, ask: Callable[[], Any]) -> Any:
+        """Return what was answered before, or ask; one request for all bots that want the same at once."""
+        with self._lock:
+            lock, held = self._places.setdefault((kind, name), (threading.Lock(), []))
+        with lock:
+            if not held or self._is_old(held[0][0]):
+                held[:] = [(self._clock(), ask())]
+            return held[0][1]
+
+    def _is_old(self, taken_at: datetime) -> bool:
+        return self._venue.live and self._clock() - taken_at > MAX_AGE

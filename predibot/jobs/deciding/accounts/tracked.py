@@ -1,0 +1,45 @@
+"""Accounts between their slots: settled and valued whenever a live venue is tracked."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+from sqlalchemy import Connection
+
+from predibot.contracts import OpenVenue
+from predibot.errors import VenueError
+from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date
+from predibot.jobs.deciding.accounts.market_board import MarketBoard
+from predibot.jobs.deciding.accounts.turn import look_at
+from predibot.jobs.deciding.quotes import QuoteBoard
+from predibot.ledger.store import Store
+from predibot.ledger.write.accounts import free_account, live_accounts
+
+
+def track_accounts(*, store: Store, opened: OpenVenue, clock: Callable[[], datetime]) -> tuple[str, ...]:
+    """Settle and value the accounts of live runs at a venue as of now, and return what could not be read.
+
+    An account that a bot has at the moment is left to it. In a replay nothing is done: what an account is worth there
+    does not depend on when it is looked back on.
+
+    Raises:
+        LedgerError: If the ledger fails; what is stored stays.
+    """
+    venue, now = opened.venue, opened.now
+    if not venue.live:
+        return ()
+    board = MarketBoard(venue, QuoteBoard(venue, clock), clock)
+    failures = []
+    for account_id, bot in store.run_read(lambda connection: live_accounts(connection, venue.name)):
+        try:
+            _, known = look_at(account_id, (), store=store, venue=venue, board=board, now=now)
+        except VenueError as error:
+            failures.append(f"the account of {bot} was not valued: {error}")
+            continue
+        store.run_write(partial(_valued, account_id=account_id, known=known))
+    return tuple(failures)
+
+
+def _valued(connection: Connection, *, account_id: int, known: Known) -> None:
+    if free_account(connection, account_id, now=known.at):
+        bring_up_to_date(connection, account_id, known, again=False)

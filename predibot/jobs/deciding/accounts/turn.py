@@ -1,0 +1,155 @@
+"""An account's turn: brought to the slot, and what a bot then has and recalls when it decides."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from predibot.contracts import Venue
+from predibot.domain.account import Account, JournalRow
+from predibot.domain.account_past import AccountPast
+from predibot.domain.event import Event, prices_of
+from predibot.domain.price import SIDES
+from predibot.errors import PluginError
+from predibot.games.accounts import account_of
+from predibot.games.fills import FillModel
+from predibot.jobs.deciding.accounts.advance import Known, advance
+from predibot.jobs.deciding.accounts.market_board import MarketBoard
+from predibot.jobs.deciding.accounts.news_board import NewsBoard
+from predibot.ledger.store import Store
+from predibot.ledger.write.accounts import last_prices, markets_of, require_account, stored_journal
+from predibot.ledger.write.claims import Claim
+from predibot.ledger.write.runs import StoredRun
+from predibot.ledger.write.turns import KnownMarket, markets_behind, past_allocations, pending_orders
+
+_ROUNDING_USD = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class AccountTurn:
+    """What is known of an account when it is a bot's turn; under its claim nothing else writes to it."""
+
+    id: int
+    at: datetime
+    journal: tuple[JournalRow, ...]
+    account: Account
+    events: tuple[Event, ...]
+    """Those of the run, and behind them of others the markets that it holds something of."""
+    past: AccountPast = field(default_factory=AccountPast)
+
+    def require(self, booked: Sequence[JournalRow], game: str) -> None:
+        """Refuse a booking that no account can carry.
+
+        Raises:
+            PluginError: It names the game.
+        """
+        try:
+            after = account_of((*self.journal, *booked))
+        except ValueError as error:
+            raise PluginError(f"game {game!r} books what the account cannot do: {error}") from error
+        if after.cash_usd < min(self.account.cash_usd, 0.0) - _ROUNDING_USD:
+            raise PluginError(f"game {game!r} leaves ${after.cash_usd:.6f} in the account; money is never borrowed")
+
+
+def take_turn(
+    account_id: int,
+    held: Claim,
+    events: Sequence[Event],
+    *,
+    run: StoredRun,
+    store: Store,
+    venue: Venue,
+    board: MarketBoard,
+    fills: FillModel,
+    now: datetime,
+    news: NewsBoard | None = None,
+) -> AccountTurn:
+    """Bring a claimed account to the slot of a run, and return what is known of it then.
+
+    Args:
+        account_id: Its row.
+        held: The claim on it.
+        events: Of the run.
+        run: Whose slot it is.
+        store: The ledger.
+        venue: Whose markets these are.
+        board: Asks it for what is held and the run does not play.
+        fills: Sets the prices of what the decision before ordered.
+        now: The instant that the bot sees.
+        news: Has what the run shows as news; None where it shows none.
+
+    Raises:
+        VenueError: If the venue did not answer.
+        ClaimLost: If somebody else has the account now.
+    """
+    others, known = look_at(account_id, events, store=store, venue=venue, board=board, now=now)
+
+    def moved(connection: Connection) -> None:
+        require_account(connection, account_id, held)
+        advance(connection, account_id, known, slot_at=run.slot_at, run_id=run.id, fills=fills)
+
+    store.run_write(moved)
+
+    def recalled(connection: Connection) -> AccountTurn:
+        journal = stored_journal(connection, account_id)
+        account = account_of(journal)
+        kept = _holding(others, markets_of(connection, account.positions.keys()))
+        last = last_prices(connection, account_id)
+        past = AccountPast(
+            allocations=past_allocations(connection, account_id, before=run.slot_at),
+            last_prices={each: last[each] for each in account.positions if each not in known.prices and each in last},
+            pending=tuple(each.order for each in pending_orders(connection, account_id)),
+            at=now,
+            outside=frozenset(market.id for event in kept for market in event.markets),
+        )
+        return AccountTurn(account_id, now, journal, account, (*events, *kept), past)
+
+    turn = store.run_read(recalled)
+    if news is None:
+        return turn
+    found = news.of([market for event in turn.events for market in event.markets])
+    return replace(turn, past=replace(turn.past, news=found))
+
+
+def look_at(
+    account_id: int, events: Sequence[Event], *, store: Store, venue: Venue, board: MarketBoard, now: datetime
+) -> tuple[tuple[Event, ...], Known]:
+    """Return the events beside these of which an account has or ordered something, and what is known of all of it.
+
+    Raises:
+        VenueError: If the venue did not answer.
+    """
+
+    def asked(connection: Connection) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...]]:
+        journal = stored_journal(connection, account_id)
+        ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
+        # What was settled may be settled anew.
+        had = dict.fromkeys([*(row.instrument for row in journal if row.instrument is not None), *ordered])
+        current = dict.fromkeys([*account_of(journal).positions, *ordered])
+        return markets_behind(connection, had.keys()), markets_behind(connection, current.keys())
+
+    ever, current = store.run_read(asked)
+    playing = {market.id for event in events for market in event.markets}
+    others = board.unlisted([each for each in current if each.ref.id not in playing], now)
+    whole = (*board.quoted(events), *others)
+    found = board.resolutions([each.ref for each in ever], now)
+    known = Known(
+        now,
+        {instrument: price for event in whole for instrument, price in prices_of(event, venue.name).items()},
+        frozenset(
+            market.ref.instrument(venue.name, side)
+            for event in whole
+            for market in event.markets
+            if market.closed
+            for side in SIDES
+        ),
+        {each.row: found[each.ref.id] for each in ever if found[each.ref.id]},
+    )
+    return others, known
+
+
+def _holding(events: Sequence[Event], held: Mapping[str, str]) -> tuple[Event, ...]:
+    """Return the events with the markets of which something is held, and none without any."""
+    kept = (replace(event, markets=tuple(market for market in event.markets if market.id in held)) for event in events)
+    return tuple(event for event in kept if event.markets)

@@ -1,0 +1,449 @@
+"""What scoring reads of accounts: values and holdings slot by slot as plain arrays, straight from the cursor."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, and_, case, func, select
+
+from predibot.domain.decision import STATUSES
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.read.packed_runs import numbers_of
+from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
+from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.schema.tables import TurnRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.accounts import accounts, journal, marks, valuations
+from predibot.ledger.write.claims import subjects, tasks
+from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, orders
+from predibot.ledger.write.events import instruments
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.runs import runs
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
+from predibot.scoring.records.knowledge import KNOWLEDGE
+
+turns = table_of(TurnRow)
+
+_MICROSECONDS = 1e6
+_UNKNOWN = -1.0
+
+
+_Targets = Mapping[int, tuple[Ints, Floats]]
+"""Instruments and weights, by decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """An account and what it is called."""
+
+    row: int
+    group: tuple[str, str, str, str]
+    """Recipe, game, mode, subject: what may be compared."""
+    bot: str
+    strategy: str
+
+
+def account_records(
+    connection: Connection,
+    venue: str,
+    as_of: datetime,
+    *,
+    recipe: str | None = None,
+    bot_names: Sequence[str] = (),
+) -> tuple[AccountsRecord, ...]:
+    """Return the accounts that had a turn, by recipe, game, mode and subject, as they were known at the instant.
+
+    Args:
+        connection: A reading transaction.
+        venue: Whose subjects, as runs name it.
+        as_of: Nothing that was booked, valued, observed or settled later is read.
+        recipe: Only accounts of the recipe with this name.
+        bot_names: Only of these bots; empty for all.
+
+    Raises:
+        LedgerUnusable: If prices are not as predibot writes them.
+        ValueError, LookupError: If something else is not: a ledger may be anybody's file.
+    """
+    named = _named(connection, venue, recipe, bot_names)
+    if not named:
+        return ()
+    own = [each.row for each in named]
+    ledger = _Ledger(
+        turns=_turns(connection, own, as_of),
+        valuations=_valuations(connection, own, as_of),
+        journal=_journal(connection, own, as_of),
+        marks=_marks(connection, own, as_of),
+        targets=_targets(connection, own),
+        decisions=_decisions(connection, venue, own, as_of),
+        pending=_pending(connection, own, as_of),
+    )
+    groups: defaultdict[tuple[str, str, str, str], list[_Named]] = defaultdict(list)
+    for each in named:
+        if ledger.of("turns", each.row).size and ledger.of("valuations", each.row).size:
+            groups[each.group].append(each)
+    return tuple(_record(connection, group, of, ledger, as_of) for group, of in sorted(groups.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ledger:
+    """Rows of all accounts, each table's first column being the account, in the order of accounts."""
+
+    turns: Floats
+    """Slot, instant, in microseconds."""
+    valuations: Floats
+    """Instant, last row of the journal in the first revision of it, cash, value."""
+    journal: Floats
+    """Number, whether it is of a fill, instrument, shares, cash, decision."""
+    marks: Floats
+    """Instant, instrument, price, whether it was quoted."""
+    targets: Floats
+    """Decision, instrument, weight asked for; in the order of decisions, which here are the first column."""
+    decisions: Floats
+    """Status, cost, known cost, what its models can have known."""
+    pending: Mapping[int, int]
+
+    def of(self, table: str, account: int) -> Floats:
+        """Return the rows of an account, without its number."""
+        rows: Floats = getattr(self, table)
+        first, last = np.searchsorted(rows[:, 0], [account, account + 1])
+        return rows[first:last, 1:]
+
+
+def _named(connection: Connection, venue: str, recipe: str | None, bot_names: Sequence[str]) -> list[_Named]:
+    statement = (
+        select(accounts.c.id, accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.subject_id)
+        .add_columns(accounts.c.bot, func.coalesce(bots.c.strategy, ""))
+        .join(subjects, subjects.c.id == accounts.c.subject_row)
+        .outerjoin(tasks, tasks.c.id == accounts.c.task_id)
+        .outerjoin(bots, bots.c.id == tasks.c.bot_id)
+        .where(
+            subjects.c.venue == venue,
+            *([] if recipe is None else [accounts.c.recipe == recipe]),
+            *([accounts.c.bot.in_(bot_names)] if bot_names else []),
+        )
+        .order_by(accounts.c.id)
+    )
+    return [_Named(row, tuple(group), bot, strategy) for row, *group, bot, strategy in connection.execute(statement)]
+
+
+def _turns(connection: Connection, own: list[int], as_of: datetime) -> Floats:
+    statement = (
+        select(turns.c.account_id, turns.c.slot_at, turns.c.at)
+        .where(turns.c.account_id.in_(own), turns.c.at <= as_of)
+        .order_by(turns.c.account_id, turns.c.slot_at)
+    )
+    return numbers_of(connection, statement, 3)
+
+
+def _valuations(connection: Connection, own: list[int], as_of: datetime) -> Floats:
+    """Return one row a valuation: its value is the last revision's, its place in the journal the first one's."""
+    columns = (valuations.c.account_id, valuations.c.at, valuations.c.journal_number)
+    statement = (
+        select(*columns, valuations.c.cash_usd, valuations.c.value_usd)
+        .where(valuations.c.account_id.in_(own), valuations.c.at <= as_of)
+        .order_by(valuations.c.account_id, valuations.c.at, valuations.c.revision)
+    )
+    found = numbers_of(connection, statement, 5)
+    differs = (found[1:, :2] != found[:-1, :2]).any(axis=1)
+    if not len(found):
+        return found
+    first, last = np.concatenate([[True], differs]), np.concatenate([differs, [True]])
+    return np.column_stack([found[last][:, :2], found[first][:, 2], found[last][:, 3:]])
+
+
+def _journal(connection: Connection, own: list[int], as_of: datetime) -> Floats:
+    is_fill = case((journal.c.kind.in_(("fill", "fee")), 1), else_=0)
+    statement = (
+        select(journal.c.account_id, journal.c.number, is_fill, func.coalesce(journal.c.instrument_row, _UNKNOWN))
+        .add_columns(journal.c.shares, journal.c.cash_usd, func.coalesce(journal.c.decision_id, _UNKNOWN))
+        .where(journal.c.account_id.in_(own), journal.c.at <= as_of)
+        .order_by(journal.c.account_id, journal.c.number)
+    )
+    return numbers_of(connection, statement, 7)
+
+
+def _marks(connection: Connection, own: list[int], as_of: datetime) -> Floats:
+    """Return the marks of each valuation's last revision."""
+    last = (
+        select(valuations.c.account_id, valuations.c.at, func.max(valuations.c.revision).label("revision"))
+        .where(valuations.c.account_id.in_(own), valuations.c.at <= as_of)
+        .group_by(valuations.c.account_id, valuations.c.at)
+        .subquery()
+    )
+    same = and_(*(marks.c[name] == last.c[name] for name in ("account_id", "at", "revision")))
+    is_quoted = case((marks.c.state == "quoted", 1), else_=0)
+    statement = (
+        select(marks.c.account_id, marks.c.at, marks.c.instrument_row, marks.c.price, is_quoted)
+        .join(last, same)
+        .order_by(marks.c.account_id, marks.c.at)
+    )
+    return numbers_of(connection, statement, 5)
+
+
+def _targets(connection: Connection, own: list[int]) -> Floats:
+    """Return the weights that decisions asked for of which something was filled."""
+    filled = select(journal.c.decision_id).where(journal.c.account_id.in_(own), journal.c.kind == "fill").distinct()
+    statement = (
+        select(orders.c.decision_id, orders.c.instrument_row, orders.c.amount)
+        .where(orders.c.decision_id.in_(filled), orders.c.unit == "weight")
+        .order_by(orders.c.decision_id)
+    )
+    return numbers_of(connection, statement, 3)
+
+
+def _numbered(targets: Floats, rows: Ints) -> _Targets:
+    """Return instruments and weights by decision; what nobody holds has a number of its own, below zero."""
+    asked = targets[:, 1].astype(np.int64)
+    number = np.where(np.isin(asked, rows), np.searchsorted(rows, asked), -1 - asked)
+    decision, first = np.unique(targets[:, 0], return_index=True)
+    ends = np.append(first, len(targets))[1:]
+    return {
+        int(row): (number[start:end], targets[start:end, 2])
+        for row, start, end in zip(decision.tolist(), first.tolist(), ends.tolist(), strict=True)
+    }
+
+
+def _decisions(connection: Connection, venue: str, own: list[int], as_of: datetime) -> Floats:
+    """Return the decisions of accounts, with what the models behind each can have known, as an index into `KNOWLEDGE`.
+
+    That of all bots is asked for, because one may pool another.
+    """
+    status = case({name: number for number, name in enumerate(STATUSES)}, value=decisions.c.status, else_=_UNKNOWN)
+    statement = (
+        select(accounts.c.id, status, func.coalesce(decisions.c.cost_usd, _UNKNOWN), decisions.c.cost_known_usd)
+        .add_columns(decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
+        .add_columns(OPENED_MODEL, run_is_live(connection))
+        .select_from(_decided().join(subjects, subjects.c.id == accounts.c.subject_row))
+        .where(subjects.c.venue == venue, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        .order_by(accounts.c.id, decisions.c.decided_at)
+    )
+    found = numbers_of(connection, statement, 9)
+    made = Deciders(
+        bot_row=found[:, 4].astype(np.int64),
+        event=found[:, 5].astype(np.int64),
+        opened_model=found[:, 7] == 1.0,
+        is_live=found[:, 8] == 1.0,
+        decided_at=found[:, 6] / _MICROSECONDS,
+        # A portfolio goes on.
+        event_settled_at=np.full(len(found), np.inf),
+    )
+    known = knowledge_of_decisions(connection, made) if len(found) else np.zeros(0, dtype=np.int8)
+    of_own = np.isin(found[:, 0], own)
+    return np.column_stack([found[of_own, :4], known[of_own].astype(np.float64)])
+
+
+def _pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
+    statement = (
+        select(accounts.c.id, func.count())
+        .select_from(_decided().join(orders, orders.c.decision_id == decisions.c.id))
+        .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        .where(orders.c.status == "pending")
+        .group_by(accounts.c.id)
+    )
+    return {row: number for row, number in connection.execute(statement)}
+
+
+def _decided() -> Any:
+    """Return accounts with their decisions: what their bot decided on their subject in the runs they had turns in."""
+    return (
+        accounts.join(turns, turns.c.account_id == accounts.c.id)
+        .join(runs, runs.c.id == turns.c.run_id)
+        .join(bots, and_(bots.c.run_id == runs.c.id, bots.c.name == accounts.c.bot))
+        .join(
+            decisions,
+            and_(
+                decisions.c.run_id == runs.c.id,
+                decisions.c.bot_id == bots.c.id,
+                decisions.c.subject_row == accounts.c.subject_row,
+            ),
+        )
+    )
+
+
+def _record(
+    connection: Connection, group: tuple[str, str, str, str], named: list[_Named], ledger: _Ledger, as_of: datetime
+) -> AccountsRecord:
+    own = {each.row: ledger.of("turns", each.row) for each in named}
+    slots, place = np.unique(np.concatenate([rows[:, 0] for rows in own.values()]), return_inverse=True)
+    # Of several bots the last comes to a slot last: nobody held anything at a price of later.
+    at = np.zeros(slots.size)
+    np.maximum.at(at, place, np.concatenate([rows[:, 1] for rows in own.values()]))
+    folded = {each.row: _folded(ledger, each.row) for each in named}
+    rows = np.unique(np.concatenate([found.instruments for found in folded.values()]))
+    numbered = _numbered(ledger.targets, rows)
+    names, outcome, market = _instruments(connection, rows)
+    prices = _prices(connection, rows, market, outcome, at, ledger, own, slots, as_of)
+    found = tuple(_account(each, ledger, folded[each.row], slots, rows, numbered) for each in named)
+    recipe, game, mode, subject = group
+    instants = tuple(from_microseconds(int(slot)) for slot in slots)
+    return AccountsRecord(recipe, game, mode, subject, instants, names, outcome, prices, found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    """What a journal comes to at each slot."""
+
+    instruments: Ints
+    shares_before: Floats
+    cash_before_usd: Floats
+    shares: Floats
+    cash_usd: Floats
+    value_usd: Floats
+    filled: Mapping[int, int]
+    """The decision whose orders were filled at a slot, by its place."""
+
+
+def _folded(ledger: _Ledger, account: int) -> _Folded:
+    """Return the fold of an account's journal at each of its turns, before and after the fills there.
+
+    The valuation of a slot says how far the journal was before them; the fills that follow it are of this slot, until
+    something else is booked. Sums are made row by row, as in the account itself: what is sold whole leaves nothing.
+    """
+    valued, place = ledger.of("valuations", account), _valued(ledger, account)
+    rows = ledger.of("journal", account)
+    number, is_fill, instrument = rows[:, 0], rows[:, 1] == 1.0, rows[:, 2]
+    begin = valued[place, 1]
+    others = np.append(number[~is_fill], np.inf)
+    # Before the next slot is valued, too: where nothing else was booked its own fills are not of this one.
+    end = np.minimum(others[np.searchsorted(others, begin, side="right")], np.append(begin[1:], np.inf) + 1.0) - 1.0
+    known = np.unique(instrument[instrument != _UNKNOWN])
+    before, after = np.zeros((len(begin), known.size)), np.zeros((len(begin), known.size))
+    order = np.argsort(instrument, kind="stable")
+    first = np.searchsorted(instrument[order], known, side="left")
+    last = np.searchsorted(instrument[order], known, side="right")
+    for column, (start, stop) in enumerate(zip(first, last, strict=True)):
+        own = order[start:stop]
+        before[:, column], after[:, column] = _running(number[own], rows[own, 3], begin, end)
+    cash_before, cash_after = _running(number, rows[:, 4], begin, end)
+    slot = np.searchsorted(begin, number, side="left") - 1
+    of_decision = is_fill & (rows[:, 5] != _UNKNOWN) & (slot >= 0)
+    filled = dict(zip(slot[of_decision].tolist(), rows[of_decision, 5].astype(np.int64).tolist(), strict=True))
+    return _Folded(known.astype(np.int64), before, cash_before, after, cash_after, valued[place, 3], filled)
+
+
+def _running(number: Floats, amounts: Floats, *ends: Floats) -> tuple[Floats, ...]:
+    """Return what rows of a journal come to, in their order, up to each of some numbers."""
+    sums = np.concatenate([[0.0], np.cumsum(amounts)])
+    return tuple(sums[np.searchsorted(number, end, side="right")] for end in ends)
+
+
+def _valued(ledger: _Ledger, account: int) -> Ints:
+    """Return which valuation is that of each turn: the last that is not later, its instant being floored."""
+    at, valued = ledger.of("turns", account)[:, 1], ledger.of("valuations", account)
+    return np.maximum(np.searchsorted(valued[:, 0], at, side="right") - 1, 0)
+
+
+def _account(
+    named: _Named, ledger: _Ledger, folded: _Folded, slots: Floats, rows: Ints, asked: _Targets
+) -> AccountRecord:
+    turned = ledger.of("turns", named.row)
+    slot = np.searchsorted(slots, turned[:, 0]).astype(np.int64)
+    decided = ledger.of("decisions", named.row)
+    valued, marked = ledger.of("valuations", named.row), ledger.of("marks", named.row)
+    known = decided[:, 1] != _UNKNOWN
+    targets = {row: asked[decision] for row, decision in folded.filled.items() if decision in asked}
+    counts = np.bincount(decided[:, 0].astype(np.int64), minlength=len(STATUSES))
+    return AccountRecord(
+        bot=named.bot,
+        strategy=named.strategy,
+        slot=slot,
+        value_usd=folded.value_usd,
+        held=np.searchsorted(rows, folded.instruments).astype(np.int64),
+        shares_before=folded.shares_before,
+        cash_before_usd=folded.cash_before_usd,
+        shares=folded.shares,
+        cash_usd=folded.cash_usd,
+        targets=targets,
+        decisions={name: int(counts[number]) for number, name in enumerate(STATUSES)},
+        last_usd=float(valued[-1, 3]),
+        last_cash_usd=float(valued[-1, 2]),
+        pending=ledger.pending.get(named.row, 0),
+        unpriced_marks=int((marked[:, 3] == 0.0).sum()),
+        missed=int(slots.size - np.searchsorted(slots, turned[0, 0])) - len(turned),
+        cost_usd=float(decided[:, 1].sum()) if known.all() else None,
+        cost_known_usd=float(decided[:, 2].sum()),
+        knowledge=KNOWLEDGE[int(decided[:, 3].max(initial=0))],
+    )
+
+
+def _instruments(connection: Connection, rows: Ints) -> tuple[tuple[str, ...], Ints, Ints]:
+    """Return id, outcome and market row of each instrument; -1 for what is of no market."""
+    statement = select(instruments.c.id, instruments.c.instrument_id, instruments.c.side, instruments.c.market_row)
+    found = {row: each for row, *each in connection.execute(statement.where(instruments.c.id.in_(rows.tolist())))}
+    listed = [found[row] for row in rows.tolist()]
+    outcome = np.array([{"YES": 1, "NO": -1}.get(side or "", 0) for _, side, _ in listed], dtype=np.int64)
+    market = np.array([-1 if row is None else row for *_, row in listed], dtype=np.int64)
+    return tuple(name for name, *_ in listed), outcome, market
+
+
+def _prices(
+    connection: Connection,
+    rows: Ints,
+    market: Ints,
+    outcome: Ints,
+    at: Floats,
+    ledger: _Ledger,
+    own: Mapping[int, Floats],
+    slots: Floats,
+    as_of: datetime,
+) -> Floats:
+    """Return the price of each instrument at each slot: its payout, else its mark, else what was observed."""
+    prices = _observed(connection, market, outcome, at, as_of)
+    for account, turned in own.items():
+        marked = ledger.of("marks", account)
+        valued_at = ledger.of("valuations", account)[_valued(ledger, account), 0]
+        marked = marked[(marked[:, 3] == 1.0) & np.isin(marked[:, 0], valued_at)]
+        turn = np.searchsorted(valued_at, marked[:, 0])
+        slot = np.searchsorted(slots, turned[turn, 0])
+        prices[slot, np.searchsorted(rows, marked[:, 1])] = marked[:, 2]
+    return _paid(connection, prices, market, outcome, at, as_of)
+
+
+def _observed(connection: Connection, market: Ints, outcome: Ints, at: Floats, as_of: datetime) -> Floats:
+    prices = np.full((at.size, market.size), np.nan)
+    listed = np.unique(market[market >= 0])
+    statement = (
+        select(instruments.c.market_row, price_paths.c.points)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .where(instruments.c.side == "YES", instruments.c.market_row.in_(listed.tolist()))
+        .order_by(price_paths.c.instrument_row)
+    )
+    paths = connection.execute(statement).all()
+    points, sizes = unpacked_points([path.points for path in paths])
+    known = points["at"] <= to_microseconds(as_of)
+    of_market = np.repeat(np.array([path.market_row for path in paths], dtype=np.int64), sizes)[known]
+    asked = np.flatnonzero(market >= 0)
+    yes = as_of_prices(
+        of_market,
+        points["at"][known] / _MICROSECONDS,
+        points["price"][known].astype(np.float64),
+        np.tile(market[asked], at.size),
+        np.repeat(at / _MICROSECONDS, asked.size),
+        max_gap_seconds=MAX_GAP_SECONDS,
+    ).reshape(at.size, asked.size)
+    prices[:, asked] = np.where(outcome[asked] < 0, 1.0 - yes, yes)
+    return prices
+
+
+def _paid(connection: Connection, prices: Floats, market: Ints, outcome: Ints, at: Floats, as_of: datetime) -> Floats:
+    """Return prices with the payout from each slot on at which a revision was effective; later ones take its place."""
+    listed = np.unique(market[market >= 0]).tolist()
+    statement = (
+        select(resolutions.c.market_row, resolutions.c.effective_at, func.coalesce(resolutions.c.payout_yes, _UNKNOWN))
+        .where(resolutions.c.market_row.in_(listed), resolutions.c.effective_at <= as_of)
+        .order_by(resolutions.c.effective_at, resolutions.c.revision)
+    )
+    columns: defaultdict[int, list[int]] = defaultdict(list)
+    for number, row in enumerate(market.tolist()):
+        columns[row].append(number)
+    for row, effective_at, payout in numbers_of(connection, statement, 3).tolist():
+        for number in columns[int(row)]:
+            # Where the cost is given back, nothing was paid that a share is worth.
+            paid = np.nan if payout == _UNKNOWN else 1.0 - payout if outcome[number] < 0 else payout
+            prices[at >= effective_at, number] = paid
+    return prices

@@ -1,0 +1,287 @@
+"""Statements of accounts: what one holds, what waits, what was booked, and every allocation with its reason."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, func, select
+
+from predibot.domain.account import Account
+from predibot.games.accounts import account_of
+from predibot.ledger.schema.tables import TurnRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.accounts import accounts, journal, marks, stored_journal, valuations
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bots, decisions, fills, orders
+from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import runs
+
+turns = table_of(TurnRow)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountName:
+    """An account by the names things have."""
+
+    row: int
+    recipe: str
+    game: str
+    mode: str
+    subject: str
+    bot: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPosition:
+    """Shares of one instrument, and what they were last marked at."""
+
+    asset: str
+    question: str
+    shares: float
+    cost_usd: float
+    price: float | None
+    """None where it was bought after the last valuation, as the next two."""
+    priced_at: datetime | None
+    state: str | None
+    """`quoted`, `stale`, `closed` or `settled`, as its last valuation had it."""
+
+    @property
+    def value_usd(self) -> float | None:
+        """Return what it was last worth."""
+        return None if self.price is None else self.shares * self.price
+
+
+@dataclass(frozen=True, slots=True)
+class StatedOrder:
+    """An order of an allocation, and what became of it."""
+
+    asset: str
+    question: str
+    unit: str
+    amount: float
+    asked: float | None
+    """As the bot said it, where a rule of the game changed it."""
+    status: str
+    shares: float
+    """Filled, all fills together."""
+    cash_usd: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """What a bot decided at a slot, and what became of it."""
+
+    run: str
+    slot_at: datetime
+    status: str
+    message: str
+    rationale: str
+    notes: tuple[str, ...]
+    orders: tuple[StatedOrder, ...]
+    value_usd: float | None
+    """Of the account then, before its orders."""
+    trace_sha256: str | None
+
+    @property
+    def pending(self) -> tuple[StatedOrder, ...]:
+        """Return what waits for the next slot."""
+        return tuple(order for order in self.orders if order.status == "pending")
+
+
+@dataclass(frozen=True, slots=True)
+class BookedRow:
+    """One row of the journal, by the names things have."""
+
+    number: int
+    at: datetime
+    kind: str
+    asset: str
+    question: str
+    shares: float
+    cash_usd: float
+    run: str | None
+    """Whose decision it follows from; None of what follows from none."""
+    revision: int | None
+    """Of the resolution it follows from, as the next one."""
+    payout_yes: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """All that is known of an account, as of an instant."""
+
+    name: AccountName
+    account: Account
+    valued_at: datetime | None
+    value_usd: float | None
+    positions: tuple[HeldPosition, ...]
+    allocations: tuple[Allocation, ...]
+    """Oldest first."""
+    journal: tuple[BookedRow, ...]
+    values: tuple[tuple[datetime, float], ...]
+    """Every valuation, the last revision of each."""
+
+
+def accounts_named(connection: Connection, bot: str, recipe: str | None) -> tuple[AccountName, ...]:
+    """Return the accounts of the bots with this name, of a recipe or of all, in the order in which they were opened."""
+    columns = (accounts.c.id, accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.subject_id)
+    statement = (
+        select(*columns, accounts.c.bot)
+        .join(subjects, subjects.c.id == accounts.c.subject_row)
+        .where(accounts.c.bot == bot, *([] if recipe is None else [accounts.c.recipe == recipe]))
+        .order_by(accounts.c.id)
+    )
+    return tuple(AccountName(*row) for row in connection.execute(statement))
+
+
+def names_of_accounts(connection: Connection) -> tuple[str, ...]:
+    """Return the names of the bots that have accounts, each once, in order."""
+    return tuple(connection.execute(select(accounts.c.bot).distinct().order_by(accounts.c.bot)).scalars())
+
+
+def statement_of(connection: Connection, name: AccountName, as_of: datetime) -> Statement:
+    """Return the statement of an account; nothing that was booked or decided later is in it.
+
+    Raises:
+        ValueError: If its journal cannot be folded: `predibot ledger verify` says why.
+    """
+    rows = [row for row in stored_journal(connection, name.row) if row.at <= as_of]
+    account = account_of(rows)
+    values = _values(connection, name.row, as_of)
+    last = values[-1][0] if values else None
+    marked = {} if last is None else _marks(connection, name.row, last)
+    named = _named(connection, [instrument.id for instrument in account.positions])
+    positions = tuple(
+        HeldPosition(each.id, named.get(each.id, ""), held.shares, held.cost_usd, *marked.get(each.id, _NONE))
+        for each, held in account.positions.items()
+    )
+    return Statement(
+        name=name,
+        account=account,
+        valued_at=last,
+        value_usd=values[-1][1] if values else None,
+        positions=positions,
+        allocations=_allocations(connection, name, as_of, dict(values)),
+        journal=_journal(connection, name.row, as_of),
+        values=values,
+    )
+
+
+_NONE: tuple[None, None, None] = (None, None, None)
+
+
+def _values(connection: Connection, account: int, as_of: datetime) -> tuple[tuple[datetime, float], ...]:
+    statement = (
+        select(valuations.c.at, valuations.c.value_usd)
+        .where(valuations.c.account_id == account, valuations.c.at <= as_of)
+        .order_by(valuations.c.at, valuations.c.revision)
+    )
+    # Of several revisions the last one stays.
+    return tuple({at: value for at, value in connection.execute(statement)}.items())
+
+
+def _marks(connection: Connection, account: int, at: datetime) -> Mapping[str, tuple[float, datetime, str]]:
+    statement = (
+        select(instruments.c.instrument_id, marks.c.price, marks.c.priced_at, marks.c.state)
+        .join(instruments, instruments.c.id == marks.c.instrument_row)
+        .where(marks.c.account_id == account, marks.c.at == at)
+        .order_by(marks.c.revision)
+    )
+    return {name: (price, priced_at, state) for name, price, priced_at, state in connection.execute(statement)}
+
+
+def _named(connection: Connection, instrument_ids: Sequence[str]) -> Mapping[str, str]:
+    statement = (
+        select(instruments.c.instrument_id, markets.c.question)
+        .join(markets, markets.c.id == instruments.c.market_row)
+        .where(instruments.c.instrument_id.in_(instrument_ids))
+    )
+    return {name: question for name, question in connection.execute(statement)}
+
+
+def _allocations(
+    connection: Connection, name: AccountName, as_of: datetime, values: Mapping[datetime, float]
+) -> tuple[Allocation, ...]:
+    columns = (decisions.c.status, decisions.c.message, decisions.c.rationale, decisions.c.notes_json)
+    statement = (
+        select(decisions.c.id, runs.c.key, runs.c.slot_at, turns.c.at, *columns, decisions.c.trace_sha256)
+        .join(runs, runs.c.id == decisions.c.run_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(accounts, and_(accounts.c.bot == bots.c.name, accounts.c.subject_row == decisions.c.subject_row))
+        .join(turns, and_(turns.c.account_id == accounts.c.id, turns.c.run_id == runs.c.id))
+        .where(accounts.c.id == name.row, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        .order_by(runs.c.slot_at)
+    )
+    found = connection.execute(statement).all()
+    ordered = _orders(connection, name.row)
+    valued = sorted(values)
+    return tuple(
+        Allocation(
+            run=row.key,
+            slot_at=row.slot_at,
+            status=row.status,
+            message=row.message,
+            rationale=row.rationale,
+            notes=tuple(json.loads(row.notes_json)),
+            orders=tuple(ordered.get(row.id, ())),
+            value_usd=next((values[at] for at in reversed(valued) if at <= row.at), None),
+            trace_sha256=row.trace_sha256,
+        )
+        for row in found
+    )
+
+
+def _orders(connection: Connection, account: int) -> Mapping[int, list[StatedOrder]]:
+    """Return the orders of the account's decisions, by decision, with the sum of their fills."""
+    filled = (
+        select(
+            fills.c.decision_id,
+            fills.c.order_number,
+            func.sum(fills.c.shares).label("shares"),
+            func.sum(fills.c.cash_usd).label("cash_usd"),
+        )
+        .group_by(fills.c.decision_id, fills.c.order_number)
+        .subquery()
+    )
+    columns: tuple[Any, ...] = (orders.c.unit, orders.c.amount, orders.c.asked, orders.c.status)
+    statement = (
+        select(orders.c.decision_id, instruments.c.instrument_id, func.coalesce(markets.c.question, ""), *columns)
+        .add_columns(func.coalesce(filled.c.shares, 0.0), func.coalesce(filled.c.cash_usd, 0.0))
+        .add_columns(func.coalesce(orders.c.note, ""))
+        .join(decisions, decisions.c.id == orders.c.decision_id)
+        .join(bots, bots.c.id == decisions.c.bot_id)
+        .join(accounts, and_(accounts.c.bot == bots.c.name, accounts.c.subject_row == decisions.c.subject_row))
+        .join(instruments, instruments.c.id == orders.c.instrument_row)
+        .outerjoin(markets, markets.c.id == instruments.c.market_row)
+        .outerjoin(filled, and_(filled.c.decision_id == orders.c.decision_id, filled.c.order_number == orders.c.number))
+        .where(accounts.c.id == account)
+        .order_by(orders.c.decision_id, orders.c.number)
+    )
+    found: defaultdict[int, list[StatedOrder]] = defaultdict(list)
+    for decision, *rest in connection.execute(statement):
+        found[decision].append(StatedOrder(*rest))
+    return found
+
+
+def _journal(connection: Connection, account: int, as_of: datetime) -> tuple[BookedRow, ...]:
+    statement = (
+        select(journal.c.number, journal.c.at, journal.c.kind, func.coalesce(instruments.c.instrument_id, ""))
+        .add_columns(func.coalesce(markets.c.question, ""), journal.c.shares, journal.c.cash_usd)
+        .add_columns(runs.c.key, journal.c.revision, resolutions.c.payout_yes)
+        .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)
+        .outerjoin(markets, markets.c.id == instruments.c.market_row)
+        .outerjoin(decisions, decisions.c.id == journal.c.decision_id)
+        .outerjoin(runs, runs.c.id == decisions.c.run_id)
+        .outerjoin(
+            resolutions,
+            and_(resolutions.c.market_row == journal.c.market_row, resolutions.c.revision == journal.c.revision),
+        )
+        .where(journal.c.account_id == account, journal.c.at <= as_of)
+        .order_by(journal.c.number)
+    )
+    return tuple(BookedRow(*row) for row in connection.execute(statement))

@@ -1,0 +1,54 @@
+"""News in the ledger: what a run found about a market once, and shows to all its bots."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection, insert, select
+
+from predibot.domain.account_past import NewsItem
+from predibot.ledger.schema.tables import MarketRow, NewsRow
+from predibot.ledger.schema.upsert import insert_new, table_of
+
+news = table_of(NewsRow)
+_markets = table_of(MarketRow)
+
+
+def stored_news(connection: Connection, run_id: int) -> Mapping[str, tuple[NewsItem, ...] | None]:
+    """Return the news of a run by market id, None where they were unavailable; what was not looked for is left out."""
+    statement = select(news, _markets.c.market_id).join(_markets, _markets.c.id == news.c.market_row)
+    found: dict[str, tuple[NewsItem, ...] | None] = {}
+    rows = connection.execute(statement.where(news.c.run_id == run_id).order_by(news.c.market_row, news.c.number))
+    for row in rows:
+        if row.number == 0:
+            found[row.market_id] = () if row.failure is None else None
+        else:
+            found[row.market_id] = (*(found[row.market_id] or ()), NewsItem(row.title, row.snippet, row.published_at))
+    return found
+
+
+def add_news(
+    connection: Connection,
+    run_id: int,
+    market_id: str,
+    venue: str,
+    query: str,
+    items: Sequence[NewsItem],
+    *,
+    failure: str | None = None,
+) -> None:
+    """Store what a search found for a run; where another process was first, its news stand."""
+    same = select(_markets.c.id).where(_markets.c.venue == venue, _markets.c.market_id == market_id)
+    key = {"run_id": run_id, "market_row": connection.execute(same).scalar_one()}
+    text = {"title": query, "snippet": "", "published_at": None, "failure": failure}
+    if not insert_new(connection, NewsRow, [{**key, "number": 0, **text}]) or not items:
+        return
+    rows = [
+        {**key, "number": number, "title": each.title, "snippet": each.snippet, "published_at": each.published_at}
+        for number, each in enumerate(items, start=1)
+    ]
+    connection.execute(insert(news), rows)
+
+
+def news_failures(connection: Connection, run_id: int) -> tuple[str, ...]:
+    """Return why news of a run's markets were unavailable, one reason a market."""
+    failed = select(news.c.failure).where(news.c.run_id == run_id, news.c.failure.is_not(None))
+    return tuple(connection.execute(failed.order_by(news.c.market_row)).scalars())

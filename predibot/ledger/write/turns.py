@@ -1,0 +1,278 @@
+"""Turns in the ledger: that an account was brought to a slot, what its orders came to, and what it may recall."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
+
+from predibot.domain.account_past import CASH, PastAllocation, asset_name
+from predibot.domain.clock import EPOCH
+from predibot.domain.decision import BookedOrder, Fill, Order, OrderStatus
+from predibot.domain.event import MarketRef
+from predibot.domain.price import Instrument, Side
+from predibot.domain.resolution import Resolution
+from predibot.ledger.schema.tables import (
+    BotRow,
+    DecisionRow,
+    EventRow,
+    FillRow,
+    OrderRow,
+    ResolutionRow,
+    RunRow,
+    TurnRow,
+)
+from predibot.ledger.schema.upsert import insert_new, table_of
+from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
+from predibot.ledger.write.events import instruments, markets
+
+turns = table_of(TurnRow)
+_bots, _decisions, _fills = table_of(BotRow), table_of(DecisionRow), table_of(FillRow)
+_events = table_of(EventRow)
+_orders, _resolutions, _runs = table_of(OrderRow), table_of(ResolutionRow), table_of(RunRow)
+
+REMEMBERED = 10
+"""How many allocations a bot is shown of its past."""
+_INSTRUMENT = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingOrder:
+    """An order of an earlier decision that nothing became of yet."""
+
+    decision_id: int
+    number: int
+    order: Order
+    has_note: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MarketSide:
+    """Which outcome of which market an instrument is."""
+
+    market_row: int
+    market_id: str
+    side: Side
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMarket:
+    """A market as the ledger knows it, whatever became of it since."""
+
+    row: int
+    event_id: str
+    title: str
+    """Of its event."""
+    question: str
+    ref: MarketRef
+
+
+def pending_orders(connection: Connection, account_id: int) -> tuple[PendingOrder, ...]:
+    """Return the orders of an account that are still pending, the oldest decision first, each in its order."""
+    columns = (
+        _orders.c.decision_id,
+        _orders.c.number,
+        _orders.c.amount,
+        _orders.c.unit,
+        _orders.c.side,
+        _orders.c.note,
+    )
+    statement = (
+        _of_account(account_id, *columns, *_INSTRUMENT)
+        .join(_orders, _orders.c.decision_id == _decisions.c.id)
+        .join(instruments, instruments.c.id == _orders.c.instrument_row)
+        .where(_orders.c.status == "pending")
+        .order_by(_orders.c.decision_id, _orders.c.number)
+    )
+    return tuple(
+        PendingOrder(
+            row.decision_id,
+            row.number,
+            Order(Instrument(row.venue, row.kind, row.instrument_id), row.amount, row.unit, row.side),
+            has_note=row.note is not None,
+        )
+        for row in connection.execute(statement)
+    )
+
+
+def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, BookedOrder]], *, at: datetime) -> None:
+    """Write down what became of pending orders at an instant, with their fills behind those of their decision."""
+    for pending, booked in ended:
+        end_order(connection, pending, booked.status, booked.note, at=at)
+    by_decision: dict[int, list[tuple[int, Fill]]] = {}
+    for pending, booked in ended:
+        by_decision.setdefault(pending.decision_id, []).extend((pending.number, fill) for fill in booked.fills)
+    for decision_id, filled in by_decision.items():
+        last = select(func.max(_fills.c.number)).where(_fills.c.decision_id == decision_id)
+        first = (connection.execute(last).scalar() or 0) + 1
+        insert_new(
+            connection,
+            FillRow,
+            [
+                {
+                    "decision_id": decision_id,
+                    "number": number,
+                    "order_number": order_number,
+                    **{name: getattr(fill, name) for name in Fill.__slots__ if name in _fills.c},
+                }
+                for number, (order_number, fill) in enumerate(filled, start=first)
+            ],
+        )
+
+
+def end_order(connection: Connection, pending: PendingOrder, status: OrderStatus, note: str, *, at: datetime) -> None:
+    """Write down that an order is pending no more; a note that it has already stands."""
+    values: dict[str, Any] = {"status": status, "ended_at": at}
+    if note and not pending.has_note:
+        values["note"] = note
+    same = (_orders.c.decision_id == pending.decision_id, _orders.c.number == pending.number)
+    connection.execute(update(_orders).where(*same, _orders.c.status == "pending").values(**values))
+
+
+def replace_pending(connection: Connection, account_id: int, *, but: int, at: datetime) -> None:
+    """End what is still pending of an account besides what one decision orders: a new answer replaces it."""
+    for pending in pending_orders(connection, account_id):
+        if pending.decision_id != but:
+            end_order(connection, pending, "replaced", "a later decision replaced it", at=at)
+
+
+def turn_at(connection: Connection, account_id: int, slot_at: datetime) -> datetime | None:
+    """Return when an account was brought to a slot by a run that counts, None where it was not yet."""
+    found = connection.execute(
+        select(turns.c.at)
+        .join(_runs, _runs.c.id == turns.c.run_id)
+        .where(turns.c.account_id == account_id, turns.c.slot_at == slot_at, _runs.c.voided_at.is_(None))
+    )
+    return found.scalar()
+
+
+def add_turn(connection: Connection, account_id: int, slot_at: datetime, run_id: int, *, at: datetime) -> None:
+    """Write down that an account was brought to a slot, with all that its journal has now; instead of a void run's."""
+    key = (turns.c.account_id == account_id, turns.c.slot_at == slot_at)
+    connection.execute(delete(turns).where(*key))
+    last = select(func.max(journal.c.number)).where(journal.c.account_id == account_id).scalar_subquery()
+    row = {"account_id": account_id, "slot_at": slot_at, "run_id": run_id, "at": at, "journal_number": last}
+    connection.execute(insert(turns).values(**row))
+
+
+def sides_of(connection: Connection, wanted: Sequence[Instrument]) -> Mapping[Instrument, MarketSide]:
+    """Return which outcome of which market each instrument is; those that are none are left out."""
+    statement = (
+        select(*_INSTRUMENT, instruments.c.side, markets.c.id, markets.c.market_id)
+        .join(markets, markets.c.id == instruments.c.market_row)
+        .where(instruments.c.instrument_id.in_([each.id for each in wanted]))
+    )
+    found = {
+        Instrument(venue, kind, name): MarketSide(row, market_id, side)
+        for venue, kind, name, side, row, market_id in connection.execute(statement)
+    }
+    return {each: found[each] for each in wanted if each in found}
+
+
+def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> tuple[KnownMarket, ...]:
+    """Return the markets that instruments are outcomes of, each once, in the order in which they became known."""
+    statement = (
+        select(*_INSTRUMENT, markets, _events.c.event_id, _events.c.title)
+        .join(markets, markets.c.id == instruments.c.market_row)
+        .join(_events, _events.c.id == markets.c.event_row)
+        .where(instruments.c.instrument_id.in_([each.id for each in wanted]))
+        .order_by(markets.c.id)
+    )
+    found = {
+        row.id: KnownMarket(
+            row.id,
+            row.event_id,
+            row.title,
+            row.question,
+            MarketRef(row.market_id, row.condition_id, tuple(json.loads(row.token_ids_json))),
+        )
+        for row in connection.execute(statement)
+        if Instrument(*row[:3]) in wanted
+    }
+    return tuple(found.values())
+
+
+def revisions_of(connection: Connection, market_rows: Sequence[int]) -> Mapping[int, tuple[Resolution, ...]]:
+    """Return every stored revision of some markets by market row, oldest first."""
+    statement = select(_resolutions).where(_resolutions.c.market_row.in_(market_rows))
+    found: dict[int, tuple[Resolution, ...]] = {}
+    for row in connection.execute(statement.order_by(_resolutions.c.market_row, _resolutions.c.revision)):
+        revision = Resolution(row.payout_yes, row.settled_at, row.settled_source, row.effective_at)
+        found[row.market_row] = (*found.get(row.market_row, ()), revision)
+    return found
+
+
+def past_allocations(connection: Connection, account_id: int, *, before: datetime) -> tuple[PastAllocation, ...]:
+    """Return the last allocations of an account from slots before another one, oldest first.
+
+    A decision that was not made allocates nothing. Weights are those that were applied, what is left is cash.
+    """
+    statement = (
+        _of_account(account_id, _decisions.c.id, turns.c.slot_at, turns.c.at)
+        .where(_decisions.c.status == "recorded", turns.c.slot_at < before)
+        .order_by(turns.c.slot_at.desc())
+        .limit(REMEMBERED)
+    )
+    made = connection.execute(statement).all()[::-1]
+    weights = _weights(connection, [row.id for row in made])
+    paid_in = select(func.sum(journal.c.cash_usd)).where(
+        journal.c.account_id == account_id, journal.c.kind == "deposit"
+    )
+    paid_in_usd = float(connection.execute(paid_in).scalar() or 0.0)
+    worth = _values(connection, account_id)
+    found = []
+    for row in made:
+        value_usd = worth.get(row.at - (row.at - EPOCH) % VALUED_EVERY)
+        if value_usd is not None and paid_in_usd > 0.0:
+            of_all = weights.get(row.id, {})
+            cash = max(0.0, 1.0 - sum(of_all.values()))
+            said = {**of_all, **({CASH: cash} if cash > 1e-12 else {})}
+            found.append(PastAllocation(row.at, said, value_usd, value_usd / paid_in_usd - 1.0))
+    return tuple(found)
+
+
+def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int, dict[str, float]]:
+    statement = (
+        select(
+            _orders.c.decision_id,
+            _orders.c.amount,
+            markets.c.market_id,
+            instruments.c.side,
+            instruments.c.instrument_id,
+        )
+        .join(instruments, instruments.c.id == _orders.c.instrument_row)
+        .outerjoin(markets, markets.c.id == instruments.c.market_row)
+        .where(_orders.c.decision_id.in_(decision_ids), _orders.c.unit == "weight")
+        .order_by(_orders.c.decision_id, _orders.c.number)
+    )
+    found: dict[int, dict[str, float]] = {}
+    for decision_id, weight, market_id, side, instrument_id in connection.execute(statement):
+        name = instrument_id if market_id is None else asset_name(market_id, side)
+        found.setdefault(decision_id, {})[name] = weight
+    return found
+
+
+def _values(connection: Connection, account_id: int) -> Mapping[datetime, float]:
+    """Return what an account was worth at each instant it was valued at, as last corrected."""
+    statement = select(valuations.c.at, valuations.c.value_usd).where(valuations.c.account_id == account_id)
+    return {at: value for at, value in connection.execute(statement.order_by(valuations.c.at, valuations.c.revision))}
+
+
+def _of_account(account_id: int, *columns: Any) -> Select[Any]:
+    """Return the statement of what belongs to the decisions of an account, in runs that count."""
+    return (
+        select(*columns)
+        .select_from(turns)
+        .join(accounts, accounts.c.id == turns.c.account_id)
+        .join(_decisions, _decisions.c.run_id == turns.c.run_id)
+        .join(_bots, _bots.c.id == _decisions.c.bot_id)
+        .join(_runs, _runs.c.id == turns.c.run_id)
+        .where(
+            turns.c.account_id == account_id,
+            _bots.c.name == accounts.c.bot,
+            _decisions.c.subject_row == accounts.c.subject_row,
+            _runs.c.voided_at.is_(None),
+        )
+    )

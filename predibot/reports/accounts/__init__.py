@@ -1,0 +1,1 @@
+"""Accounts for people: the statement of one."""

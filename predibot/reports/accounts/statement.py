@@ -1,0 +1,266 @@
+"""An account's statement on a screen and as a document: what it holds, why, and what was booked."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.console import Console
+
+from predibot.domain.clock import format_instant
+from predibot.jobs.account_statement import AccountStatement, Annotated, Told
+from predibot.ledger.read.account_statement import Allocation, BookedRow, HeldPosition, StatedOrder, Statement
+from predibot.reports import figures
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.text import plain
+from predibot.reports.views.decide import Document, number
+
+_SHOWN = 10
+"""Rows of a long table, the newest; --full and --json have all."""
+_SETTLED = ("settlement", "reversal", "refund")
+_QUESTION_CELLS = 34
+_RATIONALE_CELLS = 240
+_CURVE_CELLS = 40
+Ask = Callable[[Allocation], Told]
+
+
+def print_account(console: Console, found: AccountStatement, told: Ask, *, full: bool) -> None:
+    """Print a statement, the newest ten rows of long tables, or with `full` all, with prompts and answers."""
+    statement = found.statement
+    _print_head(console, statement)
+    for grid in (_positions(statement), _pending(statement), _settled(statement, full=full)):
+        if grid.rows:
+            console.print()
+            print_grid(console, grid)
+    _print_allocations(console, found, told, full=full)
+    console.print()
+    print_grid(console, _journal(statement.journal, full=full))
+    if not full:
+        print_line(console, "--full shows every row, with the prompt and the answer of each allocation.", "dim")
+
+
+def account_document(found: AccountStatement, told: Ask) -> Document:
+    """Return everything as JSON has it; the oldest comes first."""
+    statement, account = found.statement, found.statement.account
+    name = statement.name
+    return {
+        "bot": name.bot,
+        "recipe": name.recipe,
+        "game": name.game,
+        "mode": name.mode,
+        "subject": name.subject,
+        "valued_at": None if statement.valued_at is None else format_instant(statement.valued_at),
+        "value_usd": number(statement.value_usd),
+        "cash_usd": account.cash_usd,
+        "paid_in_usd": account.paid_in_usd,
+        "realised_usd": account.realised_usd,
+        "dividends_usd": account.dividends_usd,
+        "fees_usd": account.fees_usd,
+        "owing_usd": max(0.0, -account.cash_usd),
+        "positions": [_position_document(position) for position in statement.positions],
+        "allocations": [_allocation_document(row, told(row.allocation)) for row in found.allocations],
+        "journal": [_row_document(row) for row in statement.journal],
+        "valuations": [{"at": format_instant(at), "value_usd": value} for at, value in statement.values],
+        "factor_shares": dict(found.factor_shares),
+        "kappa": dict(found.kappa),
+    }
+
+
+def _print_head(console: Console, statement: Statement) -> None:
+    name, account = statement.name, statement.account
+    print_line(console, plain(f"{name.bot}: {name.game} of {name.recipe}, {name.mode}"), "bold")
+    worth = figures.MISSING if statement.value_usd is None else f"${statement.value_usd:,.2f}"
+    at = "" if statement.valued_at is None else f" at {format_instant(statement.valued_at)}"
+    is_known = statement.value_usd is not None and account.paid_in_usd
+    since = figures.signed_percent((statement.value_usd or 0.0) / account.paid_in_usd - 1.0 if is_known else None)
+    print_line(console, f"value {worth}{at}, {since} on ${account.paid_in_usd:,.2f} paid in")
+    owing = f", OWING ${-account.cash_usd:,.2f}: it may only sell" if account.cash_usd < -1e-9 else ""
+    print_line(
+        console,
+        f"cash ${account.cash_usd:,.2f} · realised {_signed_usd(account.realised_usd)} · "
+        f"fees ${account.fees_usd:,.2f}{owing}",
+    )
+    if len(statement.values) > 1:
+        first = statement.values[0][1]
+        curve = figures.sparkline([value - first for _, value in statement.values], _CURVE_CELLS)
+        print_line(console, f"{curve}  beside the cash at the start")
+
+
+def _positions(statement: Statement) -> Grid:
+    columns = (Column("asset", "key"), Column("question", "text"), Column("shares"), Column("cost"))
+    rows = tuple(
+        (
+            plain(each.asset),
+            plain(each.question, _QUESTION_CELLS),
+            _shares(each.shares),
+            f"${each.cost_usd:,.2f}",
+            figures.short_score(each.price),
+            figures.MISSING if each.value_usd is None else f"${each.value_usd:,.2f}",
+            each.state or figures.MISSING,
+        )
+        for each in statement.positions
+    )
+    more = (Column("price"), Column("value"), Column("state", "key"))
+    return Grid("Positions", (*columns, *more), rows, dropped_first=("question",), kept=("shares", "value", "state"))
+
+
+def _pending(statement: Statement) -> Grid:
+    rows = tuple(
+        (plain(order.asset), plain(order.question, _QUESTION_CELLS), _amount(order), format_instant(each.slot_at))
+        for each in statement.allocations
+        for order in each.pending
+    )
+    columns = (Column("asset", "key"), Column("question", "text"), Column("asked for"), Column("decided", "key"))
+    return Grid("Pending orders, for the next slot", columns, rows, dropped_first=("question",))
+
+
+def _settled(statement: Statement, *, full: bool) -> Grid:
+    chosen = [row for row in statement.journal if row.kind in _SETTLED]
+    rows = tuple(
+        (
+            format_instant(row.at),
+            row.kind,
+            plain(row.asset),
+            plain(row.question, _QUESTION_CELLS),
+            figures.probability(row.payout_yes),
+            _shares(row.shares),
+            _signed_usd(row.cash_usd),
+        )
+        for row in (chosen if full else chosen[-_SHOWN:])
+    )
+    columns = (Column("at", "key"), Column("what", "key"), Column("asset", "key"), Column("question", "text"))
+    more = (Column("YES paid"), Column("shares"), Column("cash"))
+    return Grid("What settled, and how", (*columns, *more), rows, _left_out(chosen, full=full), ("question",))
+
+
+def _journal(journal: Sequence[BookedRow], *, full: bool) -> Grid:
+    rows = tuple(
+        (
+            figures.count(row.number),
+            format_instant(row.at),
+            row.kind,
+            plain(row.asset) or figures.MISSING,
+            _shares(row.shares) if row.asset else figures.MISSING,
+            _signed_usd(row.cash_usd),
+            _cause(row),
+        )
+        for row in (journal if full else journal[-_SHOWN:])
+    )
+    columns = (Column("#"), Column("at", "key"), Column("what", "key"), Column("asset", "key"), Column("shares"))
+    more = (Column("cash"), Column("follows from", "text"))
+    dropped = ("follows from", "#")
+    return Grid("Journal", (*columns, *more), rows, _left_out(journal, full=full), dropped)
+
+
+def _print_allocations(console: Console, found: AccountStatement, told: Ask, *, full: bool) -> None:
+    rows = found.allocations if full else found.allocations[-_SHOWN:]
+    if not rows:
+        return
+    console.print()
+    print_line(console, f"Allocations, {len(rows)} of {len(found.allocations)}", "bold")
+    for row in rows:
+        each = row.allocation
+        value = figures.MISSING if each.value_usd is None else f"${each.value_usd:,.2f}"
+        print_line(console, f"{format_instant(each.slot_at)}  {value}  {_weights(each)}")
+        if each.rationale:
+            print_line(console, f"   {plain(each.rationale, None if full else _RATIONALE_CELLS)}")
+        about = ", ".join(sorted(row.factors)).replace("_", " ")
+        notes = (*([f"refers to {about}"] if about else []), *(plain(note) for note in each.notes))
+        if notes:
+            print_line(console, f"   {'; '.join(notes)}", "dim")
+        if full:
+            _print_told(console, told(each))
+    for line in _on_factors(found):
+        print_line(console, line)
+
+
+def _print_told(console: Console, told: Told) -> None:
+    for label, text in (("prompt", told.prompt), ("answer", told.answer), ("no prompt", told.missing)):
+        for line in text.splitlines():
+            print_line(console, f"   {label}: {plain(line)}" if label else f"     {plain(line)}", "dim")
+            label = ""
+
+
+def _on_factors(found: AccountStatement) -> Iterator[str]:
+    if found.factor_shares:
+        shares = [f"{name.replace('_', ' ')} {figures.percent(share)}" for name, share in found.factor_shares.items()]
+        n = sum(bool(row.allocation.rationale) for row in found.allocations)
+        yield f"Rationales refer to (by rules, {n} of them): {', '.join(shares)}."
+    if found.kappa:
+        said = [f"{name.replace('_', ' ')} {figures.ratio(kappa)}" for name, kappa in found.kappa.items()]
+        yield f"Agreement of rules and model (Cohen's kappa): {', '.join(said)}."
+
+
+def _weights(allocation: Allocation) -> str:
+    if allocation.status != "recorded":
+        return plain(f"{allocation.status}, shares kept as they were: {allocation.message}", 120)
+    orders = [order for order in allocation.orders if order.unit == "weight"]
+    if not allocation.orders:
+        return "no orders: everything kept as it was"
+    said = [f"{plain(order.asset)} {_amount(order)}{_ended(order)}" for order in orders if order.amount]
+    cash = 1.0 - sum(order.amount for order in orders)
+    return ", ".join((*said, f"CASH {figures.percent(max(0.0, cash))}"))
+
+
+def _amount(order: StatedOrder) -> str:
+    if order.unit == "weight":
+        changed = order.asked is not None and order.asked != order.amount
+        return figures.percent(order.amount) + (f" (said {order.asked:.4g})" if changed else "")
+    return f"${order.amount:,.2f}" if order.unit == "usd" else _shares(order.amount)
+
+
+def _ended(order: StatedOrder) -> str:
+    return "" if order.status == "filled" and not order.note else f" [{plain(order.note or order.status)}]"
+
+
+def _cause(row: BookedRow) -> str:
+    if row.run is not None:
+        return plain(row.run)
+    return figures.MISSING if row.revision is None else f"resolution, revision {row.revision}"
+
+
+def _left_out(rows: Sequence[object], *, full: bool) -> tuple[str, ...]:
+    left = 0 if full else max(0, len(rows) - _SHOWN)
+    return (f"{figures.things(left, 'older row')}: --full",) if left else ()
+
+
+def _shares(shares: float) -> str:
+    return f"{shares:,.2f}" if abs(shares) >= 0.005 else f"{shares:.3g}"
+
+
+def _signed_usd(amount: float) -> str:
+    return f"{'-' if amount < 0 else '+'}${abs(amount):,.2f}"
+
+
+def _position_document(position: HeldPosition) -> Document:
+    return {
+        "asset": position.asset,
+        "question": position.question,
+        "shares": position.shares,
+        "cost_usd": position.cost_usd,
+        "price": number(position.price),
+        "priced_at": None if position.priced_at is None else format_instant(position.priced_at),
+        "value_usd": number(position.value_usd),
+        "state": position.state,
+    }
+
+
+def _allocation_document(row: Annotated, told: Told) -> Document:
+    each = row.allocation
+    return {
+        "run": each.run,
+        "slot_at": format_instant(each.slot_at),
+        "status": each.status,
+        "message": each.message,
+        "value_usd": number(each.value_usd),
+        "orders": [{name: getattr(order, name) for name in StatedOrder.__slots__} for order in each.orders],
+        "notes": list(each.notes),
+        "rationale": each.rationale,
+        "refers_to": sorted(row.factors),
+        "judged_to_refer_to": None if row.judged is None else sorted(row.judged),
+        "trace_sha256": each.trace_sha256,
+        "prompt": told.prompt or None,
+        "answer": told.answer or None,
+    }
+
+
+def _row_document(row: BookedRow) -> Document:
+    return {**{name: getattr(row, name) for name in BookedRow.__slots__}, "at": format_instant(row.at)}

@@ -1,0 +1,176 @@
+"""A board of accounts on a screen: the leaderboard first, then what lies behind it."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from predibot.domain.clock import format_instant
+from predibot.reports import figures
+from predibot.reports.terminal.grid import Column, Grid
+from predibot.reports.terminal.text import plain
+from predibot.scoring.accounts.board import AccountBoard, RankAgreement
+from predibot.scoring.accounts.score import AccountScore
+
+_CURVE_CELLS = 8
+
+
+def board_grid(board: AccountBoard) -> Grid:
+    """Return the leaderboard of a game of accounts; it fits 80 columns, and says what it is ranked by."""
+    columns = (
+        *(Column("#"), Column("bot", "name"), Column("value"), Column("return"), Column("95 % interval")),
+        *(Column("Sharpe"), Column("drawdown"), Column("failed"), Column("cost"), Column("over time", "key")),
+    )
+    ranks = board.ranks
+    return Grid(
+        _title(board),
+        columns,
+        tuple(_row(score, ranks.get(score.bot)) for score in board.scores),
+        dropped_first=("over time", "failed", "Sharpe"),
+        kept=("bot", "value", "return", "95 % interval"),
+        legend=(
+            ("95 % interval", "of the return, had other dates come; by its lower end bots are ranked"),
+            ("failed", "decisions refused or failed, which keep the shares as they were"),
+        ),
+        below=tuple(_below(board)),
+    )
+
+
+def account_grids(board: AccountBoard) -> Iterator[Grid]:
+    """Yield every table of a board but the first: risk, behaviour, delays, and pairs with baselines."""
+    yield _figures(board, "Risk", _RISK)
+    yield _figures(board, "Behaviour, means over slots", _BEHAVIOUR)
+    if board.delay_bands:
+        yield _delays(board)
+    if board.pairs:
+        rows = tuple(
+            (
+                plain(pair.bot),
+                plain(pair.baseline),
+                figures.signed_percent(pair.difference.estimate),
+                figures.percent_interval(pair.difference.low, pair.difference.high),
+                plain(pair.better or figures.MISSING),
+            )
+            for pair in board.pairs
+        )
+        headers = ("bot", "name"), ("baseline", "name"), ("difference", "number"), ("95 % interval", "number")
+        columns = tuple(Column(header, kind) for header, kind in (*headers, ("better", "name")))  # type: ignore[arg-type]
+        yield Grid("Returns beside baselines, on the same dates", columns, rows)
+
+
+def agreement_lines(agreements: Sequence[RankAgreement]) -> Iterator[str]:
+    """Yield how far orders of bots agree."""
+    for each in agreements:
+        if each.correlation is not None:
+            said = f"{plain(each.one)} and {plain(each.other)}: {figures.ratio(each.correlation)}"
+            yield f"Ranks agree (Spearman, {each.bots} bots): {said}."
+
+
+def _title(board: AccountBoard) -> str:
+    starts = {score.start_usd for score in board.scores}
+    began = f"${starts.pop():,.2f} at the start" if len(starts) == 1 else "starts differ"
+    dates = max((score.dates for score in board.scores), default=0)
+    until = max((format_instant(score.last_at) for score in board.scores), default=figures.MISSING)
+    of = f"{plain(board.game)} of {plain(board.recipe)}, {board.mode}"
+    return f"{of}: {began}, {figures.things(dates, 'date')} to {until}"
+
+
+def _row(score: AccountScore, rank: int | None) -> tuple[str, ...]:
+    found = score.intervals.get("cumulative_return")
+    ends = (None, None) if found is None else (found.low, found.high)
+    mark = ("*" if score.baseline else "") + ("?" if score.knowledge == "unknown" else "")
+    curve = [value - score.start_usd for value in score.values]
+    return (
+        figures.count(rank),
+        plain(score.bot) + mark,
+        f"${score.last_usd:,.2f}" + (" owing" if score.owing_usd else ""),
+        figures.short_percent(score.cumulative_return),
+        _interval(*ends),
+        figures.ratio(None if score.equity is None else score.equity.sharpe),
+        figures.percent(None if score.equity is None else score.equity.max_drawdown),
+        figures.percent(score.failed_share),
+        figures.cost_usd(score.cost_usd),
+        figures.sparkline(curve, _CURVE_CELLS),
+    )
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return figures.MISSING if low is None else f"{figures.short_percent(low)} to {figures.short_percent(high)}"
+
+
+def _below(board: AccountBoard) -> Iterator[str]:
+    if any(score.baseline for score in board.scores):
+        yield "*: a baseline."
+    if any(score.knowledge == "unknown" for score in board.scores):
+        yield "?: its models' knowledge cutoff is not known; ranked apart."
+    if stale := sum(score.unpriced_marks for score in board.scores):
+        yield f"{figures.things(stale, 'position')} valued at the last price there was: see stale in --full."
+
+
+_Write = Callable[[AccountScore], str]
+
+
+def _of_equity(name: str, write: Callable[[float | None], str]) -> _Write:
+    return lambda score: write(None if score.equity is None else getattr(score.equity, name))
+
+
+def _of_behaviour(name: str, write: Callable[[float | None], str]) -> _Write:
+    return lambda score: write(getattr(score.behaviour, name))
+
+
+def _ends(name: str, write: Callable[[float | None, float | None], str]) -> _Write:
+    return lambda score: write(*((found.low, found.high) if (found := score.intervals.get(name)) else (None, None)))
+
+
+def _share(value: float | None) -> str:
+    return figures.MISSING if value is None else f"{100.0 * value:,.1f}%"
+
+
+_RISK: Sequence[tuple[str, _Write]] = (
+    ("Sharpe", _of_equity("sharpe", figures.ratio)),
+    ("its interval", _ends("sharpe", lambda low, high: figures.interval(low, high, decimals=1))),
+    ("Sortino", _of_equity("sortino", figures.ratio)),
+    ("Calmar", _of_equity("calmar", figures.ratio)),
+    ("drawdown", _of_equity("max_drawdown", _share)),
+    ("from, to", _ends("max_drawdown", figures.percent_interval)),
+    ("volatility", _of_equity("volatility", _share)),
+    ("wins", _of_equity("win_rate", figures.percent)),
+    ("VaR 5%", _of_equity("value_at_risk", _share)),
+)
+_BEHAVIOUR: Sequence[tuple[str, _Write]] = (
+    ("cash", _of_behaviour("cash_share", _share)),
+    ("turnover", _of_behaviour("turnover", _share)),
+    ("concentration", _of_behaviour("concentration", figures.probability)),
+    ("yes - no", _of_behaviour("net_exposure", lambda value: figures.signed_percent(value))),
+    ("in drawdown", lambda score: f"{score.behaviour.slots_in_drawdown} of {len(score.values)}"),
+    ("decided", lambda score: figures.count(sum(score.decisions.values()))),
+    ("missed", lambda score: figures.count(score.missed)),
+    ("stale", lambda score: figures.count(score.unpriced_marks)),
+    ("pending", lambda score: figures.count(score.pending)),
+)
+
+
+def _figures(board: AccountBoard, title: str, shown: Sequence[tuple[str, _Write]]) -> Grid:
+    columns = (Column("bot", "name"), *(Column(header) for header, _ in shown))
+    rows = tuple((plain(score.bot), *(write(score) for _, write in shown)) for score in board.scores)
+    return Grid(title, columns, rows)
+
+
+def _delays(board: AccountBoard) -> Grid:
+    """Return what stale holdings would have changed, with the middle half of the bots."""
+    slots = [band.delay_slots for band in board.delay_bands]
+    rows = [
+        (
+            plain(score.bot),
+            *(
+                figures.signed_percent(None if (found := score.delays.get(delay)) is None else found.difference)
+                for delay in slots
+            ),
+            figures.count(next((found.n for found in score.delays.values()), None)),
+        )
+        for score in board.scores
+    ]
+    bands = [figures.percent_interval(band.low, band.high) for band in board.delay_bands]
+    means = [figures.signed_percent(band.mean) for band in board.delay_bands]
+    columns = (Column("bot", "name"), *(Column(f"{delay} late") for delay in slots), Column("dates"))
+    bots = figures.count(board.delay_bands[0].bots)
+    below = (("mean of bots", *means, bots), ("25 to 75 %", *bands, bots))
+    title = "Return with the holdings of slots before, less the actual: negative says that stale decisions hurt"
+    return Grid(title, columns, (*rows, *below))

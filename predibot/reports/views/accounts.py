@@ -1,0 +1,170 @@
+"""Boards of accounts as data: what a document, a table for programs and a screen say of each bot's account."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from predibot.domain.clock import format_instant
+from predibot.reports import figures
+from predibot.reports.views.decide import Document, number
+from predibot.scoring.accounts.board import AccountBoard, AccountPair, RankAgreement
+from predibot.scoring.accounts.rolling_delay import DELAYS
+from predibot.scoring.accounts.score import AccountScore
+from predibot.scoring.inference.bootstrap import Estimate
+
+_INTERVALS = ("cumulative_return", "sharpe", "max_drawdown")
+_HOW = ("periods_per_year", "ddof", "risk_free_rate", "value_at_risk_level")
+"""What of an equity score says how it was made."""
+_MOST_NAMED = 3
+
+
+def board_document(board: AccountBoard) -> Document:
+    """Return the JSON document of a board, best account first."""
+    ranks = board.ranks
+    return {
+        "recipe": board.recipe,
+        "game": board.game,
+        "mode": board.mode,
+        "subject": board.subject,
+        "leaderboard": [
+            {**account_cells(score, ranks.get(score.bot)), "intervals": _intervals(score), "delays": _delays(score)}
+            | {"periods_basis": score.periods_basis, "values_usd": list(score.values)}
+            for score in board.scores
+        ],
+        "comparisons": [_pair(pair) for pair in board.pairs],
+        "delay_bands": [asdict(band) for band in board.delay_bands],
+        "conclusions": list(conclusions(board)),
+        "notes": list(board.notes),
+    }
+
+
+def agreement_document(agreement: RankAgreement) -> Document:
+    """Return how far two orders of bots agree."""
+    return asdict(agreement)
+
+
+def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
+    """Yield one row an account, whose columns are those of every other; ends of intervals beside what they are of."""
+    for board in boards:
+        ranks = board.ranks
+        for score in board.scores:
+            ends: Document = {}
+            for name in _INTERVALS:
+                found = score.intervals.get(name)
+                ends[f"{name}_low"] = None if found is None else number(found.low)
+                ends[f"{name}_high"] = None if found is None else number(found.high)
+            delays = {
+                f"delay_{delay}": None if (late := score.delays.get(delay)) is None else number(late.difference)
+                for delay in DELAYS
+            }
+            named = {"recipe": board.recipe, "game": board.game, "mode": board.mode, "subject": board.subject}
+            yield {**named, **account_cells(score, ranks.get(score.bot)), **ends, **delays}
+
+
+def account_cells(score: AccountScore, rank: int | None) -> Document:
+    """Return the plain figures of an account; one without a value is None."""
+    equity = {} if score.equity is None else asdict(score.equity)
+    behaviour = score.behaviour
+    return {
+        "rank": rank,
+        "bot": score.bot,
+        "baseline": score.baseline,
+        "knowledge": score.knowledge,
+        "first_at": format_instant(score.first_at),
+        "last_at": format_instant(score.last_at),
+        "dates": score.dates,
+        "start_usd": score.start_usd,
+        "value_usd": score.last_usd,
+        "cash_usd": score.last_cash_usd,
+        "owing_usd": score.owing_usd,
+        **{name: _figure(equity.get(name)) for name in (*_EQUITY, *_HOW)},
+        "cash_share": number(behaviour.cash_share),
+        "turnover": number(behaviour.turnover),
+        "concentration": number(behaviour.concentration),
+        "net_exposure": number(behaviour.net_exposure),
+        "slots_in_drawdown": behaviour.slots_in_drawdown,
+        "slots_priced": behaviour.slots,
+        **{status: score.decisions.get(status, 0) for status in ("recorded", "abstained", "refused", "failed")},
+        "missed": score.missed,
+        "failed_share": number(score.failed_share),
+        "pending_orders": score.pending,
+        "stale_marks": score.unpriced_marks,
+        "cost_usd": number(score.cost_usd),
+        "cost_known_usd": number(score.cost_known_usd),
+    }
+
+
+_EQUITY = (
+    *("cumulative_return", "annualized_return", "volatility", "sharpe", "sortino", "max_drawdown", "calmar"),
+    *("win_rate", "value_at_risk", "longest_losing_run"),
+)
+
+
+def conclusions(board: AccountBoard) -> Iterator[str]:
+    """Yield what may be said of the bots beside the baselines, with the interval that says it."""
+    baselines = {pair.baseline for pair in board.pairs}
+    bots = [score.bot for score in board.scores if not score.baseline]
+    if not baselines or not bots:
+        return
+    pairs = {bot: [pair for pair in board.pairs if pair.bot == bot] for bot in bots}
+    above = [bot for bot in bots if pairs[bot] and all(pair.better == bot for pair in pairs[bot])]
+    below = [bot for bot in bots if pairs[bot] and all(pair.better == pair.baseline for pair in pairs[bot])]
+    for bots_so, words, worst in ((above, "above", min), (below, "below", max)):
+        if bots_so:
+            said = [_nearest(bot, worst(pairs[bot], key=_middle)) for bot in bots_so[:_MOST_NAMED]]
+            more = f", and {len(bots_so) - _MOST_NAMED} more" if len(bots_so) > _MOST_NAMED else ""
+            yield f"Ended {words} every baseline: {'; '.join(said)}{more}."
+    if not above:
+        few = any(pair.few_dates for each in pairs.values() for pair in each)
+        yield "No bot can be said to end above every baseline" + (": there are fewer than 30 dates." if few else ".")
+
+
+def _middle(pair: AccountPair) -> float:
+    return pair.difference.estimate
+
+
+def _nearest(bot: str, pair: AccountPair) -> str:
+    low, high = pair.difference.interval or (None, None)
+    return f"{bot} (from the nearest, {pair.baseline}: {figures.percent_interval(low, high)})"
+
+
+def _figure(value: float | int | None) -> float | int | None:
+    return number(value) if isinstance(value, float) else value
+
+
+def _intervals(score: AccountScore) -> Document:
+    return {name: _interval(found) for name, found in score.intervals.items()}
+
+
+def _interval(found: Estimate) -> Document:
+    return {
+        "low": number(found.low),
+        "high": number(found.high),
+        "dates": found.clusters,
+        "few_dates": found.few_clusters,
+        "method": found.method,
+        "resamples_without_value": found.resamples_without_value,
+    }
+
+
+def _delays(score: AccountScore) -> list[Document]:
+    return [
+        {
+            "delay_slots": delay,
+            "difference": number(found.difference),
+            "cumulative_return": number(found.cumulative_return),
+            "actual_return": number(found.actual_return),
+            "n": found.n,
+        }
+        for delay, found in score.delays.items()
+    ]
+
+
+def _pair(pair: AccountPair) -> Document:
+    found = pair.difference
+    return {
+        "bot": pair.bot,
+        "baseline": pair.baseline,
+        "difference": number(found.estimate),
+        **_interval(found),
+        "better": pair.better,
+    }

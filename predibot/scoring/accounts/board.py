@@ -1,0 +1,234 @@
+"""The board of accounts: the bots of a recipe and a game beside each other, ranked so that luck is no rank."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
+from predibot.scoring.accounts.score import AccountScore, Column, account_score, is_curve, returns_of
+from predibot.scoring.inference.blocks import drawn_curves, growth_difference
+from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.metrics.agreement import rank_correlation
+from predibot.scoring.metrics.conventions import Convention
+
+
+@dataclass(frozen=True, slots=True)
+class AccountPair:
+    """A bot's account beside a baseline's, over the dates that both have."""
+
+    bot: str
+    baseline: str
+    difference: Estimate
+    """Of cumulative returns, both of the same dates in each resample."""
+
+    @property
+    def few_dates(self) -> bool:
+        """Return whether there are too few dates to say that one is better."""
+        return self.difference.clusters < FEW_CLUSTERS
+
+    @property
+    def better(self) -> str | None:
+        """Return who is better: the name, where the interval lies on one side of zero and dates are not few."""
+        ends = self.difference.interval
+        if ends is None or self.few_dates:
+            return None
+        return self.bot if ends[0] > 0.0 else self.baseline if ends[1] < 0.0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class DelayBand:
+    """How much a delay cost over bots: the mean, and the middle half of them."""
+
+    delay_slots: int
+    mean: float
+    low: float
+    """A quarter of the bots have less."""
+    high: float
+    """A quarter of the bots have more."""
+    bots: int
+
+
+@dataclass(frozen=True, slots=True)
+class AccountBoard:
+    """The accounts of a recipe and a game, of one mode, ranked."""
+
+    recipe: str
+    game: str
+    mode: str
+    subject: str
+    scores: tuple[AccountScore, ...]
+    """By the lower end of the return's interval, highest first: so that luck is no rank."""
+    pairs: tuple[AccountPair, ...] = ()
+    delay_bands: tuple[DelayBand, ...] = ()
+    """Over bots that are no baselines, unless there are only such."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ranks(self) -> Mapping[str, int]:
+        """Return the place of each bot with an interval over 30 dates or more, equals alike.
+
+        Those whose models have no known cutoff are ranked apart, from 1 again.
+        """
+        ends = {
+            each.bot: (each.knowledge, found.low)
+            for each in self.scores
+            if (found := each.intervals.get("cumulative_return")) is not None
+            and found.low is not None
+            and not found.few_clusters
+        }
+        return {
+            bot: 1 + sum(other == known and end > low for other, end in ends.values())
+            for bot, (known, low) in ends.items()
+        }
+
+
+def account_board(record: AccountsRecord, convention: Convention, uncertainty: Uncertainty) -> AccountBoard:
+    """Return how good the accounts of a record are, those compared with each other that have the same dates.
+
+    Args:
+        record: The accounts, each with one value or more.
+        convention: How figures of growth and risk are made.
+        uncertainty: How intervals are made.
+    """
+    told = [each for each in record.accounts if each.knowledge in ("ahead", "contaminated")]
+    record = replace(record, accounts=tuple(each for each in record.accounts if each not in told))
+    drawn = _drawn(record, uncertainty)
+    scores = [account_score(record, each, convention, drawn.get(each.bot)) for each in record.accounts]
+    ranked = tuple(sorted(scores, key=_place))
+    return AccountBoard(
+        recipe=record.recipe,
+        game=record.game,
+        mode=record.mode,
+        subject=record.subject,
+        scores=ranked,
+        pairs=tuple(_pairs(ranked, record, uncertainty, drawn)),
+        delay_bands=_bands(ranked),
+        notes=(*_notes(ranked), *_on_told(told)),
+    )
+
+
+def _drawn(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, Column]:
+    """Return the resamples of each account that has returns; accounts of the same slots share them."""
+    alike: defaultdict[tuple[int, ...], list[AccountRecord]] = defaultdict(list)
+    for each in record.accounts:
+        if each.slot.size > 2 and is_curve(each.value_usd):
+            alike[tuple(each.slot.tolist())].append(each)
+    found = {}
+    for group in alike.values():
+        curves = drawn_curves(np.stack([returns_of(each.value_usd) for each in group], axis=1), uncertainty)
+        found.update({each.bot: Column(curves, number) for number, each in enumerate(group)})
+    return found
+
+
+def _place(score: AccountScore) -> tuple[bool, bool, float, float, str]:
+    """Return what scores are ordered by: what is ranked apart last, the lower end, the return, the name."""
+    found = score.intervals.get("cumulative_return")
+    low = None if found is None else found.low
+    made = score.cumulative_return
+    return score.knowledge != "clean", low is None, -(low or 0.0), -(made if made is not None else -np.inf), score.bot
+
+
+def _pairs(
+    ranked: Sequence[AccountScore], record: AccountsRecord, uncertainty: Uncertainty, drawn: Mapping[str, Column]
+) -> list[AccountPair]:
+    by_bot = {each.bot: each for each in record.accounts}
+    baselines = [each.bot for each in ranked if each.baseline]
+    found = []
+    for score in ranked:
+        for other in baselines:
+            if other == score.bot:
+                continue
+            difference = _difference(by_bot[score.bot], by_bot[other], uncertainty, drawn)
+            if difference is not None and not (score.baseline and baselines.index(score.bot) > baselines.index(other)):
+                found.append(AccountPair(score.bot, other, difference))
+    return found
+
+
+def _difference(
+    one: AccountRecord, other: AccountRecord, uncertainty: Uncertainty, drawn: Mapping[str, Column]
+) -> Estimate | None:
+    """Return the difference of two cumulative returns over the slots that both have; None where there are too few."""
+    if one.bot not in drawn or other.bot not in drawn:
+        return None
+    first, second = drawn[one.bot], drawn[other.bot]
+    if first.curves is second.curves:
+        return growth_difference(first.curves, first.number, second.number)
+    both = np.intersect1d(one.slot, other.slot)
+    if both.size < 3:
+        return None
+    curves = [each.value_usd[np.isin(each.slot, both)] for each in (one, other)]
+    common = drawn_curves(np.stack([returns_of(each) for each in curves], axis=1), uncertainty)
+    return growth_difference(common, 0, 1)
+
+
+def _bands(scores: Sequence[AccountScore]) -> tuple[DelayBand, ...]:
+    bots = [each for each in scores if not each.baseline] or list(scores)
+    by_delay: defaultdict[int, list[float]] = defaultdict(list)
+    for each in bots:
+        for delay, found in each.delays.items():
+            by_delay[delay].append(found.difference)
+    bands = []
+    for delay, differences in sorted(by_delay.items()):
+        low, high = np.quantile(differences, [0.25, 0.75]).tolist()
+        bands.append(DelayBand(delay, sum(differences) / len(differences), low, high, len(differences)))
+    return tuple(bands)
+
+
+def _on_told(told: Sequence[AccountRecord]) -> list[str]:
+    """Return why accounts are left out whose models may have read how it went."""
+    if not told:
+        return []
+    names = ", ".join(each.bot for each in told)
+    return [f"left out, because their models were trained on what came after their decisions: {names}"]
+
+
+def _notes(scores: Sequence[AccountScore]) -> list[str]:
+    said = []
+    dates = max((each.dates for each in scores), default=0)
+    if dates < FEW_CLUSTERS:
+        said.append(f"returns over {dates} dates: below {FEW_CLUSTERS} an interval is a hint, and nobody has a rank")
+    if not any(each.delays for each in scores):
+        said.append("no delays: they need 18 slots from the first that was filled on")
+    for each in scores:
+        if each.owing_usd > 0.0:
+            said.append(
+                f"{each.bot} owes ${each.owing_usd:,.2f}: a payout was reversed; it can only sell until that is repaid"
+            )
+        if each.equity is None:
+            said.append(f"{each.bot} has no figures of growth: {each.why_no_equity}")
+    return said
+
+
+@dataclass(frozen=True, slots=True)
+class RankAgreement:
+    """How far two games, or two recipes of one, put the same bots in the same order."""
+
+    one: str
+    other: str
+    correlation: float | None
+    """Spearman's, in [-1, 1]; None of fewer than three bots."""
+    bots: int
+    """How many are in both."""
+
+
+def rank_agreements(orders: Mapping[str, Sequence[str]]) -> tuple[RankAgreement, ...]:
+    """Return the correlation of bots' ranks for every two orders, over the bots that both have.
+
+    Args:
+        orders: The names of bots, best first, by what ranks them.
+
+    Examples:
+        >>> rank_agreements({"a": ["x", "y", "z"], "b": ["z", "y", "x", "w"]})[0].correlation
+        -1.0
+    """
+    found = []
+    for (one, first), (other, second) in combinations(orders.items(), 2):
+        both = [bot for bot in first if bot in second]
+        ranks = [second.index(bot) for bot in both]
+        agreed = round(rank_correlation(list(range(len(both))), ranks), 12) if len(both) > 2 else None
+        found.append(RankAgreement(one, other, agreed, len(both)))
+    return tuple(found)

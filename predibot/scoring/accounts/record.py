@@ -1,0 +1,71 @@
+"""The record of accounts: what each was worth and held at each slot, as arrays, and at which prices."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.records.knowledge import Knowledge
+
+BASELINES = ("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights")
+"""Strategies of accounts that know nothing, by which the others are measured."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccountRecord:
+    """One bot's account through n slots, with the h instruments that it ever held."""
+
+    bot: str
+    strategy: str
+    slot: Ints
+    """Which slots of the record it was valued at, increasing, (n,)."""
+    value_usd: Floats
+    """Before the fills of each, after what was settled by then; the first is its deposit; (n,)."""
+    held: Ints
+    """Which instruments of the record the columns below are of, (h,)."""
+    shares_before: Floats
+    """What was held at that valuation, (n, h)."""
+    cash_before_usd: Floats
+    """The cash at that valuation, (n,)."""
+    shares: Floats
+    """What was held after the fills of each slot, (n, h)."""
+    cash_usd: Floats
+    """The cash after them, (n,)."""
+    targets: Mapping[int, tuple[Ints, Floats]] = field(default_factory=dict)
+    """By row of `slot`: instruments and weights that the orders filled there had asked for; the rest is cash."""
+    decisions: Mapping[str, int] = field(default_factory=dict)
+    """How many decisions ended with each status."""
+    last_usd: float = 0.0
+    """What it was last worth, which may be after its last slot."""
+    last_cash_usd: float = 0.0
+    pending: int = 0
+    """Orders that wait for the next slot."""
+    unpriced_marks: int = 0
+    """Positions valued at a price of before, the market having none or being closed; all slots together."""
+    missed: int = 0
+    """Slots of the recipe since its first in which it had no turn."""
+    cost_usd: float | None = 0.0
+    """Of all its decisions; None where a part is unknown."""
+    cost_known_usd: float = 0.0
+    knowledge: Knowledge = "clean"
+    """What the models behind its decisions can have known, the worst of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccountsRecord:
+    """The accounts of a recipe and a game, of one mode: what may be compared."""
+
+    recipe: str
+    game: str
+    mode: str
+    subject: str
+    """Which instance of the game."""
+    at: tuple[datetime, ...]
+    """The slots, in their order, s of them."""
+    instruments: tuple[str, ...]
+    """The i instruments anybody held."""
+    outcome: Ints
+    """1 for YES of a market, -1 for NO, 0 for what has no sides, (i,)."""
+    prices: Floats
+    """At each slot, the payout from settlement on, NaN where nobody offered one, (s, i)."""
+    accounts: tuple[AccountRecord, ...]

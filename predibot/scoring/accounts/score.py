@@ -1,0 +1,249 @@
+"""Account scores: growth, risk, delays and behaviour of each bot's account, each with what it rests on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
+from predibot.scoring.accounts.record import BASELINES, AccountRecord, AccountsRecord
+from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.inference.blocks import (
+    DrawnCurves,
+    drawdown_estimate,
+    growth_estimate,
+    sharpe_estimate,
+)
+from predibot.scoring.inference.bootstrap import Estimate
+from predibot.scoring.metrics.conventions import Convention
+from predibot.scoring.metrics.equity import EquityScore, score_of_curve
+from predibot.scoring.records.knowledge import Knowledge
+
+PAPER = "livetradebench_paper"
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """How an account was divided; each figure is a mean over slots, None where there is nothing to take one of."""
+
+    cash_share: float | None
+    """Of the account's value, after the fills of a slot."""
+    turnover: float | None
+    """The share of the account that a slot's orders moved; a slot without fills counts as zero."""
+    concentration: float | None
+    """The Herfindahl index of what is invested."""
+    net_exposure: float | None
+    """Weights of YES less weights of NO."""
+    slots_in_drawdown: int
+    slots: int
+    """At how many slots all that it held had a price."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountScore:
+    """How one bot's account did."""
+
+    bot: str
+    baseline: bool
+    first_at: datetime
+    last_at: datetime
+    values: tuple[float, ...]
+    """In dollars, one a slot before its orders, the deposit first."""
+    last_usd: float
+    """What it was last worth, which may be after its last slot."""
+    last_cash_usd: float
+    """Below zero where it owes, as a payout was reversed."""
+    equity: EquityScore | None
+    """None of a single value, and where a convention or the values do not allow figures; a note says which."""
+    why_no_equity: str
+    periods_basis: str
+    intervals: Mapping[str, Estimate]
+    """Of cumulative_return, sharpe and max_drawdown, over dates; a name is missing where there is none."""
+    delays: Mapping[int, RollingDelay]
+    """By slots; empty where there are too few."""
+    behaviour: Behaviour
+    decisions: Mapping[str, int]
+    missed: int
+    pending: int
+    unpriced_marks: int
+    cost_usd: float | None
+    cost_known_usd: float
+    knowledge: Knowledge = "clean"
+    """What the models behind its decisions can have known: with `unknown` it is ranked apart."""
+
+    @property
+    def dates(self) -> int:
+        """Return how many returns it has."""
+        return len(self.values) - 1
+
+    @property
+    def start_usd(self) -> float:
+        """Return the cash it began with."""
+        return self.values[0]
+
+    @property
+    def cumulative_return(self) -> float | None:
+        """Return what it made of that by its last slot."""
+        return None if self.equity is None else self.equity.cumulative_return
+
+    @property
+    def failed_share(self) -> float | None:
+        """Return the share of its decisions that were refused or failed; None of none."""
+        total = sum(self.decisions.values())
+        return (self.decisions.get("failed", 0) + self.decisions.get("refused", 0)) / total if total else None
+
+    @property
+    def owing_usd(self) -> float:
+        """Return what it owes; zero for most."""
+        return max(0.0, -self.last_cash_usd)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Where the resamples of one account are."""
+
+    curves: DrawnCurves
+    number: int
+
+
+def is_curve(values: Floats) -> bool:
+    """Return whether returns can be taken: it is never below zero, and from nothing there is no way back."""
+    gone = np.maximum.accumulate(values == 0.0)
+    return bool(values[0] > 0.0 and (values >= 0.0).all() and not (gone & (values > 0.0)).any())
+
+
+def returns_of(values: Floats) -> Floats:
+    """Return what was gained from slot to slot; nothing from nothing."""
+    before, after = values[:-1], values[1:]
+    found = np.zeros(before.shape)
+    some = before > 0.0
+    found[some] = after[some] / before[some] - 1.0
+    return found
+
+
+def account_score(
+    record: AccountsRecord, account: AccountRecord, convention: Convention, column: Column | None
+) -> AccountScore:
+    """Return how an account did; without intervals where nothing was drawn."""
+    values = account.value_usd
+    at = [record.at[number] for number in account.slot]
+    equity, basis, why = None, "", "it has a single value"
+    if values.size > 1:
+        try:
+            # What is not annualised needs no number of periods, however far apart the slots are.
+            per_year = 1.0 if convention.name == PAPER else None
+            curve = score_of_curve(at, values, convention, periods_per_year=per_year)
+            equity, basis, why = curve.score, "not annualised" if per_year else curve.periods.basis, ""
+        except ValueError as error:
+            why = str(error)
+    return AccountScore(
+        bot=account.bot,
+        baseline=account.strategy in BASELINES,
+        first_at=at[0],
+        last_at=at[-1],
+        values=tuple(values.tolist()),
+        last_usd=account.last_usd,
+        last_cash_usd=account.last_cash_usd,
+        equity=equity,
+        why_no_equity=why,
+        periods_basis=basis,
+        intervals={} if column is None or equity is None else _intervals(column, equity),
+        delays=_delays(record, account, paper=convention.name == PAPER),
+        behaviour=_behaviour(record, account),
+        decisions=dict(account.decisions),
+        missed=account.missed,
+        pending=account.pending,
+        unpriced_marks=account.unpriced_marks,
+        cost_usd=account.cost_usd,
+        cost_known_usd=account.cost_known_usd,
+        knowledge=account.knowledge,
+    )
+
+
+def _intervals(column: Column, equity: EquityScore) -> Mapping[str, Estimate]:
+    curves, number = column.curves, column.number
+    found = {"cumulative_return": growth_estimate(curves, number)}
+    if equity.sharpe is not None:
+        per_year, rate = equity.periods_per_year, equity.risk_free_rate
+        found["sharpe"] = sharpe_estimate(curves, number, equity.sharpe, per_year, rate, equity.ddof)
+    found["max_drawdown"] = drawdown_estimate(curves, number, equity.max_drawdown)
+    return {name: each for name, each in found.items() if each.interval is not None}
+
+
+def _delays(record: AccountsRecord, account: AccountRecord, *, paper: bool) -> Mapping[int, RollingDelay]:
+    start = _first_carried_out(record)
+    rows = np.flatnonzero(account.slot >= start)
+    # A slot that it missed has no holdings of its own: those of the slot before still stand.
+    slots = account.slot[rows]
+    if slots.size < 2:
+        return {}
+    every = np.arange(slots[0], slots[-1] + 1)
+    as_of = rows[np.searchsorted(slots, every, side="right") - 1]
+    prices = record.prices[every][:, account.held]
+    return rolling_delays(account.cash_usd[as_of], account.shares[as_of], prices, own_bounds=paper)
+
+
+def _first_carried_out(record: AccountsRecord) -> int:
+    """Return the first slot at which a decision could have been carried out: before it there is no holding to delay."""
+    filled = [
+        int(each.slot[row])
+        for each in record.accounts
+        if (row := _first_true((each.shares != each.shares_before).any(axis=1))) is not None
+    ]
+    return min(filled, default=0)
+
+
+def _first_true(so: NDArray[np.bool_]) -> int | None:
+    return int(np.argmax(so)) if so.any() else None
+
+
+def _behaviour(record: AccountsRecord, account: AccountRecord) -> Behaviour:
+    prices = record.prices[account.slot][:, account.held]
+    unpriced = np.isnan(prices) & ((account.shares != 0.0) | (account.shares_before != 0.0))
+    known = ~unpriced.any(axis=1)
+    prices = np.nan_to_num(prices)
+    after_usd = (account.shares * prices).sum(axis=1) + account.cash_usd
+    before_usd = (account.shares_before * prices).sum(axis=1) + account.cash_before_usd
+    rows = np.flatnonzero(known & (after_usd > 0.0) & (before_usd > 0.0))
+    weights = account.shares[rows] * prices[rows] / after_usd[rows, np.newaxis]
+    drifted = account.shares_before[rows] * prices[rows] / before_usd[rows, np.newaxis]
+    outcome = record.outcome[account.held]
+    concentrated = concentration(weights)
+    return Behaviour(
+        cash_share=_mean(1.0 - weights.sum(axis=1)),
+        turnover=_mean(_moved(account, rows, drifted)),
+        concentration=_mean(concentrated[~np.isnan(concentrated)]),
+        net_exposure=_mean(weights @ outcome.astype(np.float64)) if (outcome != 0).any() or not outcome.size else None,
+        slots_in_drawdown=slots_in_drawdown(account.value_usd),
+        slots=int(rows.size),
+    )
+
+
+def _moved(account: AccountRecord, rows: Ints, drifted: Floats) -> Floats:
+    """Return the turnover of each slot: of the weights asked for where orders were filled, else zero."""
+    asked_at = [place for place, row in enumerate(rows.tolist()) if row in account.targets]
+    found = np.zeros(rows.size)
+    if not asked_at:
+        return found
+    column = {instrument: number for number, instrument in enumerate(account.held.tolist())}
+    # What was asked for and never filled has no column of its own.
+    extra = {each for place in asked_at for each in account.targets[int(rows[place])][0].tolist()} - column.keys()
+    column.update({instrument: len(column) + number for number, instrument in enumerate(sorted(extra))})
+    target = np.zeros((len(asked_at), len(column)))
+    for number, place in enumerate(asked_at):
+        instruments, weights = account.targets[int(rows[place])]
+        np.add.at(target[number], [column[each] for each in instruments.tolist()], weights)
+    before = np.pad(drifted[asked_at], ((0, 0), (0, len(column) - drifted.shape[1])))
+    found[asked_at] = turnover(_with_cash(target), _with_cash(before))
+    return found
+
+
+def _with_cash(weights: Floats) -> Floats:
+    return np.column_stack([weights, 1.0 - weights.sum(axis=1)])
+
+
+def _mean(values: Floats) -> float | None:
+    return float(values.mean()) if values.size else None

@@ -1,0 +1,22 @@
+"""The baseline that buys once."""
+
+from dataclasses import dataclass
+
+from predibot.contracts import Context
+from predibot.domain.decision import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class BuyAndHold:
+    """Give the dearer side of every market the same weight once, then keep the shares, and as cash what they pay."""
+
+    games = ("portfolio_weights",)
+
+    def decide(self, context: Context) -> Decision:
+        """Return one part for each market that has a price, or later no order, which leaves every share as it is."""
+        view = context.view
+        if view.has_begun:
+            return Decision()
+        prices = view.prices_yes
+        parts = {market_id: (1.0 if yes >= 0.5 else -1.0) / len(prices) for market_id, yes in prices.items()}
+        return Decision(orders=view.orders(view.weights(parts)))

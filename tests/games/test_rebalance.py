@@ -1,0 +1,196 @@
+"""Rebalancing: the acceptance table of the contract, and what fees, books, missing prices and debts do to it."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from predibot.domain.account import Account, JournalRow, Position
+from predibot.domain.decision import Booking
+from predibot.domain.price import Instrument, Price
+from predibot.games.accounts import account_of, value_usd
+from predibot.games.fills import BookFills, FillModel, MidFills, QuoteFills, fill_model
+from predibot.games.rebalance import rebalance
+from tests.games.holdings import AT, booked_price, bought, deposit, outcome, priced, worth_usd
+
+Q1, Q2, Q3, A, B = (outcome(name) for name in ("Q1_Yes", "Q2_No", "Q3_Yes", "A", "B"))
+
+
+def moved(
+    journal: Sequence[JournalRow],
+    weights: Mapping[Instrument, float],
+    prices: Mapping[Instrument, Price],
+    fills: FillModel | None = None,
+    **more: Mapping[Instrument, float],
+) -> tuple[list[JournalRow], Account, Booking]:
+    """Return the journal, the account and the booking after a rebalance."""
+    booking = rebalance(account_of(journal), weights, prices, fills or MidFills(), at=AT, **more)
+    after = [*journal, *booking.journal]
+    return after, account_of(after), booking
+
+
+def test_r1_to_r3_money_becomes_shares_and_shares_money_at_the_mid() -> None:
+    weights = {Q1: 0.25, Q2: 0.15}
+    first = {Q1: Price(AT, 0.05), Q2: Price(AT, 0.93)}
+    journal, account, _ = moved([deposit(500.0)], weights, first)
+    assert account.cash_usd == pytest.approx(300.0, abs=1e-9)
+    assert account.held(Q1).shares == pytest.approx(2500.0, abs=1e-9)
+    assert account.held(Q2).shares == pytest.approx(80.645161, abs=5e-7)
+    assert value_usd(account, first) == pytest.approx(500.0, abs=1e-9)
+
+    second = {Q1: Price(AT, 0.10), Q2: Price(AT, 0.93)}
+    assert value_usd(account, second) == pytest.approx(625.0, abs=1e-9)
+    journal, account, _ = moved(journal, weights, second)
+    assert account.cash_usd == pytest.approx(375.0, abs=1e-9)
+    assert account.held(Q1).shares == pytest.approx(1562.5, abs=1e-9)
+    assert account.held(Q1).cost_usd == pytest.approx(78.125, abs=1e-9)
+    assert account.held(Q2).shares == pytest.approx(100.806452, abs=5e-7)
+
+    _, account, booking = moved(journal, {Q3: 0.5}, second)
+    assert (account.cash_usd, dict(account.positions)) == (pytest.approx(625.0, abs=1e-9), {})
+    (unfilled,) = [each for each in booking.orders if each.order.instrument == Q3]
+    assert (unfilled.status, unfilled.fills, unfilled.order.amount) == ("expired", (), 0.5)
+    assert "no price" in unfilled.note
+
+
+@pytest.mark.parametrize("weights", [{}, {A: 0.2}, {A: 1.0}, {B: 1.0}])
+def test_r4_what_has_no_price_is_kept_at_its_last_one(weights: dict[Instrument, float]) -> None:
+    before = account_of([deposit(500.0), bought(A, 1000.0, 0.5)])
+    _, account, booking = moved([deposit(500.0), bought(A, 1000.0, 0.5)], weights, priced(B=0.5), frozen={A: 0.5})
+    assert (account, booking.journal) == (before, ())
+    (order,) = [each for each in booking.orders if each.order.instrument == A]
+    assert order.status == "expired" and "no price" in order.note
+
+
+def test_r4b_the_rest_is_bought_for_the_cash_there_is() -> None:
+    journal = [deposit(500.0), bought(A, 500.0, 0.5)]
+    _, account, booking = moved(journal, {B: 1.0}, priced(B=0.25), frozen={A: 0.5})
+    assert account.held(A) == Position(500.0, 250.0)
+    assert (account.held(B).shares, account.cash_usd) == (1000.0, 0.0)
+    assert booking.scale == 0.5
+    with pytest.raises(ValueError, match="no price of A"):
+        moved(journal, {B: 1.0}, priced(B=0.25))
+
+
+def test_r5_more_than_all_is_refused_here_and_scaled_by_the_game() -> None:
+    with pytest.raises(ValueError, match="never borrowed"):
+        moved([deposit(500.0)], {A: 0.8, B: 0.8}, priced(A=0.3, B=0.7))
+    _, account, _ = moved([deposit(500.0)], {A: 0.5, B: 0.5}, priced(A=0.3, B=0.7))
+    assert account.cash_usd == pytest.approx(0.0, abs=1e-9)
+    assert not account.owing
+
+
+def test_r6_what_is_sold_is_realised() -> None:
+    _, account, _ = moved([deposit(500.0), bought(A, 1000.0, 0.5)], {}, priced(A=0.6))
+    assert (account.cash_usd, account.realised_usd, dict(account.positions)) == (600.0, 100.0, {})
+
+
+@pytest.mark.parametrize(("weight", "price"), [(0.005, 760.0), (0.5, 100_000.0), (1e-12, 760.0)])
+def test_r7_and_r8_a_small_part_of_a_share_keeps_its_value(weight: float, price: float) -> None:
+    stock = Instrument("toy", "equity", "STOCK")
+    _, account, _ = moved([deposit(1000.0)], {stock: weight}, {stock: Price(AT, price)})
+    assert value_usd(account, {stock: Price(AT, price)}) == pytest.approx(1000.0, abs=1e-9)
+    assert account.held(stock).shares == pytest.approx(1000.0 * weight / price, rel=1e-12)
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.1, math.nan, math.inf])
+def test_what_is_no_weight_is_refused(weight: float) -> None:
+    with pytest.raises(ValueError, match="a weight is in"):
+        moved([deposit(500.0)], {A: weight}, priced(A=0.3))
+
+
+def test_a_position_whose_shares_stay_keeps_its_cost_to_the_bit() -> None:
+    journal = [deposit(500.0), bought(A, 333.3, 0.1), bought(A, 77.7, 0.7), bought(B, 100.0, 0.3)]
+    before, now = account_of(journal), priced(A=0.37, B=0.61)
+    worth = {each: position.shares * now[each].mid for each, position in before.positions.items()}
+    total_usd = before.cash_usd + math.fsum(worth.values())
+    _, account, booking = moved(journal, {each: usd / total_usd for each, usd in worth.items()}, now)
+    assert (account, booking.journal) == (before, ())
+    # One of them changes, and the other does not notice.
+    _, account, _ = moved(journal, {A: worth[A] / total_usd}, now)
+    assert account.held(A) == before.held(A)
+
+
+BOOKS = {
+    A: booked_price(0.41, bids=((0.40, 1e6),), asks=((0.42, 1e6),), rate=0.05),
+    B: booked_price(0.72, bids=((0.71, 1e6),), asks=((0.73, 1e6),), rate=0.02),
+}
+
+
+@pytest.mark.parametrize("weights", [{B: 0.6}, {B: 0.98}, {A: 0.1, B: 0.9}, {A: 0.7}])
+def test_values_under_mid_and_quote_differ_by_the_spread_and_the_fees(weights: dict[Instrument, float]) -> None:
+    # From equal accounts, at one set of prices: what was paid above the mid, or got below it, is what is missing.
+    journal = [deposit(500.0), bought(A, 800.0, 0.41)]
+    mids = {each: price.mid for each, price in BOOKS.items()}
+    values = {}
+    for model in (MidFills(), QuoteFills(), BookFills()):
+        _, account, booking = moved(journal, weights, BOOKS, model)
+        fills = [fill for order in booking.orders for fill in order.fills]
+        # Offered everywhere is a cent from the mid, whichever side it is traded at.
+        spread_usd = sum(abs(fill.shares) * (0.0 if model.name == "mid" else 0.01) for fill in fills)
+        values[model.name] = worth_usd(account, mids) + spread_usd + account.fees_usd
+        assert fills and account.fees_usd > 0.0 and account.cash_usd >= -1e-9
+    assert values["quote"] == pytest.approx(values["mid"], abs=1e-9) == pytest.approx(500.0, abs=1e-9)
+    assert values["book"] == pytest.approx(500.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["mid", "quote", "book"])
+def test_all_buys_are_scaled_by_one_factor_to_the_cash_fees_included(name: str) -> None:
+    _, account, booking = moved([deposit(500.0)], {A: 0.5, B: 0.5}, BOOKS, fill_model(name))
+    assert booking.scale < 1.0
+    for instrument, price in BOOKS.items():
+        assert account.held(instrument).shares == pytest.approx(booking.scale * 250.0 / price.mid, rel=1e-12)
+    assert account.cash_usd == pytest.approx(0.0, abs=1e-9)
+    assert account.fees_usd > 1.0
+    assert all("scaled by" in order.note for order in booking.orders)
+
+
+def test_what_is_not_in_the_book_is_not_filled_and_its_cash_stays() -> None:
+    thin = {A: booked_price(0.5, bids=((0.49, 10.0),), asks=((0.51, 100.0), (0.6, 50.0)))}
+    journal, account, booking = moved([deposit(500.0)], {A: 0.8}, thin, BookFills())
+    assert account.held(A) == Position(150.0, 0.51 * 100 + 0.6 * 50)
+    assert booking.orders[0].note.startswith("150 of 800 shares were filled")
+    _, account, booking = moved(journal, {}, thin, BookFills())
+    assert (account.held(A).shares, booking.orders[0].status) == (140.0, "filled")
+    _, account, booking = moved(journal, {}, {A: booked_price(0.5, bids=(), asks=())}, BookFills())
+    assert (account.held(A).shares, booking.orders[0].status) == (150.0, "expired")
+
+
+def test_in_a_book_the_factor_is_the_largest_that_the_cash_is_enough_for() -> None:
+    steep = {A: booked_price(0.5, bids=(), asks=((0.5, 400.0), (0.9, 1000.0)))}
+    _, account, booking = moved([deposit(500.0)], {A: 1.0}, steep, BookFills())
+    # 400 shares cost 200; the other 300 dollars buy 333.33 at .9.
+    assert account.held(A).shares == pytest.approx(400.0 + 300.0 / 0.9, rel=1e-9)
+    assert booking.scale == pytest.approx((400.0 + 300.0 / 0.9) / 1000.0, rel=1e-9)
+    assert 0.0 <= account.cash_usd + 1e-9 < 1e-6
+
+
+def test_who_owes_only_sells_and_repays_first() -> None:
+    # 300 of what was won and taken back again had been spent on A.
+    won = [JournalRow("settlement", AT, 400.0, B, -400.0, "r", 1), bought(A, 1200.0, 0.5)]
+    back = JournalRow("reversal", AT, -400.0, B, 400.0, "r", 2)
+    journal = [deposit(300.0), bought(B, 400.0, 0.25), *won, back]
+    assert account_of(journal).owing and account_of(journal).cash_usd == -400.0
+    _, account, booking = moved(journal, {A: 0.2, B: 0.8}, priced(A=0.5, B=0.1))
+    assert account.held(B).shares == 400.0
+    # V = -400 + 600 + 40; a fifth of it stays in A, the rest repays.
+    assert account.held(A).shares == pytest.approx(0.2 * 240.0 / 0.5)
+    assert account.cash_usd == pytest.approx(240.0 * 0.8 - 40.0)
+    (refused,) = [each for each in booking.orders if each.order.instrument == B]
+    assert refused.status == "expired" and "owes" in refused.note
+
+
+def test_who_owes_more_than_everything_is_worth_sells_it_all() -> None:
+    journal = [deposit(100.0), bought(A, 200.0, 0.5), JournalRow("settlement", AT, 200.0, A, -200.0, "r", 1)]
+    journal += [bought(B, 400.0, 0.5), JournalRow("reversal", AT, -200.0, A, 200.0, "r", 2)]
+    _, account, _ = moved(journal, {A: 0.5, B: 0.5}, priced(A=0.01, B=0.01))
+    assert (account.cash_usd, dict(account.positions), account.owing) == (pytest.approx(-194.0), {}, True)
+
+
+def test_nothing_is_sold_for_nothing_and_a_worthless_thing_is_kept() -> None:
+    journal = [deposit(100.0), bought(A, 100.0, 0.5)]
+    _, account, booking = moved(journal, {A: 0.5}, priced(A=0.0))
+    assert account.held(A).shares == 100.0
+    assert booking.orders[0].status == "expired"
+    _, account, _ = moved(journal, {}, priced(A=0.0))
+    assert account.held(A).shares == 100.0
