@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from predibot.contracts import Game
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.decision import Decision, Label, Order, Subject
-from predibot.domain.price import FeeSchedule, Instrument, Price, Quote
+from predibot.domain.price import Depth, FeeSchedule, Instrument, Level, Price, Quote
+from predibot.domain.resolution import Resolution
 from predibot.errors import AnswerError, MarketClosed, PluginError, UsageError
 from predibot.games.accounts import account_of
 from predibot.games.fills import BookFills, MidFills, QuoteFills
+from predibot.games.settlement import settle
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.execution import most_usd, unpriced
-from predibot.games.weekly_cohort.positions import positions_of, standing_of
+from predibot.games.weekly_cohort.positions import positions_of, resolved_bets, standing_of
 from predibot.plugins.games import game_names, make_game
 from tests.games.cohort_world import COHORT, NOW, SUNDAY, V1, V2, Player, a_market, bets, named, sells
 
@@ -156,10 +158,20 @@ def test_a_batch_of_which_nothing_could_be_filled_is_a_failure_and_no_decision(g
 
 
 def test_a_book_that_holds_less_than_a_bet_breaks_a_batch_of_v2_and_fills_a_part_with_v1() -> None:
-    thin = replace(a_market("a"), quote=Quote(NOW, bid=0.39, ask=0.41, displayed=0.4))
-    with pytest.raises(MarketClosed):
-        Player(V2).book(bets(("a", "YES", 100.0)), thin, fills=BookFills())
-    assert Player(V2).book(bets(("a", "YES", 100.0)), thin, fills=QuoteFills()).orders[0].fills[0].price == 0.41
+    depth = Depth((Level(0.375, 10.0),), (Level(0.5, 120.0),))
+    thin = replace(a_market("a"), quote=Quote(NOW, bid=0.375, ask=0.5, displayed=0.4, depth=depth))
+    answer = bets(("a", "YES", 100.0))
+    with pytest.raises(MarketClosed, match=r"all of them or none: market 'a' YES: \$60.00 of \$100.00 were filled"):
+        Player(V2).book(answer, thin, fills=BookFills())
+    player = Player(V1)
+    (order,) = player.book(answer, thin, fills=BookFills()).orders
+    assert (order.status, order.fills[0].shares, order.note) == (
+        "filled",
+        120.0,
+        "$60.00 of $100.00 were filled; nobody offered more",
+    )
+    assert player.cash_usd == 9_940.0
+    assert Player(V2).book(answer, thin, fills=QuoteFills()).orders[0].fills[0].price == 0.5
 
 
 def test_sales_are_booked_singly_with_v2_too() -> None:
@@ -305,6 +317,38 @@ def test_an_outcome_named_no_in_a_market_of_three_has_a_price_of_its_own() -> No
         player.book(bets(("w", "YES", 100.0)), market)
     player.resolve(0.0, market_id="other")
     assert player.view(market).positions[0].outcome.label == "No"
+
+
+def test_each_outcome_of_a_market_of_three_is_settled_by_what_it_paid() -> None:
+    market = named("w", {"Ann": 0.5, "No": 0.2, "Bob": 0.25})
+    player = Player()
+    player.book(bets(("w", "No", 100.0), ("w", "Bob", 100.0)), market)
+    paid = {"No": 1.0, "Bob": 0.0}
+    revisions = {
+        outcome.instrument: [(1, Resolution(paid[outcome.side], NOW, "venue", NOW))]
+        for outcome in player.view(market).markets[0].outcomes
+        if outcome.side in paid
+    }
+    player.journal += [each.row for each in settle(player.journal, revisions, as_of=NOW)]
+    assert [(each.instrument.id, each.state) for each in positions_of(player.journal)] == [
+        ("w-1", "WON"),
+        ("w-2", "LOST"),
+    ]
+    assert player.cash_usd == 10_300.0
+
+
+def test_the_cash_before_each_bet_is_kept_with_it() -> None:
+    player = Player(V1)
+    player.book(bets(("a", "YES", 2_500.0), ("b", "YES", 1_000.0)), a_market("a"), a_market("b"))
+    player.book(bets(("c", "YES", 500.0)), *(a_market(name) for name in "abc"))
+    player.book(sells(("p3", 100)), *(a_market(name) for name in "abc"))
+    player.resolve(1.0, market_id="a")
+    player.resolve(0.5, market_id="b")
+    found = resolved_bets(positions_of(player.journal))
+    assert [(each.amount_usd, each.cash_before_usd, each.won) for each in found] == [
+        (2_500.0, 10_000.0, True),
+        (1_000.0, 7_500.0, None),
+    ]
 
 
 def test_a_market_that_lists_no_first_pays_yes_to_the_outcome_that_is_named_yes() -> None:

@@ -1,7 +1,7 @@
 """Positions: what a member of a cohort has bought of one outcome, from the first share to the last one's end."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -9,12 +9,23 @@ from predibot.domain.account import Account, JournalKind, JournalRow
 from predibot.domain.price import Instrument
 from predibot.games.accounts import SETTLING
 from predibot.games.weekly_cohort.methodology import CANNOT_BET_USD
+from predibot.scoring.accounts.cohort_scores import ResolvedBet
 
 PositionState = Literal["open", "PENDING", "WON", "LOST", "EXITED", "CANCELLED"]
 """`PENDING` is closed and not settled. `WON` and `LOST` paid 1 and 0. `CANCELLED` is anything else that a resolution
 comes to, where no side won: a part of a dollar, or what the position cost. `EXITED` was sold."""
 Standing = Literal["playing", "cannot bet", "bankrupt"]
 _NOTHING_USD = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """A bet as it was booked."""
+
+    amount_usd: float
+    """Without the fee."""
+    cash_before_usd: float
+    """Right before it, after the bets of the same answer that stand before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,8 @@ class CohortPosition:
     """None where something is held."""
     joined: str = ""
     """The position that took its shares when a reversal brought them back, where it had been opened since."""
+    legs: tuple[Leg, ...] = ()
+    """The bets that bought it."""
 
     @property
     def is_open(self) -> bool:
@@ -64,7 +77,23 @@ def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] =
     for row in journal:
         if row.instrument is not None and row.shares != 0.0:
             fold.add(row, row.instrument)
+        fold.cash_usd += row.cash_usd
     return tuple(each.frozen(closed) for each in fold.opened)
+
+
+def resolved_bets(positions: Iterable[CohortPosition]) -> tuple[ResolvedBet, ...]:
+    """Return the bets on positions that were held until they were resolved, for the Brier score of their sizes.
+
+    Whether one won is unknown where the position was cancelled. Of what was
+    sold before there is none.
+    """
+    won = {"WON": True, "LOST": False, "CANCELLED": None}
+    return tuple(
+        ResolvedBet(leg.amount_usd, leg.cash_before_usd, won[position.state])
+        for position in positions
+        if position.state in won
+        for leg in position.legs
+    )
 
 
 def standing_of(account: Account) -> Standing:
@@ -93,6 +122,7 @@ class _Open:
     payout_usd: float = 0.0
     """What a share was paid at its end."""
     joined: str = ""
+    legs: list[Leg] = field(default_factory=list)
 
     def state(self, closed: Collection[Instrument]) -> PositionState:
         if self.ended_by is None:
@@ -115,12 +145,14 @@ class _Open:
             self.realised_usd,
             self.ended_at,
             self.joined,
+            tuple(self.legs),
         )
 
 
 class _Fold:
     def __init__(self) -> None:
         self.opened: list[_Open] = []
+        self.cash_usd = 0.0
         self._open: dict[Instrument, _Open] = {}
         self._ended: dict[Instrument, list[tuple[_Open, float, float, float]]] = {}
         """Of each, what was ended by resolutions: the shares, what they had cost, and what they were paid."""
@@ -142,6 +174,7 @@ class _Fold:
         position.shares += row.shares
         position.cost_usd -= row.cash_usd
         position.bought_usd -= row.cash_usd
+        position.legs.append(Leg(-row.cash_usd, self.cash_usd))
 
     def _end(self, row: JournalRow, instrument: Instrument) -> None:
         shares, position = -row.shares, self._open.get(instrument)
@@ -171,5 +204,6 @@ class _Fold:
             undone.joined = kept.id
             kept.bought_usd += cost_usd
             undone.bought_usd -= cost_usd
+            kept.legs[:0], undone.legs = undone.legs, []
         kept.shares += shares
         kept.cost_usd += cost_usd
