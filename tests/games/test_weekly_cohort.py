@@ -200,6 +200,15 @@ def test_fees_are_charged_and_written() -> None:
     assert (player.cash_usd, account_of(player.journal).fees_usd) == (pytest.approx(9_898.0), pytest.approx(2.0))
 
 
+def test_the_cash_before_a_leg_is_less_by_the_fees_of_those_before() -> None:
+    market, other = (replace(a_market(name), fees=FeeSchedule(0.04)) for name in "ab")
+    answer = bets(("a", "YES", 2_000.0), ("b", "YES", 2_000.0))
+    # 4,000 shares at a cent each: 25 % of 7,960 are 1,990.
+    assert [order.status for order in Player(V1).book(answer, market, other).orders] == ["filled", "expired"]
+    free = (a_market("a"), a_market("b"))
+    assert [order.status for order in Player(V1).book(answer, *free).orders] == ["filled", "filled"]
+
+
 def test_what_a_decision_that_was_not_parsed_may_not_say() -> None:
     player = Player()
     player.bet(0.5, 100.0)
@@ -293,7 +302,8 @@ def test_shares_that_a_reversal_brings_back_join_the_position_that_was_opened_si
     settled = next(row for row in player.journal if row.kind == "settlement")
     player.journal.append(JournalRow("reversal", NOW, -settled.cash_usd, settled.instrument, -settled.shares))
     old, new = positions_of(player.journal)
-    assert (old.state, old.joined, old.realised_usd) == ("CANCELLED", "p2", 0.0)
+    assert (old.state, old.joined, old.realised_usd, old.bought_usd) == ("CANCELLED", "p2", 0.0, 0.0)
+    assert (len(old.legs), [leg.amount_usd for leg in new.legs]) == (0, [100.0, 60.0])
     assert (new.state, new.shares, new.cost_usd, new.bought_usd) == ("open", 320.0, 160.0, 160.0)
 
 

@@ -1,7 +1,7 @@
 """The view of a cohort: an account with its positions, and the markets of the cohort's universe."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from predibot.domain.account import Account
@@ -79,16 +79,18 @@ class CohortView:
     markets: tuple[CohortMarket, ...]
     positions: tuple[HeldPosition, ...]
     methodology: Methodology
+    outcomes: Mapping[Instrument, tuple[CohortMarket, Outcome]] = field(init=False, repr=False, compare=False)
+    """The market and the outcome of each instrument."""
+
+    def __post_init__(self) -> None:
+        """Find all outcomes once: there are a thousand and more, and every order is looked up."""
+        found = {outcome.instrument: (market, outcome) for market in self.markets for outcome in market.outcomes}
+        object.__setattr__(self, "outcomes", found)
 
     @property
     def by_id(self) -> Mapping[str, CohortMarket]:
         """Return the markets by their ids."""
         return {market.id: market for market in self.markets}
-
-    @property
-    def outcomes(self) -> Mapping[Instrument, tuple[CohortMarket, Outcome]]:
-        """Return the market and the outcome of each instrument."""
-        return {outcome.instrument: (market, outcome) for market in self.markets for outcome in market.outcomes}
 
     @property
     def prices(self) -> Mapping[Instrument, Price]:
