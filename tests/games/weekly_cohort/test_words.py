@@ -8,7 +8,7 @@ import pytest
 from predibot.domain.price import Price
 from predibot.games.weekly_cohort.view import CohortView
 from predibot.games.weekly_cohort.words import VIEW_TOKENS, tokens_bound, view_text
-from tests.games.cohort_world import NOW, SUNDAY, V1, V2, Player, a_market, bets, named
+from tests.games.weekly_cohort.world import NOW, SUNDAY, V1, V2, Player, a_market, bets, named
 
 LONG = (
     "Will the party of the incumbent win more than forty seats in the election of the lower house on the last Sunday? "

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from predibot.domain.decision import Decision
 from predibot.errors import AnswerError
 from predibot.games.weekly_cohort.repair import SYSTEM_HOLD, after_refusals, is_system_hold
-from tests.games.cohort_world import V2, Player, a_market, bets, named, sells
+from tests.games.weekly_cohort.world import V2, Player, a_market, bets, named, sells
 
 MARKETS = (
     a_market("a", 0.4),

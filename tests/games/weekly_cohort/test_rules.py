@@ -20,7 +20,7 @@ from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.execution import most_usd, unpriced
 from predibot.games.weekly_cohort.positions import positions_of, resolved_bets, standing_of
 from predibot.plugins.games import game_names, make_game
-from tests.games.cohort_world import COHORT, NOW, SUNDAY, V1, V2, Player, a_market, bets, named, sells
+from tests.games.weekly_cohort.world import COHORT, NOW, SUNDAY, V1, V2, Player, a_market, bets, named, sells
 
 
 def test_it_keeps_the_contract_of_games_and_is_in_no_list_before_it_can_be_played() -> None:

@@ -28,7 +28,7 @@ from predibot.games.weekly_cohort.cohorts import (
 )
 from predibot.games.weekly_cohort.methodology import Version
 from predibot.games.weekly_cohort.universe import universe_of
-from tests.games.cohort_world import NOW, SUNDAY, a_market, named
+from tests.games.weekly_cohort.world import NOW, SUNDAY, a_market, named
 
 WEEK = timedelta(weeks=1)
 MEMBERS = (Member("gpt", "GPT-5.2"), Member("kimi", "Kimi K2"))
