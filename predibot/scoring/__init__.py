@@ -1,5 +1,18 @@
 """How good it was: pure functions of arrays, and the evaluations made of them."""
 
+from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
+from predibot.scoring.accounts.board import (
+    AccountBoard,
+    AccountPair,
+    DelayBand,
+    RankAgreement,
+    account_board,
+    rank_agreements,
+)
+from predibot.scoring.accounts.rationale import cohen_kappa, factors_named, shares_of_factors
+from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
+from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
+from predibot.scoring.accounts.score import AccountScore, Behaviour
 from predibot.scoring.evaluation.e_values import (
     BettingEvidence,
     BotEvidence,
@@ -41,7 +54,7 @@ from predibot.scoring.metrics.calibration import (
 )
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention, convention_named
 from predibot.scoring.metrics.difficulty import difficulty_adjusted
-from predibot.scoring.metrics.equity import EquityScore, equity_returns, equity_score
+from predibot.scoring.metrics.equity import EquityScore, ScoredCurve, equity_returns, equity_score, score_of_curve
 from predibot.scoring.metrics.frictions import quote_gains
 from predibot.scoring.metrics.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
 from predibot.scoring.metrics.kelly import kelly_fraction
@@ -67,12 +80,19 @@ from predibot.scoring.records.track_record import TrackRecord
 __all__ = [
     "CONVENTIONS",
     "KNOWLEDGE",
+    "AccountBoard",
+    "AccountPair",
+    "AccountRecord",
+    "AccountScore",
+    "AccountsRecord",
+    "Behaviour",
     "BettingEvidence",
     "BotEvidence",
     "CalibrationBins",
     "ChanceError",
     "Comparison",
     "Convention",
+    "DelayBand",
     "EdgeScore",
     "Edges",
     "EquityScore",
@@ -87,10 +107,14 @@ __all__ = [
     "MurphyDecomposition",
     "Pair",
     "Question",
+    "RankAgreement",
+    "RollingDelay",
     "Scorecard",
+    "ScoredCurve",
     "TrackRecord",
     "Uncertainty",
     "Verdict",
+    "account_board",
     "annualized_return",
     "as_of_prices",
     "benjamini_hochberg",
@@ -104,6 +128,8 @@ __all__ = [
     "cluster_bootstrap",
     "cluster_bootstrap_mean",
     "cluster_bootstrap_ratio",
+    "cohen_kappa",
+    "concentration",
     "convention_named",
     "cumulative_return",
     "difficulty_adjusted",
@@ -115,6 +141,7 @@ __all__ = [
     "evaluation_of_forecasts",
     "events_needed",
     "expected_calibration_error",
+    "factors_named",
     "fit_recalibration",
     "forecast_scores",
     "horizon_gains",
@@ -134,16 +161,22 @@ __all__ = [
     "probability_of_being_best",
     "quadratic_weighted_kappa",
     "quote_gains",
+    "rank_agreements",
     "rank_correlation",
     "ranked",
     "record_evidence",
     "return_pairs",
+    "rolling_delays",
+    "score_of_curve",
     "scorecards",
     "settled_forecasts",
+    "shares_of_factors",
     "sharpe_interval",
     "sharpe_ratio",
+    "slots_in_drawdown",
     "smallest_detectable",
     "sortino_ratio",
+    "turnover",
     "value_at_risk",
     "verdict",
     "volatility",

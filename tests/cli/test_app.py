@@ -26,6 +26,7 @@ from tests.jobs.program import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = (
+    "account",
     "decide",
     "track",
     "evaluate",

@@ -163,11 +163,11 @@ class Accounts(RuleBasedStateMachine):
         known = self.resolutions.get(OUTCOMES[market, "YES"], [])
         if known and known[-1][1].payout_yes == payout:
             return
-        said = Resolution(payout, self.at, "venue", self.at)
+        number, said = len(known) + 1, Resolution(payout, self.at, "venue", self.at)
         for side in SIDES:
             instrument = OUTCOMES[market, side]
             self.prices.pop(instrument, None)
-            self.resolutions.setdefault(instrument, []).append((len(known) + 1, said.of(side)))  # type: ignore[arg-type]
+            self.resolutions.setdefault(instrument, []).append((number, said.of(side)))  # type: ignore[arg-type]
 
     @precondition(lambda self: self.account.positions.keys() - {STOCK} - self.resolutions.keys())
     @rule(price=st.floats(0.5, 100.0), weights=WEIGHTS)

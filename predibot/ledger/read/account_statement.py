@@ -5,11 +5,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, and_, case, func, select
 
 from predibot.domain.account import Account
+from predibot.domain.account_past import asset_name
+from predibot.domain.price import Side
 from predibot.games.accounts import account_of
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
@@ -156,8 +158,9 @@ def statement_of(connection: Connection, name: AccountName, as_of: datetime) -> 
     last = values[-1][0] if values else None
     marked = {} if last is None else _marks(connection, name.row, last)
     named = _named(connection, [instrument.id for instrument in account.positions])
+    nothing = (None, None, None)
     positions = tuple(
-        HeldPosition(each.id, named.get(each.id, ""), held.shares, held.cost_usd, *marked.get(each.id, _NONE))
+        HeldPosition(*named.get(each.id, (each.id, "")), held.shares, held.cost_usd, *marked.get(each.id, nothing))
         for each, held in account.positions.items()
     )
     return Statement(
@@ -172,7 +175,10 @@ def statement_of(connection: Connection, name: AccountName, as_of: datetime) -> 
     )
 
 
-_NONE: tuple[None, None, None] = (None, None, None)
+def _asset() -> Any:
+    """Return what bots call an instrument, as `asset_name` says it; of no market, its id."""
+    side = case({side: asset_name("", side) for side in get_args(Side)}, value=instruments.c.side, else_="")
+    return case((markets.c.market_id.is_(None), instruments.c.instrument_id), else_=markets.c.market_id + side)
 
 
 def _values(connection: Connection, account: int, as_of: datetime) -> tuple[tuple[datetime, float], ...]:
@@ -195,13 +201,13 @@ def _marks(connection: Connection, account: int, at: datetime) -> Mapping[str, t
     return {name: (price, priced_at, state) for name, price, priced_at, state in connection.execute(statement)}
 
 
-def _named(connection: Connection, instrument_ids: Sequence[str]) -> Mapping[str, str]:
+def _named(connection: Connection, instrument_ids: Sequence[str]) -> Mapping[str, tuple[str, str]]:
     statement = (
-        select(instruments.c.instrument_id, markets.c.question)
+        select(instruments.c.instrument_id, _asset(), markets.c.question)
         .join(markets, markets.c.id == instruments.c.market_row)
         .where(instruments.c.instrument_id.in_(instrument_ids))
     )
-    return {name: question for name, question in connection.execute(statement)}
+    return {name: (asset, question) for name, asset, question in connection.execute(statement)}
 
 
 def _allocations(
@@ -250,7 +256,7 @@ def _orders(connection: Connection, account: int) -> Mapping[int, list[StatedOrd
     )
     columns: tuple[Any, ...] = (orders.c.unit, orders.c.amount, orders.c.asked, orders.c.status)
     statement = (
-        select(orders.c.decision_id, instruments.c.instrument_id, func.coalesce(markets.c.question, ""), *columns)
+        select(orders.c.decision_id, _asset(), func.coalesce(markets.c.question, ""), *columns)
         .add_columns(func.coalesce(filled.c.shares, 0.0), func.coalesce(filled.c.cash_usd, 0.0))
         .add_columns(func.coalesce(orders.c.note, ""))
         .join(decisions, decisions.c.id == orders.c.decision_id)
@@ -270,7 +276,7 @@ def _orders(connection: Connection, account: int) -> Mapping[int, list[StatedOrd
 
 def _journal(connection: Connection, account: int, as_of: datetime) -> tuple[BookedRow, ...]:
     statement = (
-        select(journal.c.number, journal.c.at, journal.c.kind, func.coalesce(instruments.c.instrument_id, ""))
+        select(journal.c.number, journal.c.at, journal.c.kind, func.coalesce(_asset(), ""))
         .add_columns(func.coalesce(markets.c.question, ""), journal.c.shares, journal.c.cash_usd)
         .add_columns(runs.c.key, journal.c.revision, resolutions.c.payout_yes)
         .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)

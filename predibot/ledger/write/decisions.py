@@ -22,17 +22,20 @@ from predibot.ledger.schema.tables import (
     MarketRow,
     OrderRow,
     QuoteRow,
+    RunRow,
     SourceRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import add_to_journal, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
-from predibot.ledger.write.events import Catalogue, instrument_row, instruments
+from predibot.ledger.write.events import Catalogue, instrument_row, instruments, market_rows
+from predibot.ledger.write.runs import runs
 from predibot.ledger.write.turns import replace_pending
 
 decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
-sources, labels = table_of(SourceRow), table_of(LabelRow)
+sources, labels, runs = table_of(SourceRow), table_of(LabelRow), table_of(RunRow)
+
 
 _NO = instruments.c.side == "NO"
 
@@ -170,6 +173,7 @@ def store_decision(
     if held.attempt > 1:
         finished = _with_earlier_tries(connection, held, finished)
         _forget_attempt(connection, held)
+    catalogue = _with_held(connection, run_id, finished, catalogue)
     row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id)
     about = select(tasks.c.subject_row).where(tasks.c.id == held.task_id).scalar_subquery()
     stored = insert(decisions).values(subject_row=about, **row).returning(decisions.c.id)
@@ -304,16 +308,33 @@ def _store_sources(connection: Connection, decision_id: int, found: Sequence[Sou
     )
 
 
+def _with_held(connection: Connection, run_id: int, finished: Finished, catalogue: Catalogue) -> Catalogue:
+    """Return the catalogue of a run with the markets that an account holds of others, which are known already."""
+    if all(market.id in catalogue.market_rows for event in finished.events for market in event.markets):
+        return catalogue
+    venue = connection.execute(select(runs.c.venue_name).where(runs.c.id == run_id)).scalar_one()
+    return replace(catalogue, market_rows={**market_rows(connection, venue), **catalogue.market_rows})
+
+
 def _store_forecasts(connection: Connection, decision_id: int, finished: Finished, catalogue: Catalogue) -> None:
     asked = {market.id: question_sha256(event, market) for event in finished.events for market in event.markets}
     said = finished.decision.forecasts if finished.decision else ()
+    rows = {each.market_id: catalogue.market_rows.get(each.market_id) for each in said}
+    if beside := [market_id for market_id, row in rows.items() if row is None]:
+        # What an account holds and the run does not play; a run of before knew it.
+        of_run = select(runs.c.venue_name).join(decisions, decisions.c.run_id == runs.c.id)
+        venue = of_run.where(decisions.c.id == decision_id).scalar_subquery()
+        known = select(markets.c.market_id, markets.c.id).where(
+            markets.c.venue == venue, markets.c.market_id.in_(beside)
+        )
+        rows |= {market_id: row for market_id, row in connection.execute(known)}
     insert_new(
         connection,
         ForecastRow,
         [
             {
                 "decision_id": decision_id,
-                "market_row": catalogue.market_rows[each.market_id],
+                "market_row": rows[each.market_id],
                 "probability": float(each.probability),
                 "confidence": None if each.confidence is None else float(each.confidence),
                 "rationale": each.rationale,
@@ -444,7 +465,5 @@ def _store_quotes(connection: Connection, decision_id: int, finished: Finished, 
             }
             for role, quoted in (("shown", finished.shown), ("booked", finished.booked))
             for market_id, quote in quoted.items()
-            # What an account holds besides what the run plays says its price in the valuation and in its orders.
-            if market_id in catalogue.market_rows
         ],
     )

@@ -54,7 +54,7 @@ def account_document(found: AccountStatement, told: Ask) -> Document:
         "realised_usd": account.realised_usd,
         "dividends_usd": account.dividends_usd,
         "fees_usd": account.fees_usd,
-        "owing_usd": max(0.0, -account.cash_usd),
+        "owing_usd": -account.cash_usd if account.owing else 0.0,
         "positions": [_position_document(position) for position in statement.positions],
         "allocations": [_allocation_document(row, told(row.allocation)) for row in found.allocations],
         "journal": [_row_document(row) for row in statement.journal],

@@ -9,25 +9,27 @@ from predibot.reports.terminal.text import plain
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.score import AccountScore
 
-_CURVE_CELLS = 8
+_CURVE_CELLS = 6
 
 
 def board_grid(board: AccountBoard) -> Grid:
-    """Return the leaderboard of a game of accounts; it fits 80 columns, and says what it is ranked by."""
+    """Return the leaderboard of a game of accounts; it fits 80 columns."""
     columns = (
-        *(Column("#"), Column("bot", "name"), Column("value"), Column("return"), Column("95 % interval")),
-        *(Column("Sharpe"), Column("drawdown"), Column("failed"), Column("cost"), Column("over time", "key")),
+        *(Column("#"), Column("bot", "name"), Column("value"), Column("return"), Column("low"), Column("high")),
+        *(Column("Sharpe"), Column("fell"), Column("fail"), Column("cost"), Column("curve", "key")),
     )
     ranks = board.ranks
     return Grid(
         _title(board),
         columns,
         tuple(_row(score, ranks.get(score.bot)) for score in board.scores),
-        dropped_first=("over time", "failed", "Sharpe"),
-        kept=("bot", "value", "return", "95 % interval"),
+        dropped_first=("curve", "Sharpe"),
+        kept=("bot", "value", "return", "low"),
         legend=(
-            ("95 % interval", "of the return, had other dates come; by its lower end bots are ranked"),
-            ("failed", "decisions refused or failed, which keep the shares as they were"),
+            ("low", "with high the 95 % interval of the return, had other dates come; by low bots are ranked"),
+            ("fell", "the deepest fall below the highest value until then"),
+            ("fail", "decisions refused or failed, which keep the shares as they were"),
+            ("curve", "the value beside the cash at the start"),
         ),
         below=tuple(_below(board)),
     )
@@ -82,17 +84,13 @@ def _row(score: AccountScore, rank: int | None) -> tuple[str, ...]:
         plain(score.bot) + mark,
         f"${score.last_usd:,.2f}" + (" owing" if score.owing_usd else ""),
         figures.short_percent(score.cumulative_return),
-        _interval(*ends),
+        *map(figures.short_percent, ends),
         figures.ratio(None if score.equity is None else score.equity.sharpe),
         figures.percent(None if score.equity is None else score.equity.max_drawdown),
         figures.percent(score.failed_share),
         figures.cost_usd(score.cost_usd),
         figures.sparkline(curve, _CURVE_CELLS),
     )
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return figures.MISSING if low is None else f"{figures.short_percent(low)} to {figures.short_percent(high)}"
 
 
 def _below(board: AccountBoard) -> Iterator[str]:

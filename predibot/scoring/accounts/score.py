@@ -7,6 +7,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
 from predibot.scoring.accounts.record import BASELINES, AccountRecord, AccountsRecord
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
@@ -97,8 +98,8 @@ class AccountScore:
 
     @property
     def owing_usd(self) -> float:
-        """Return what it owes; zero for most."""
-        return max(0.0, -self.last_cash_usd)
+        """Return what it owes; zero for most, also where rounding alone left less than nothing."""
+        return -self.last_cash_usd if self.last_cash_usd < -ROUNDING_USD else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,68 @@
+"""`predibot account`, and the boards of accounts in `evaluate`."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from predibot.ledger.store import Store
+from tests.benchmarks.account_ledgers import Portfolios, fill_accounts
+from tests.cli.conftest import Predibot
+
+LEDGER = ("--ledger", "sqlite:///accounts.db")
+
+
+@pytest.fixture
+def played(predibot: Predibot) -> Predibot:
+    with Store.open(f"sqlite:///{Path.cwd() / 'accounts.db'}") as store:
+        fill_accounts(store, Portfolios(bots=4, days=35), np.random.default_rng(5))
+    return predibot
+
+
+def test_an_account_shows_what_it_holds_what_waits_what_settled_and_why(played: Predibot) -> None:
+    shown = played("account", "bot_2", *LEDGER).out
+    titles = (
+        "Positions",
+        "Pending orders, for the next slot",
+        "What settled, and how",
+        "Allocations, 10 of 35",
+        "Journal",
+    )
+    places = [shown.index(title) for title in titles]
+    assert places == sorted(places)
+    assert "Rationales refer to (by rules, 35 of them): position 0%, price history 0%, news 100%." in shown
+
+
+def test_the_document_of_an_account_adds_up(played: Predibot) -> None:
+    (account,) = played("account", "bot_2", "--json", *LEDGER).document["accounts"]
+    assert sum(row["cash_usd"] for row in account["journal"]) == pytest.approx(account["cash_usd"])
+    cost = sum(each["cost_usd"] for each in account["positions"])
+    assert account["cash_usd"] + cost == pytest.approx(500.0 + account["realised_usd"])
+    assert account["valuations"][0]["value_usd"] == 500.0
+    assert len(account["allocations"]) == 35
+    assert {order["status"] for order in account["allocations"][-1]["orders"]} == {"pending"}
+
+
+def test_nobody_s_account_is_told_with_the_nearest_name(played: Predibot) -> None:
+    said = played("account", "bot_9", *LEDGER)
+    assert said.code == 1 and "no bot 'bot_9' has an account. Did you mean" in said.err
+
+
+def test_evaluate_opens_with_the_board_and_fits_eighty_columns(played: Predibot) -> None:
+    shown = played("evaluate", "--no-track", *LEDGER).out
+    head, header, *rows = shown.splitlines()
+    assert head.startswith("portfolio_weights of year, replay: $500.00 at the start, 34 dates to")
+    assert header.split()[:4] == ["#", "bot", "value", "return"]
+    assert max(map(len, [header, *rows[:4]])) <= 80 and "all_cash*" in shown
+    assert header.split()[-1] == "curve"
+
+
+def test_documents_and_tables_have_a_row_an_account(played: Predibot) -> None:
+    (board,) = played("evaluate", "--no-track", "--json", *LEDGER).document["accounts"]
+    bots = [row["bot"] for row in board["leaderboard"]]
+    rows = list(csv.DictReader(io.StringIO(played("evaluate", "--no-track", "--csv", *LEDGER).out)))
+    assert [row["bot"] for row in rows] == bots and len(bots) == 4
+    assert {row["knowledge"] for row in rows} == {"clean"}
+    assert float(rows[0]["start_usd"]) == 500.0

@@ -1,0 +1,154 @@
+"""What scoring reads of accounts: the fold of each journal, slot by slot, and the prices there."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from predibot.games.accounts import account_of
+from predibot.jobs.evaluate import evaluate
+from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.store import Store
+from predibot.ledger.write.accounts import stored_journal
+from predibot.scoring.accounts.board import account_board, rank_agreements
+from predibot.scoring.accounts.record import AccountsRecord
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.metrics.conventions import CONVENTIONS
+from tests.benchmarks.account_ledgers import Portfolios, fill_accounts, slot
+from tests.benchmarks.ledgers import BEGIN
+
+SIZE = Portfolios(bots=4, days=40)
+LATER = datetime(2030, 1, 1, tzinfo=UTC)
+FEW = Uncertainty(resamples=200)
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(f"sqlite:///{tmp_path}/accounts.db") as store:
+        fill_accounts(store, SIZE, np.random.default_rng(5))
+        yield store
+
+
+def record_of(store: Store, as_of: datetime = LATER, **chosen: object) -> AccountsRecord:
+    with store.read() as connection:
+        (record,) = account_records(connection, "sandbox", as_of, **chosen)  # type: ignore[arg-type]
+    return record
+
+
+def test_holdings_before_and_after_each_slot_are_the_fold_of_the_journal_up_to_there(played: Store) -> None:
+    record = record_of(played)
+    with played.read() as connection:
+        journals = {row + 1: stored_journal(connection, row + 1) for row in range(SIZE.bots)}
+        ends = connection.execute(text("SELECT account_id, journal_number FROM turns ORDER BY account_id, slot_at"))
+        turns = [tuple(row) for row in ends]
+    for number, account in enumerate(record.accounts, 1):
+        names = [record.instruments[each] for each in account.held]
+        for row, (_, end) in enumerate(each for each in turns if each[0] == number):
+            held = account_of(journals[number][:end])
+            shares = {name: share for name, share in zip(names, account.shares[row], strict=True) if share}
+            assert shares == {each.id: position.shares for each, position in held.positions.items()}
+            assert account.cash_usd[row] == pytest.approx(held.cash_usd, abs=1e-9)
+
+
+def test_values_are_those_of_the_valuations_and_of_what_was_held_before_the_fills(played: Store) -> None:
+    record = record_of(played)
+    for account in record.accounts:
+        prices = np.nan_to_num(record.prices[account.slot][:, account.held])
+        worth = (account.shares_before * prices).sum(axis=1) + account.cash_before_usd
+        assert account.value_usd == pytest.approx(worth)
+        assert account.value_usd[0] == 500.0
+
+
+def test_a_price_is_the_payout_from_the_settlement_on(played: Store) -> None:
+    record = record_of(played)
+    first = [number for number, name in enumerate(record.instruments) if name in ("m1:YES", "m1:NO")]
+    paid = {name: record.prices[30:, number] for number in first for name in (record.instruments[number],)}
+    assert paid and all((prices == (name == "m1:YES")).all() for name, prices in paid.items())
+
+
+def test_nothing_later_than_the_instant_is_read(played: Store) -> None:
+    whole, early = record_of(played), record_of(played, BEGIN + timedelta(days=20))
+    assert len(early.at) == 21
+    for account, before in zip(whole.accounts, early.accounts, strict=True):
+        assert before.value_usd.tolist() == account.value_usd[:21].tolist()
+        assert sum(before.decisions.values()) == 21
+
+
+def test_only_what_is_asked_for_is_read(played: Store) -> None:
+    assert [each.bot for each in record_of(played, bot_names=("bot_1",)).accounts] == ["bot_1"]
+    with played.read() as connection:
+        assert account_records(connection, "sandbox", LATER, recipe="another") == ()
+        assert account_records(connection, "polymarket", LATER) == ()
+
+
+def test_a_correction_of_a_valuation_takes_its_place(played: Store) -> None:
+    before = record_of(played).accounts[0]
+    with played.write() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO valuations SELECT account_id, at, 2, journal_number, cash_usd, 123.0 FROM valuations"
+                " WHERE account_id = 1 AND at = :at"
+            ),
+            {"at": slot(3)},
+        )
+    after = record_of(played).accounts[0]
+    assert after.value_usd[3] == 123.0
+    assert np.delete(after.value_usd, 3).tolist() == np.delete(before.value_usd, 3).tolist()
+    assert (after.shares == before.shares).all()
+
+
+def test_a_board_ranks_by_the_lower_end_and_luck_stands_below_cash(played: Store) -> None:
+    board = account_board(record_of(played), CONVENTIONS["predibot"], FEW)
+    lows = [each.intervals["cumulative_return"].low or 0.0 for each in board.scores]
+    assert lows == sorted(lows, reverse=True)
+    assert board.ranks["all_cash"] == 1 + sum(low > 0.0 for low in lows)
+    cash = next(each for each in board.scores if each.bot == "all_cash")
+    assert (cash.last_usd, cash.behaviour.cash_share, cash.behaviour.turnover) == (500.0, 1.0, 0.0)
+    assert {pair.baseline for pair in board.pairs} == {"all_cash", "bot_0", "bot_1"}
+    assert board.delay_bands[0].bots == 1
+
+
+def test_a_bot_whose_model_may_have_read_the_end_is_in_no_score_and_one_without_a_cutoff_apart(played: Store) -> None:
+    with played.write() as connection:
+        for bot, cutoff in (("bot_1", "2027-01-01"), ("bot_2", None)):
+            connection.execute(
+                text("UPDATE bots SET model = 'm', knowledge_cutoff = :cutoff WHERE name = :bot"),
+                {"bot": bot, "cutoff": cutoff},
+            )
+    board = account_board(record_of(played), CONVENTIONS["predibot"], FEW)
+    assert "bot_1" not in {each.bot for each in board.scores}
+    assert any("bot_1" in note for note in board.notes)
+    assert board.scores[-1].bot == "bot_2" and board.ranks["bot_2"] == 1
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_every_convention_makes_figures_or_says_why_not(played: Store, convention: str) -> None:
+    for score in account_board(record_of(played), CONVENTIONS[convention], FEW).scores:
+        assert (score.equity is None) == bool(score.why_no_equity)
+        assert score.cumulative_return == pytest.approx(score.values[-1] / 500.0 - 1.0)
+
+
+def test_an_evaluation_that_was_kept_is_the_same_and_is_made_again_after_a_new_valuation(played: Store) -> None:
+    first = evaluate(store=played, venue_name="sandbox", as_of=LATER)
+    assert [each.bot for each in evaluate(store=played, venue_name="sandbox", as_of=LATER).accounts[0].scores] == [
+        each.bot for each in first.accounts[0].scores
+    ]
+    with played.write() as connection:
+        connection.execute(
+            text("UPDATE valuations SET value_usd = 2000.0 WHERE account_id = 4 AND at = :at"), {"at": slot(39)}
+        )
+    cash = {
+        each.bot: each.last_usd for each in evaluate(store=played, venue_name="sandbox", as_of=LATER).accounts[0].scores
+    }
+    assert cash["all_cash"] == 2000.0
+
+
+def test_orders_of_bots_agree_as_spearman_says_and_two_bots_are_too_few() -> None:
+    found = rank_agreements({"a": "wxyz", "b": "xwyz", "c": "zw"})
+    assert [(each.one, each.other, each.bots) for each in found] == [("a", "b", 4), ("a", "c", 2), ("b", "c", 2)]
+    # 1 - 6 * (1 + 1) / (4 * 15).
+    assert found[0].correlation == pytest.approx(0.8)
+    assert found[1].correlation is None
