@@ -12,7 +12,7 @@ from predibot.plugins.registry import Kind, Plugin, own_code
 UNFINISHED = ("weekly_cohort",)
 """Games whose rules are there and that nothing plays yet: no list has them, no recipe can name them, and no package can
 take their names."""
-GAME = Kind("game", "predibot.games", "predibot.games", own=UNFINISHED)
+GAME = Kind("game", "predibot.games", "predibot.games", own=UNFINISHED, unfinished=UNFINISHED)
 _MEMBERS = ("name", "stake_usd", "scores", "subjects", "view", "form", "book")
 
 

@@ -29,6 +29,8 @@ def test_it_keeps_the_contract_of_games_and_is_in_no_list_before_it_can_be_playe
     assert "weekly_cohort" not in game_names()
     with pytest.raises(PluginError, match="cannot be played yet"):
         make_game("weekly_cohort")
+    with pytest.raises(PluginError, match=r"Valid are: dollar_per_event, portfolio_weights$"):
+        make_game("zzz")
     with pytest.raises(UsageError, match="no methodology"):
         WeeklyCohort("v3")  # type: ignore[arg-type]
     assert V2.subjects_of(["2026-03-01"]) == (COHORT,)
