@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from predibot.domain.account import JournalRow
 from predibot.domain.decision import Order
 from predibot.domain.price import Instrument, Price, Side
 
@@ -60,3 +61,5 @@ class AccountPast:
     """The instant that the bot decides at; None where that of the latest quote has to do."""
     outside: frozenset[str] = frozenset()
     """The markets in the view that the run does not play: they are shown because something of them is held."""
+    journal: tuple[JournalRow, ...] = ()
+    """Of the account, in its order, for games that tell positions in one instrument apart by when they were opened."""

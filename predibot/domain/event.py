@@ -31,6 +31,11 @@ class MarketRef:
         token = self.token_ids[index] if len(self.token_ids) > index else f"{self.id}:{side}"
         return Instrument(venue, BINARY_OUTCOME, token)
 
+    def outcome(self, venue: str, number: int) -> Instrument:
+        """Return the instrument of one outcome of a market of more than two, counted from 0."""
+        token = self.token_ids[number] if len(self.token_ids) > number else f"{self.id}:{number}"
+        return Instrument(venue, BINARY_OUTCOME, token)
+
 
 @dataclass(frozen=True, slots=True)
 class Market:
@@ -50,6 +55,10 @@ class Market:
     exclusive_group: str = ""
     """What it shares with the markets of its event of which at most one pays YES; empty where the venue names none."""
     volume_24h_usd: float | None = None
+    volume_usd: float | None = None
+    """Of all its life."""
+    outcome_quotes: tuple[Quote | None, ...] = ()
+    """Of a market of more than two outcomes, the quote of each as if it were a YES of its own, in their order."""
 
     @property
     def id(self) -> str:

@@ -41,6 +41,8 @@ class Kind:
     """The files it is a file among, to which a user adds folders; None where a plug-in is a folder of the package."""
     own: tuple[str, ...] = ()
     """Names of predibot's own that are made in another way; nobody else takes them."""
+    unfinished: tuple[str, ...] = ()
+    """Those of `own` that cannot be used yet, and that no message offers."""
 
     def attribute(self, name: str) -> str:
         """Return what a module of this name calls the plug-in."""
@@ -116,7 +118,7 @@ def find(kind: Kind, name: str) -> Plugin:
             return _of_folder(kind, name)
         if points := _points(kind, name):
             return _of_package(kind, points)
-    raise PluginError(f"no {kind.noun} {name[:60]!r}. {unknown_name(kind, name, (*names(kind), *kind.own))}")
+    raise PluginError(f"no {kind.noun} {name[:60]!r}. {unknown_name(kind, name, _offered(kind))}")
 
 
 def find_all(kind: Kind) -> Iterator[Plugin]:
@@ -159,6 +161,10 @@ def unknown_name(kind: Kind, name: str, valid: Iterable[str]) -> str:
     hint = _folder_hint(kind)
     nearest = did_you_mean(name, valid)
     return f"{nearest}{'' if nearest.endswith('?') else '.'} {hint}" if hint else nearest
+
+
+def _offered(kind: Kind) -> tuple[str, ...]:
+    return (*names(kind), *(name for name in kind.own if name not in kind.unfinished))
 
 
 def _lies_in_folder(kind: Kind, name: str) -> bool:

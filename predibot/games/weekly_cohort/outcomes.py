@@ -1,0 +1,86 @@
+"""Outcomes: what can be bought of a market, what answers call it, and what it costs."""
+
+from dataclasses import dataclass
+
+from predibot.domain.event import Event, Market, prices_of
+from predibot.domain.price import SIDES, Instrument, Price, Side
+from predibot.domain.untrusted_text import title_line
+
+_YES_NO = ("yes", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One outcome of a market."""
+
+    side: str
+    """What answers call it: YES or NO in a market of two outcomes, else its name."""
+    label: str
+    """As the venue names it."""
+    instrument: Instrument
+    price: Price | None = None
+    """None where nothing is quoted, or nobody trades it any more."""
+
+    @property
+    def is_buyable(self) -> bool:
+        """Return whether it can be bought: at a price of exactly 0 or 1 nothing is left to forecast."""
+        return self.price is not None and 0.0 < self.price.mid < 1.0
+
+
+def is_binary(market: Market) -> bool:
+    """Return whether a market has two outcomes, of which the second pays what the first does not."""
+    return len(market.outcomes) == 2
+
+
+def side_of_yes(market: Market) -> Side:
+    """Return the side, by the place of its token, of the outcome that answers call YES.
+
+    It is the first outcome, as everywhere, but where the venue lists the
+    outcomes No and Yes in this order: there YES is what is named Yes.
+
+    Examples:
+        >>> from predibot.domain.event import MarketRef
+        >>> side_of_yes(Market(MarketRef("1"), "Rain?", ("No", "Yes")))
+        'NO'
+    """
+    labels = tuple(title_line(label).casefold() for label in market.outcomes)
+    return "NO" if labels == _YES_NO[::-1] else "YES"
+
+
+def outcomes_of(market: Market, venue: str) -> tuple[Outcome, ...]:
+    """Return the outcomes of a market, YES first where there are two, else in the venue's order.
+
+    In a market of more than two, an outcome that is named No is one like the
+    others, with a price of its own. Names that are not distinct get their number
+    in front. A market that is closed has no prices.
+    """
+    return _binary(market, venue) if is_binary(market) else _named(market, venue)
+
+
+def _binary(market: Market, venue: str) -> tuple[Outcome, ...]:
+    prices = {} if market.closed else prices_of(Event(market.id, "", (market,)), venue)
+    is_reversed = side_of_yes(market) == "NO"
+    sides: tuple[Side, ...] = SIDES[::-1] if is_reversed else SIDES
+    found = []
+    for said, place in zip(SIDES, sides, strict=True):
+        instrument = market.ref.instrument(venue, place)
+        found.append(Outcome(said, market.outcomes[SIDES.index(place)], instrument, prices.get(instrument)))
+    return tuple(found)
+
+
+def _named(market: Market, venue: str) -> tuple[Outcome, ...]:
+    labels = [title_line(label) for label in market.outcomes]
+    # One that begins with # could be taken for the number of another.
+    distinct = len(set(labels)) == len(labels) and all(label and label[0] != "#" for label in labels)
+    found = []
+    for number, label in enumerate(labels):
+        quote = market.outcome_quotes[number] if number < len(market.outcome_quotes) else None
+        entry = None if quote is None or market.closed else quote.price
+        price = None
+        if quote is not None and entry is not None:
+            depth = quote.depth
+            bids, asks = ((), ()) if depth is None else (depth.bids, depth.asks)
+            price = Price(quote.at, entry.yes, quote.bid, quote.ask, entry.source, bids, asks, market.fees)
+        side = label if distinct else f"{number + 1}: {label}"
+        found.append(Outcome(side, market.outcomes[number], market.ref.outcome(venue, number), price))
+    return tuple(found)

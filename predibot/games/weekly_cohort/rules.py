@@ -1,0 +1,148 @@
+"""The rules of a weekly cohort: what is decided on, what a bot is shown, and how its answer is booked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from predibot.domain.account import Account
+from predibot.domain.account_past import AccountPast
+from predibot.domain.category import category_of
+from predibot.domain.decision import Booking, Decision, Subject
+from predibot.domain.event import Event
+from predibot.domain.price import Instrument, Price
+from predibot.errors import UsageError
+from predibot.games.fills import FillModel
+from predibot.games.weekly_cohort.cohorts import cohort_name, cohort_start, decision_week
+from predibot.games.weekly_cohort.execution import check, execute
+from predibot.games.weekly_cohort.form import CohortForm
+from predibot.games.weekly_cohort.methodology import STAKE_USD, Methodology, Version, methodology_of
+from predibot.games.weekly_cohort.outcomes import outcomes_of
+from predibot.games.weekly_cohort.positions import positions_of
+from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosition
+
+COHORT = "cohort"
+"""The kind of its subjects; their id is the name of the cohort."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeeklyCohort:
+    """$10,000 a cohort, one of which starts every week: bet, sell or hold once a week."""
+
+    name: ClassVar = "weekly_cohort"
+    stake_usd: ClassVar = STAKE_USD
+    """What an account begins with."""
+    scores: ClassVar = ("value",)
+    """What bots are scored by: what their accounts are worth, over cohorts."""
+    methodology: Version = "v2"
+    """The version of the rules; results of both are never mixed."""
+
+    def __post_init__(self) -> None:
+        """Refuse a version that there is not."""
+        methodology_of(self.methodology)
+
+    @property
+    def terms(self) -> Methodology:
+        """Return the rules of its version."""
+        return methodology_of(self.methodology)
+
+    def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
+        """Return nothing: which cohorts decide follows from what has started, see `subjects_of`."""
+        return ()
+
+    def subjects_of(self, cohorts: Sequence[str]) -> tuple[Subject, ...]:
+        """Return what is decided on, from the names of the cohorts that decide, in their order."""
+        return tuple(Subject(COHORT, cohort_name(cohort_start(name))) for name in cohorts)
+
+    def view(
+        self,
+        subject: Subject,
+        events: Sequence[Event],
+        *,
+        venue: str,
+        account: Account | None = None,
+        past: AccountPast | None = None,
+    ) -> CohortView:
+        """Return the account with its positions, and the markets; those that closed have no price.
+
+        Args:
+            subject: A cohort.
+            events: With the markets of its universe, in the order in which they are shown, and
+                those of which something is held.
+            venue: Whose instruments these are.
+            account: The bot's in this cohort.
+            past: With the instant, the journal, the last prices of what has none now, and which
+                markets are none of the universe.
+
+        Raises:
+            UsageError: If it is no cohort with an account, or what is held is shown by no event.
+        """
+        if subject.kind != COHORT or account is None:
+            raise UsageError(f"{subject.kind} {subject.id!r} is no cohort with an account")
+        known = AccountPast() if past is None else past
+        markets = tuple(
+            CohortMarket(
+                market, outcomes_of(market, venue), category_of(event.tags), in_universe=market.id not in known.outside
+            )
+            for event in events
+            for market in event.markets
+            if len(market.outcomes) >= 2
+        )
+        at = known.at or _latest(markets)
+        week = decision_week(cohort_start(subject.id), at)
+        held = tuple(_held(account, known, markets))
+        return CohortView(at, subject.id, week, account, markets, held, self.terms)
+
+    def form(self, view: CohortView, *, price_blind: bool = False) -> CohortForm:
+        """Return how an answer about a cohort is asked for and read."""
+        return CohortForm(view, price_blind)
+
+    def book(
+        self,
+        answer: Decision,
+        view: CohortView,
+        account: Account | None,
+        quotes: Mapping[Instrument, Price],
+        fills: FillModel,
+    ) -> Booking:
+        """Return the booking of a decision.
+
+        Raises:
+            AnswerError: If the decision breaks a rule; the message names every complaint.
+            MarketClosed: If nothing of it can be filled, or not all of what is booked whole or not
+                at all: nothing is written, and the decision may be tried again.
+        """
+        check(answer, view)
+        return execute(answer, view, view.account if account is None else account, quotes, fills, at=view.at)
+
+
+def _latest(markets: Sequence[CohortMarket]) -> datetime:
+    instants = [outcome.price.at for market in markets for outcome in market.outcomes if outcome.price is not None]
+    if not instants:
+        raise UsageError("no market of the cohort is quoted and no instant is given, so nothing can be decided")
+    return max(instants)
+
+
+def _held(account: Account, past: AccountPast, markets: Sequence[CohortMarket]) -> Iterator[HeldPosition]:
+    """Yield what is held, in the order in which it was opened."""
+    shown = {outcome.instrument: (market, outcome) for market in markets for outcome in market.outcomes}
+    opened = {each.instrument: each for each in positions_of(past.journal) if each.is_open}
+    for instrument, held in account.positions.items():
+        position, found = opened.get(instrument), shown.get(instrument)
+        if found is None or position is None or position.shares != held.shares:
+            what = "no market of it is shown" if found is None else "its journal does not say so"
+            raise UsageError(f"the account holds {held.shares:g} shares of {instrument.id}, and {what}")
+    for instrument, position in opened.items():
+        market, outcome = shown[instrument]
+        held = account.held(instrument)
+        price = outcome.price or past.last_prices.get(instrument)
+        yield HeldPosition(
+            position.id,
+            market,
+            outcome,
+            held.shares,
+            held.cost_usd,
+            price,
+            is_stale=outcome.price is None,
+            is_closed=bool(market.market.closed),
+        )

@@ -1,0 +1,104 @@
+"""The view of a cohort: an account with its positions, and the markets of the cohort's universe."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from predibot.domain.account import Account
+from predibot.domain.event import Market
+from predibot.domain.price import Instrument, Price
+from predibot.games.weekly_cohort.methodology import Methodology
+from predibot.games.weekly_cohort.outcomes import Outcome
+from predibot.games.weekly_cohort.positions import Standing, standing_of
+
+
+@dataclass(frozen=True, slots=True)
+class CohortMarket:
+    """A market of the view, and what can be bought of it."""
+
+    market: Market
+    outcomes: tuple[Outcome, ...]
+    category: str | None = None
+    in_universe: bool = True
+    """Whether the cohort plays it; else it is shown because something of it is held."""
+
+    @property
+    def id(self) -> str:
+        """Return the venue's id of the market."""
+        return self.market.id
+
+    def outcome(self, side: str) -> Outcome | None:
+        """Return the outcome that answers call so, or None; of more than two also by its number, such as `#3`."""
+        named = next((outcome for outcome in self.outcomes if outcome.side == side), None)
+        if named is not None or len(self.outcomes) == 2:
+            return named
+        return next((each for number, each in enumerate(self.outcomes, 1) if side == f"#{number}"), None)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPosition:
+    """An open position as it is shown, at the price of its own side."""
+
+    id: str
+    market: CohortMarket
+    outcome: Outcome
+    shares: float
+    cost_usd: float
+    price: Price | None
+    """Of now, else the last that is known; None where none ever was."""
+    is_stale: bool
+    """Whether the price is not of now: the position cannot be sold."""
+    is_closed: bool
+
+    @property
+    def average_price(self) -> float:
+        """Return what a share cost on average."""
+        return self.cost_usd / self.shares
+
+    @property
+    def value_usd(self) -> float | None:
+        """Return what it is worth at its price."""
+        return None if self.price is None else self.shares * self.price.mid
+
+    @property
+    def unrealised_usd(self) -> float | None:
+        """Return what it is worth beyond its cost."""
+        return None if self.value_usd is None else self.value_usd - self.cost_usd
+
+
+@dataclass(frozen=True, slots=True)
+class CohortView:
+    """What a bot is shown when it decides in a cohort."""
+
+    at: datetime
+    cohort: str
+    """Its name, such as `2026-03-01`."""
+    week: int
+    """The number of the decision week, 1 for the first."""
+    account: Account
+    markets: tuple[CohortMarket, ...]
+    positions: tuple[HeldPosition, ...]
+    methodology: Methodology
+    outcomes: Mapping[Instrument, tuple[CohortMarket, Outcome]] = field(init=False, repr=False, compare=False)
+    """The market and the outcome of each instrument."""
+
+    def __post_init__(self) -> None:
+        """Find all outcomes once: there are a thousand and more, and every order is looked up."""
+        found = {outcome.instrument: (market, outcome) for market in self.markets for outcome in market.outcomes}
+        object.__setattr__(self, "outcomes", found)
+
+    @property
+    def by_id(self) -> Mapping[str, CohortMarket]:
+        """Return the markets by their ids."""
+        return {market.id: market for market in self.markets}
+
+    @property
+    def prices(self) -> Mapping[Instrument, Price]:
+        """Return the price of each outcome that has one now."""
+        found = ((outcome.instrument, outcome.price) for market in self.markets for outcome in market.outcomes)
+        return {instrument: price for instrument, price in found if price is not None}
+
+    @property
+    def standing(self) -> Standing:
+        """Return whether the account can still bet."""
+        return standing_of(self.account)

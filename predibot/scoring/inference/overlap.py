@@ -1,0 +1,123 @@
+"""Overlapping cohorts: an interval for a mean of results that share markets and weeks with their neighbours."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from predibot.scoring.arguments import Floats, not_empty, numbers, one_dimensional, within_floats
+from predibot.scoring.inference.student_t import t_quantile
+
+CONFIDENCE = 0.95
+LOWEST_RETURN = -1.0
+"""Nobody loses more than the whole stake, so no interval goes lower."""
+ENOUGH_TO_RANK = 30.0
+"""Effective cohorts, below which nobody is said to be better than somebody else."""
+_ROUNDING = 1e-12
+"""Results that differ by less, relative to the largest, differ by rounding only."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapInterval:
+    """The mean of the returns of cohorts in order of their start, and how sure it is."""
+
+    mean: float
+    low: float | None
+    """At least -1; None where the cohorts tell nothing of how far they scatter: one only, or all alike."""
+    high: float | None
+    cohorts: int
+    overlap: int
+    """L: how many cohorts at most lie between two that overlap, both of them counted; 1 where none do."""
+    waves: int
+    """B: how many cosine waves the variance is taken from; the degrees of freedom of Student's t."""
+
+    @property
+    def effective(self) -> float:
+        """Return the effective number of cohorts, n / L."""
+        return self.cohorts / self.overlap
+
+    @property
+    def may_rank(self) -> bool:
+        """Return whether there are enough cohorts to say who is better."""
+        return self.effective >= ENOUGH_TO_RANK
+
+
+def longest_overlap(spans: Sequence[tuple[datetime, datetime]]) -> int:
+    """Return the longest overlap in cohorts: j - i + 1 of the two farthest cohorts i < j that overlap, 1 where none do.
+
+    Args:
+        spans: When each cohort started and when it ended, or until when it is
+            known, in order of their starts. Those that only touch do not overlap.
+
+    Raises:
+        ValueError: If there is none, or they are not in order.
+
+    Examples:
+        >>> weeks = [datetime(2026, 3, day) for day in (1, 8, 15, 22, 29)]
+        >>> longest_overlap(list(zip(weeks[:4], weeks[1:]))), longest_overlap(list(zip(weeks[:3], weeks[2:])))
+        (1, 2)
+    """
+    if not spans:
+        raise ValueError("spans are empty; give when each cohort started and ended")
+    starts = [start for start, _ in spans]
+    if starts != sorted(starts) or any(end < start for start, end in spans):
+        raise ValueError("spans are not in order of their starts, or one ends before it starts")
+    return max(1 + sum(start < end for start in starts[place + 1 :]) for place, (_, end) in enumerate(spans))
+
+
+@within_floats
+def overlap_interval(returns: ArrayLike, overlap: int, *, confidence: float = CONFIDENCE) -> OverlapInterval:
+    """Return the interval of a mean return over cohorts that overlap.
+
+    With n cohorts, B = max(1, floor(n / (2 L))) and
+    w_j = sqrt(2 / n) * sum over c = 1..n of x_c cos(pi j (c - .5) / n), the standard
+    error is se = max(sqrt(mean over j = 1..B of w_j^2 / n), sd / sqrt(n)), and the
+    interval m +- t(B) se, its lower end cut at -1. Slow waves hold what neighbours
+    share; an interval by the scatter of single cohorts takes that for new knowledge.
+
+    Args:
+        returns: Of one bot, a fraction of what each cohort began with, in order
+            of the cohorts' starts, shape (n,), each at least -1.
+        overlap: L, from `longest_overlap`; at least 1.
+        confidence: Above 0 and below 1.
+
+    Raises:
+        ValueError: If there is no return, one is none, or an argument is out of range.
+
+    Source:
+        Mueller (2004), the cosine-weighted long-run variance with B degrees of
+        freedom; the floor at the independent error is ours, without which few
+        waves may by chance be flat.
+
+    Examples:
+        >>> found = overlap_interval([0.1, -0.05, 0.02, 0.04], 2)
+        >>> round(found.mean, 4), found.waves, found.effective
+        (0.0275, 1, 2.0)
+    """
+    x = one_dimensional("returns", numbers("returns", returns))
+    not_empty("returns", x)
+    if (x < LOWEST_RETURN - 1e-9).any():
+        raise ValueError(f"returns hold {x.min():g}; nobody loses more than the whole stake, -1")
+    if isinstance(overlap, bool) or not isinstance(overlap, int) or overlap < 1:
+        raise ValueError(f"overlap is {overlap!r}; give how many cohorts overlap, at least 1")
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence is {confidence!r}; it must be above 0 and below 1")
+    n, mean = x.size, float(x.mean())
+    waves = max(1, n // (2 * overlap))
+    if n < 2 or float(np.ptp(x)) <= _ROUNDING * float(np.abs(x).max()):
+        return OverlapInterval(mean, None, None, n, overlap, waves)
+    error = max(math.sqrt(float(np.mean(_waves(x, waves) ** 2)) / n), float(x.std(ddof=1)) / math.sqrt(n))
+    reach = t_quantile((1.0 + confidence) / 2.0, waves) * error
+    return OverlapInterval(mean, max(LOWEST_RETURN, mean - reach), mean + reach, n, overlap, waves)
+
+
+def _waves(x: Floats, waves: int) -> Floats:
+    """Return w_1 to w_B."""
+    n = x.size
+    places = (np.arange(1, n + 1) - 0.5) / n
+    # Every wave adds up to zero, so the mean is not in them; taken out first, it costs no digits.
+    found: Floats = math.sqrt(2.0 / n) * np.cos(np.pi * np.outer(np.arange(1, waves + 1), places)) @ (x - x.mean())
+    return found

@@ -1,0 +1,181 @@
+"""Cohorts: their names and weeks, which of them decide, when one is complete, and what is due in which order."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.domain.event import Event
+from predibot.domain.price import Quote
+from predibot.errors import UsageError
+from predibot.games.weekly_cohort.cohorts import (
+    Cohort,
+    CohortState,
+    Member,
+    Work,
+    cohort_name,
+    cohort_start,
+    deciding,
+    decision_week,
+    is_complete,
+    starts_cohort,
+    valuation_at,
+    week_of,
+    with_started,
+    work_at,
+)
+from predibot.games.weekly_cohort.methodology import Version
+from predibot.games.weekly_cohort.universe import universe_of
+from tests.games.weekly_cohort.world import NOW, SUNDAY, a_market, named
+
+WEEK = timedelta(weeks=1)
+MEMBERS = (Member("gpt", "GPT-5.2"), Member("kimi", "Kimi K2"))
+
+
+def states(count: int, version: Version = "v2", *, positions: int = 1, markets: int = 1) -> list[CohortState]:
+    """Return so many cohorts of consecutive weeks, oldest first."""
+    return [
+        CohortState(Cohort(SUNDAY + number * WEEK, version, MEMBERS), positions, markets) for number in range(count)
+    ]
+
+
+def names(cohorts: tuple[Cohort, ...]) -> list[str]:
+    return [cohort.name for cohort in cohorts]
+
+
+@given(st.integers(-10_000_000, 40_000_000).map(lambda minutes: SUNDAY + timedelta(minutes=minutes, microseconds=7)))
+def test_a_week_begins_on_a_sunday_at_midnight_utc(instant: datetime) -> None:
+    start = week_of(instant)
+    assert (start.strftime("%a %H:%M:%S"), start.microsecond) == ("Sun 00:00:00", 0)
+    assert start <= instant < start + WEEK
+    assert cohort_start(cohort_name(instant)) == start
+
+
+def test_a_name_that_is_no_sunday_is_refused() -> None:
+    with pytest.raises(UsageError, match="2026-03-02 is no Sunday; the cohort of that week is 2026-03-01"):
+        cohort_start("2026-03-02")
+    with pytest.raises(UsageError, match="write its Sunday"):
+        cohort_start("last week")
+    with pytest.raises(UsageError, match="starts on a Sunday"):
+        Cohort(SUNDAY + timedelta(days=1))
+
+
+def test_decision_weeks_are_counted_from_one() -> None:
+    assert [decision_week(SUNDAY, SUNDAY + n * WEEK + timedelta(minutes=5)) for n in range(3)] == [1, 2, 3]
+    with pytest.raises(UsageError, match="has not started"):
+        decision_week(SUNDAY, SUNDAY - timedelta(seconds=1))
+
+
+@pytest.mark.parametrize(("minutes", "starts"), [(0, True), (5, True), (59, True), (60, False), (24 * 60, False)])
+def test_a_run_starts_a_cohort_in_the_first_hour_of_the_week_only(minutes: int, starts: bool) -> None:
+    assert starts_cohort(SUNDAY + timedelta(minutes=minutes)) is starts
+
+
+def test_starting_twice_is_the_same_cohort_with_the_line_up_that_was_frozen_first() -> None:
+    first = Cohort(SUNDAY, "v2", MEMBERS, ("1", "2"))
+    cohorts, played = with_started([], first)
+    again, same = with_started(cohorts, Cohort(SUNDAY, "v2", (Member("other", "Other"),), ("3",)))
+    assert (again, same, played) == (cohorts, first, first)
+    both, other = with_started(cohorts, Cohort(SUNDAY, "v1", MEMBERS))
+    assert (len(both), other.version) == (2, "v1")
+
+
+def test_two_members_of_one_id_are_refused() -> None:
+    with pytest.raises(UsageError, match="two members"):
+        Cohort(SUNDAY, members=(MEMBERS[0], MEMBERS[0]))
+
+
+def test_the_latest_five_decide_with_v2_newest_first_and_all_active_ones_with_v1() -> None:
+    at = SUNDAY + 6 * WEEK + timedelta(minutes=5)
+    assert names(deciding(states(7), at, "v2")) == [
+        "2026-04-12",
+        "2026-04-05",
+        "2026-03-29",
+        "2026-03-22",
+        "2026-03-15",
+    ]
+    assert len(deciding(states(7, "v1"), at, "v1")) == 7
+    assert deciding(states(7), at, "v1") == ()
+
+
+def test_nobody_decides_before_five_past_midnight() -> None:
+    assert deciding(states(1), SUNDAY + timedelta(minutes=4), "v2") == ()
+    assert len(deciding(states(1), NOW, "v2")) == 1
+
+
+def test_an_archived_cohort_decides_no_more_and_makes_no_room() -> None:
+    found = states(6)
+    found[5] = replace(found[5], cohort=replace(found[5].cohort, archived=True))
+    assert len(deciding(found, SUNDAY + 5 * WEEK + timedelta(minutes=5), "v2")) == 4
+
+
+def test_a_cohort_of_which_all_held_is_not_complete_before_its_window_is_over() -> None:
+    found = states(6, positions=0)
+    at = SUNDAY + 5 * WEEK
+    assert [is_complete(each, found, at) for each in found] == [True, False, False, False, False, False]
+    assert not is_complete(found[0], found, at - timedelta(seconds=1))
+    held = replace(found[0], open_positions=1)
+    assert not is_complete(held, found, at)
+
+
+def test_a_window_of_v1_ends_when_no_market_of_the_universe_is_open() -> None:
+    (playing,) = states(1, "v1", positions=0)
+    (over,) = states(1, "v1", positions=0, markets=0)
+    (held,) = states(1, "v1", positions=2, markets=0)
+    at = SUNDAY + 40 * WEEK
+    assert [is_complete(each, [each], at) for each in (playing, over, held)] == [False, True, False]
+    assert not is_complete(over, [over], SUNDAY)
+    assert [deciding([each], at, "v1") != () for each in (playing, over, held)] == [True, False, True]
+
+
+def test_the_order_of_work_is_start_decisions_newest_first_tracking_settlement_valuation() -> None:
+    at = SUNDAY + WEEK + timedelta(minutes=5)
+    assert work_at(states(1), at, "v2") == (
+        Work("start", "2026-03-08"),
+        Work("decide", "2026-03-01", "gpt"),
+        Work("decide", "2026-03-01", "kimi"),
+        *(Work(kind, "2026-03-01") for kind in ("track", "settle", "value")),  # type: ignore[arg-type]
+    )
+    found = work_at(states(2), at, "v2", decided={("2026-03-08", "gpt")})
+    assert [(each.kind, each.cohort, each.bot_id) for each in found if each.kind in ("start", "decide")] == [
+        ("decide", "2026-03-08", "kimi"),
+        ("decide", "2026-03-01", "gpt"),
+        ("decide", "2026-03-01", "kimi"),
+    ]
+
+
+def test_a_cohort_that_is_complete_has_no_work_and_one_past_its_window_is_tracked_only() -> None:
+    found = states(7)
+    found[0] = replace(found[0], open_positions=0)
+    at = SUNDAY + 6 * WEEK + timedelta(hours=2)
+    work = work_at(found, at, "v2")
+    assert not [each for each in work if each.cohort == "2026-03-01"]
+    assert [each.kind for each in work if each.cohort == "2026-03-08"] == ["track", "settle", "value"]
+
+
+def test_valuations_are_of_every_ten_minutes_live_and_of_every_day_in_a_replay() -> None:
+    at = datetime(2026, 3, 4, 13, 27, 8, tzinfo=UTC)
+    assert valuation_at(at, "live") == datetime(2026, 3, 4, 13, 20, tzinfo=UTC)
+    assert valuation_at(at, "replay") == datetime(2026, 3, 4, tzinfo=UTC)
+
+
+def test_the_universe_is_the_open_markets_of_the_highest_total_volume_unknown_last_and_ties_by_id() -> None:
+    markets = (
+        a_market("small", volume_usd=1.0),
+        a_market("b", volume_usd=5.0),
+        a_market("a", volume_usd=5.0),
+        a_market("unknown"),
+        a_market("closed", volume_usd=9.0, closed=True),
+        a_market("bare", None, volume_usd=9.0),
+        a_market("one", volume_usd=9.0, outcomes=("Yes",)),
+        replace(named("many", {"A": 0.5, "B": None, "C": 0.2}), volume_usd=7.0),
+    )
+    events = [Event("e", "E", markets), Event("twice", "E", markets[:1])]
+    assert universe_of(events) == ("many", "a", "b", "small", "unknown")
+    assert universe_of(events, 2) == ("many", "a")
+    assert universe_of([replace(events[0], closed=True)]) == ()
+    with pytest.raises(ValueError, match="at least one"):
+        universe_of(events, 0)
+    assert Quote(NOW).price is None

@@ -1,0 +1,115 @@
+"""Cohort scores: returns over cohorts, win rate, both Brier scores under their names, and where prices come from."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predibot.domain.price import Quote
+from predibot.scoring.accounts.cohort_scores import (
+    CohortResult,
+    ResolvedBet,
+    cohort_score,
+    implied_confidence,
+    implied_confidence_brier,
+    stated_brier,
+)
+from predibot.scoring.accounts.price_provenance import disagreement, provenance
+from predibot.scoring.inference.overlap import overlap_interval
+
+SUNDAY = datetime(2026, 3, 1, tzinfo=UTC)
+NOW = SUNDAY
+
+
+def result(week: int, value_usd: float, weeks: int = 3, **more: object) -> CohortResult:
+    start = SUNDAY + timedelta(weeks=week)
+    return CohortResult(start, start + timedelta(weeks=weeks), 10_000.0, value_usd, **more)  # type: ignore[arg-type]
+
+
+def test_returns_are_on_ten_thousand_dollars_and_profit_on_all_stakes() -> None:
+    found = cohort_score([
+        result(1, 9_500.0, won=1, lost=3),
+        result(0, 11_000.0, won=2, cancelled=1),
+        result(2, 10_200.0),
+    ])  # fmt: skip
+    assert found is not None
+    assert (found.profit_usd, found.return_on_stakes) == (pytest.approx(700.0), pytest.approx(700 / 30_000))
+    assert (found.win_rate, found.cohorts, found.resolved) == (0.5, 3, 7)
+    # In order of start, whatever the order of the rows; three weeks each, so three cohorts overlap.
+    assert found.returns == overlap_interval([0.1, -0.05, 0.02], 3)
+    assert not found.returns.may_rank
+
+
+def test_archived_cohorts_are_left_out_and_can_be_asked_for() -> None:
+    results = [result(0, 11_000.0), result(1, 5_000.0, archived=True)]
+    without, with_them = cohort_score(results), cohort_score(results, archived=True)
+    assert without is not None and with_them is not None
+    assert (without.cohorts, without.profit_usd, with_them.cohorts) == (1, 1_000.0, 2)
+    assert cohort_score(results[1:]) is None
+
+
+def test_nobody_who_resolved_nothing_has_a_win_rate() -> None:
+    found = cohort_score([result(0, 10_000.0, cancelled=2)])
+    assert found is not None
+    assert (found.win_rate, found.resolved, found.returns.low) == (None, 2, None)
+
+
+def test_two_results_of_one_cohort_and_a_stake_of_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match="two results are of one cohort"):
+        cohort_score([result(0, 1.0), result(0, 2.0)])
+    with pytest.raises(ValueError, match="stake"):
+        cohort_score([CohortResult(SUNDAY, SUNDAY, 0.0, 1.0)])
+
+
+@given(st.lists(st.floats(0.0, 50_000.0), min_size=1, max_size=20))
+def test_the_mean_return_is_the_profit_over_all_stakes(values: list[float]) -> None:
+    found = cohort_score([result(week, value) for week, value in enumerate(values)])
+    assert found is not None
+    assert found.returns.mean == pytest.approx(found.return_on_stakes, abs=1e-9)
+
+
+def test_an_account_that_owes_lost_the_whole_stake() -> None:
+    found = cohort_score([result(0, -500.0), result(1, 10_000.0)])
+    assert found is not None
+    assert (found.returns.mean, found.profit_usd) == (-0.5, -10_500.0)
+
+
+def test_a_stated_probability_is_scored_where_a_side_won() -> None:
+    found = stated_brier([(0.95, 1.0), (0.3, 0.0), (0.5, 0.5), (0.9, None)])
+    assert found is not None
+    assert (found.score, found.n) == (pytest.approx((0.05**2 + 0.3**2) / 2), 2)
+    assert stated_brier([(0.9, None)]) is None
+
+
+def test_fifty_dollars_at_95_cents_count_as_a_two_per_cent_forecast() -> None:
+    assert implied_confidence(50.0, 10_000.0) == 0.02
+    found = implied_confidence_brier([ResolvedBet(50.0, 10_000.0, True)])
+    assert found is not None
+    assert found.score == pytest.approx(0.98**2)
+
+
+def test_confidence_is_of_the_cash_before_each_leg_and_never_above_one() -> None:
+    bets = [ResolvedBet(2_400.0, 10_000.0, True), ResolvedBet(1_900.0, 7_600.0, False), ResolvedBet(1.0, 2.0, None)]
+    found = implied_confidence_brier(bets)
+    assert found is not None
+    # The confidences are .96 and one.
+    assert (found.score, found.n) == (pytest.approx((0.04**2 + 1.0) / 2), 2)
+    assert implied_confidence(5_000.0, 10_000.0) == 1.0
+    assert implied_confidence_brier(bets[2:]) is None
+    with pytest.raises(ValueError, match="above zero"):
+        implied_confidence(50.0, 0.0)
+
+
+def test_two_prices_that_differ_by_more_than_five_cents_are_said() -> None:
+    found = disagreement(Quote(NOW, bid=0.40, ask=0.42, displayed=0.47, last=0.30))
+    assert found is not None
+    assert (found.used, found.other, found.difference) == ("mid", "last", pytest.approx(0.11))
+    assert disagreement(Quote(NOW, displayed=0.40, last=0.45)) is None
+    assert disagreement(Quote(NOW, displayed=0.40, last=0.4501)) is not None
+    assert disagreement(Quote(NOW, displayed=0.4)) is None
+    assert disagreement(Quote(NOW)) is None
+
+
+def test_sources_are_counted() -> None:
+    assert provenance(["mid", "last", "mid"]) == {"mid": 2, "last": 1}
