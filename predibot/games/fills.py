@@ -79,6 +79,8 @@ def fill_model(name: str) -> FillModel:
     return FILL_MODELS[name]
 
 
+_SAME_AMOUNT = 1e-12
+"""By this part of an order what its levels took may differ from it through rounding alone; then all of it was."""
 _Traded = tuple[float, float, float]
 """A price, the shares that trade at it, and what they cost there, in dollars."""
 
@@ -100,6 +102,11 @@ def _filled(
     shares, cost_usd = math.fsum(each[1] for each in traded), math.fsum(each[2] for each in traded)
     if shares <= 0.0:
         return None
+    # A sum of levels may be one rounding off: no more goes than there is, and nothing of it stays behind.
+    if order.unit == "shares":
+        shares = _as_asked(order.amount, shares)
+    else:
+        cost_usd = _as_asked(order.amount, cost_usd)
     fee_usd = 0.0 if price.fees is None else math.fsum(each[1] * price.fees.share_usd(each[0]) for each in traded)
     if order.side == "sell" and fee_usd > cost_usd:
         return None
@@ -107,6 +114,10 @@ def _filled(
     paid = traded[0][0] if len(traded) == 1 else cost_usd / shares
     sign = 1.0 if order.side == "buy" else -1.0
     return Fill(order.instrument, sign * shares, paid, fee_usd, -sign * cost_usd, model)
+
+
+def _as_asked(asked: float, taken: float) -> float:
+    return asked if abs(asked - taken) <= _SAME_AMOUNT * asked else taken
 
 
 def _traded(order: Order, levels: Sequence[tuple[float, float]]) -> Iterator[_Traded]:

@@ -440,14 +440,15 @@ def _reading(connection: Connection) -> Iterator[Connection]:
 
 
 def _is_away(error: DBAPIError) -> bool:
-    """Return whether a server went away or is not up yet, rather than refused what it was asked."""
+    """Return whether a server went away, is not up yet or undid this to let another go on: it may be done again."""
     if error.connection_invalidated:
         return True
     if not isinstance(error, OperationalError) or isinstance(error.orig, sqlite3.Error):
         return False
-    # Who could not even connect has no state. The others: shutting down, crashed, starting up, full of connections.
+    # Who could not even connect has no state. The others: shutting down, crashed, starting up, full of connections,
+    # and of two transactions that wait for each other the one that was undone.
     state = _state(error)
-    return state is None or state in ("57P01", "57P02", "57P03", "53300") or state.startswith("08")
+    return state is None or state in ("57P01", "57P02", "57P03", "53300", "40P01") or state.startswith("08")
 
 
 def _prepare(file: Path, *, create: bool) -> None:

@@ -40,6 +40,15 @@ def test_a_book_is_walked_from_its_best_level(order: Order, shares: float, cash_
     assert fill.model == "book"
 
 
+def test_what_is_taken_whole_over_several_levels_is_exactly_what_was_asked_for() -> None:
+    levels = tuple((0.5 - 0.01 * step, 7.0 + 0.37 * step) for step in range(12))
+    price = booked_price(0.5, bids=levels, asks=tuple((1.0 - each, shares) for each, shares in levels))
+    for step in range(1, 800):
+        sold = fill_of("book", Order(A, step / 11.0, "shares", "sell"), price)
+        bought = fill_of("book", Order(A, step / 37.0), price)
+        assert (-sold.shares, -bought.cash_usd) == (step / 11.0, step / 37.0)
+
+
 def test_each_level_is_charged_at_its_own_price() -> None:
     price = booked_price(0.5, bids=(), asks=((0.50, 100.0), (0.60, 50.0)), rate=0.04)
     assert fill_of("book", Order(A, 150.0, "shares"), price).fee_usd == pytest.approx(0.04 * (100 * 0.25 + 50 * 0.24))

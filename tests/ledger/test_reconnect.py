@@ -193,6 +193,36 @@ def test_a_server_that_stays_away_is_told_in_the_end(postgres: Postgres) -> None
         assert count(store, "events") == 1
 
 
+def test_of_two_transactions_that_wait_for_each_other_one_is_done_again(postgres: Postgres) -> None:
+    both_have_one, tries = threading.Barrier(2), list[str]()
+
+    def work(connection: Connection, *order: str) -> None:
+        tries.append(order[0])
+        for account in order:
+            connection.execute(text("UPDATE spending SET steps = steps + 1 WHERE account = :a"), {"a": account})
+            if len(tries) <= 2 and account == order[0]:
+                both_have_one.wait(20)
+
+    with Store.open(postgres.empty()) as store:
+        with store.write() as connection:
+            for account in "ab":
+                row = text(
+                    "INSERT INTO spending (account, usd, tokens, steps, searches, seconds) VALUES (:a,0,0,0,0,0)"
+                )
+                connection.execute(row, {"a": account})
+        with ThreadPoolExecutor(2) as pool:
+            turns = [pool.submit(store.run_write, partial(_in_order, work, order)) for order in ("ab", "ba")]
+            for turn in turns:
+                turn.result(60)
+        with store.read() as connection:
+            assert connection.execute(text("SELECT steps FROM spending")).scalars().all() == [2, 2]
+    assert len(tries) == 3
+
+
+def _in_order(work: Callable[..., None], order: str, connection: Connection) -> None:
+    work(connection, *order)
+
+
 def test_what_a_server_refuses_is_not_asked_again(postgres: Postgres) -> None:
     tries = []
 

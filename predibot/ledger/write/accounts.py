@@ -147,6 +147,11 @@ def is_valued(connection: Connection, account_id: int, *, at: datetime, interval
     return connection.execute(select(valuations.c.revision).where(*same)).first() is not None
 
 
+def lock_account(connection: Connection, account_id: int) -> None:
+    """Keep an account to this transaction, before its task as a claim does: else two may wait for each other."""
+    connection.execute(select(accounts.c.id).where(accounts.c.id == account_id).with_for_update())
+
+
 def require_account(connection: Connection, account_id: int, held: Claim) -> None:
     """Let nobody else take an account before this transaction ends.
 

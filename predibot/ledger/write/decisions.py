@@ -25,7 +25,7 @@ from predibot.ledger.schema.tables import (
     SourceRow,
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
-from predibot.ledger.write.accounts import add_to_journal, require_account
+from predibot.ledger.write.accounts import add_to_journal, lock_account, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
 from predibot.ledger.write.events import Catalogue, instrument_row, instruments, market_rows
 from predibot.ledger.write.runs import runs
@@ -167,6 +167,8 @@ def store_decision(
     Raises:
         ClaimLost: If somebody else has the claim now, or the account that it books into.
     """
+    if finished.account_id is not None:
+        lock_account(connection, finished.account_id)
     if not finish(connection, held, finished.status, message=finished.message, now=now):
         return
     if held.attempt > 1:
