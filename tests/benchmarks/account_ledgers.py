@@ -191,8 +191,10 @@ def _decide(
     row = (decision, decision, day + 1, bot_id, 1, "recorded", slot(day), "", "because of the news " * 10)
     put(connection, "decisions", (*columns, *more), [(*row, "[]", 1.0, 0.001, 0.001, 0.1)])
     status = "pending" if day == size.days - 1 else "filled"
-    columns = ("decision_id", "number", "instrument_row", "side", "unit", "amount", "status")
-    rows = ((decision, n, each, "buy", "weight", asked[each], status) for n, each in enumerate(sorted(asked), 1))
+    columns = ("decision_id", "number", "instrument_row", "side", "unit", "amount", "status", "ended_at")
+    ended_at = None if status == "pending" else slot(day + 1)
+    weights = enumerate(sorted(asked.items()), 1)
+    rows = ((decision, n, each, "buy", "weight", weight, status, ended_at) for n, (each, weight) in weights)
     put(connection, "orders", columns, rows)
 
 

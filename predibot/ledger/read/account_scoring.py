@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, and_, case, func, select
+from sqlalchemy import Connection, and_, case, func, or_, select
 
 from predibot.domain.decision import STATUSES
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
@@ -242,7 +242,8 @@ def _pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping
         select(accounts.c.id, func.count())
         .select_from(_decided().join(orders, orders.c.decision_id == decisions.c.id))
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-        .where(orders.c.status == "pending")
+        # What ended later was pending then.
+        .where(or_(orders.c.status == "pending", orders.c.ended_at > as_of))
         .group_by(accounts.c.id)
     )
     return {row: number for row, number in connection.execute(statement)}

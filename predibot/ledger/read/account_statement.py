@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
-from sqlalchemy import Connection, and_, case, func, select
+from sqlalchemy import Connection, and_, case, func, or_, select
 
 from predibot.domain.account import Account
 from predibot.domain.account_past import asset_name
@@ -224,7 +224,7 @@ def _allocations(
         .order_by(runs.c.slot_at)
     )
     found = connection.execute(statement).all()
-    ordered = _orders(connection, name.row)
+    ordered = _orders(connection, name.row, as_of)
     valued = sorted(values)
     return tuple(
         Allocation(
@@ -242,8 +242,12 @@ def _allocations(
     )
 
 
-def _orders(connection: Connection, account: int) -> Mapping[int, list[StatedOrder]]:
-    """Return the orders of the account's decisions, by decision, with the sum of their fills."""
+def _orders(connection: Connection, account: int, as_of: datetime) -> Mapping[int, list[StatedOrder]]:
+    """Return the orders of the account's decisions, by decision, with the sum of their fills.
+
+    One that ended later than the instant was pending then: what became of it, and the note on that, are not in it.
+    """
+    has_ended = or_(orders.c.ended_at.is_(None), orders.c.ended_at <= as_of)
     filled = (
         select(
             fills.c.decision_id,
@@ -254,11 +258,16 @@ def _orders(connection: Connection, account: int) -> Mapping[int, list[StatedOrd
         .group_by(fills.c.decision_id, fills.c.order_number)
         .subquery()
     )
-    columns: tuple[Any, ...] = (orders.c.unit, orders.c.amount, orders.c.asked, orders.c.status)
+    columns: tuple[Any, ...] = (orders.c.unit, orders.c.amount, orders.c.asked)
+    became: tuple[Any, ...] = (
+        (orders.c.status, "pending"),
+        (filled.c.shares, 0.0),
+        (filled.c.cash_usd, 0.0),
+        (orders.c.note, ""),
+    )
     statement = (
         select(orders.c.decision_id, _asset(), func.coalesce(markets.c.question, ""), *columns)
-        .add_columns(func.coalesce(filled.c.shares, 0.0), func.coalesce(filled.c.cash_usd, 0.0))
-        .add_columns(func.coalesce(orders.c.note, ""))
+        .add_columns(*(func.coalesce(case((has_ended, column)), before) for column, before in became))
         .join(decisions, decisions.c.id == orders.c.decision_id)
         .join(bots, bots.c.id == decisions.c.bot_id)
         .join(accounts, and_(accounts.c.bot == bots.c.name, accounts.c.subject_row == decisions.c.subject_row))

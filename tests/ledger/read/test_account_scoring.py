@@ -11,6 +11,7 @@ from sqlalchemy import text
 from predibot.games.accounts import account_of
 from predibot.jobs.evaluate import evaluate
 from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.account_statement import accounts_named, statement_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import stored_journal
 from predibot.scoring.accounts.board import account_board, rank_agreements
@@ -75,6 +76,28 @@ def test_nothing_later_than_the_instant_is_read(played: Store) -> None:
     for account, before in zip(whole.accounts, early.accounts, strict=True):
         assert before.value_usd.tolist() == account.value_usd[:21].tolist()
         assert sum(before.decisions.values()) == 21
+
+
+@pytest.mark.parametrize("day", [20, SIZE.days - 1])
+def test_orders_that_ended_later_are_pending_as_of_an_instant_and_their_fills_unseen(played: Store, day: int) -> None:
+    as_of = BEGIN + timedelta(days=day)
+    with played.write() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO fills SELECT decision_id, number, number, 2.0, 0.5, 0.0, -1.0, 'mid' FROM orders"
+                " WHERE status = 'filled'"
+            )
+        )
+        connection.execute(text("UPDATE orders SET note = 'nobody offered all' WHERE status = 'filled'"))
+    with played.read() as connection:
+        (name,) = accounts_named(connection, "bot_1", None)
+        *before, last = statement_of(connection, name, as_of).allocations
+    assert {order.status for each in before for order in each.orders} == {"filled"}
+    assert {order.note for each in before for order in each.orders} == {"nobody offered all"}
+    assert last.orders and last.pending == last.orders
+    assert {(order.shares, order.cash_usd, order.note) for order in last.orders} == {(0.0, 0.0, "")}
+    pending = {each.bot: each.pending for each in record_of(played, as_of).accounts}
+    assert pending["bot_1"] == len(last.orders) == 10 and pending["all_cash"] == 0
 
 
 def test_only_what_is_asked_for_is_read(played: Store) -> None:
