@@ -17,7 +17,7 @@ from predibot.jobs.deciding.quotes import MAX_AGE, QuoteBoard
 from predibot.ledger.write.turns import KnownMarket
 
 MAX_PRICE_AGE = timedelta(hours=24)
-"""Of the last price of a market that the venue lists no more; an older one is shown, and trades nothing."""
+"""Of the last price of a market that its event has no more; an older one is shown, and trades nothing."""
 
 
 class MarketBoard:
@@ -47,8 +47,9 @@ class MarketBoard:
     def unlisted(self, markets: Sequence[KnownMarket], now: datetime) -> tuple[Event, ...]:
         """Return the events of markets that a run does not play, with these markets alone, as they are now.
 
-        A market that the venue does not know any more is as the ledger knows it, with its last price where that is
-        at most a day old.
+        A market that its event has no more is as the ledger knows it, with its last price where that is at most a
+        day old. One whose event the venue does not know either has no quote: its price may still be on record, but
+        nobody offers it.
 
         Raises:
             VenueUnavailable: If the venue did not answer.
@@ -62,7 +63,9 @@ class MarketBoard:
             there = {market.id: market for market in listed.markets} if listed is not None else {}
             event = listed or Event(event_id, asked[0].title, ())
             known = tuple(there[each.ref.id] for each in asked if each.ref.id in there)
-            gone = tuple(self._gone(each, now) for each in asked if each.ref.id not in there)
+            gone = tuple(
+                self._gone(each, now, is_listed=listed is not None) for each in asked if each.ref.id not in there
+            )
             quoted = self.quoted([replace(event, markets=known)], now)[0].markets if known else ()
             found.append(replace(event, markets=(*quoted, *gone)))
         return tuple(found)
@@ -104,8 +107,10 @@ class MarketBoard:
             )
         return event
 
-    def _gone(self, market: KnownMarket, now: datetime) -> Market:
-        quote = self._once("price", market.ref.id, now, partial(self._last_price, market.ref, now))
+    def _gone(self, market: KnownMarket, now: datetime, *, is_listed: bool) -> Market:
+        quote = None
+        if is_listed:
+            quote = self._once("price", market.ref.id, now, partial(self._last_price, market.ref, now))
         return Market(market.ref, market.question, ("YES", "NO"), closed=None, quote=quote)
 
     def _last_price(self, ref: MarketRef, now: datetime) -> Quote | None:

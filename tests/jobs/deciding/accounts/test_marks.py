@@ -56,6 +56,31 @@ def test_what_is_held_is_marked_at_its_quote_and_kept_at_the_last_price_where_th
     assert broken(store) == []
 
 
+def test_what_no_venue_lists_any_more_keeps_its_last_price_and_is_not_traded_at_a_recorded_one(
+    store: Store, tmp_path: Path
+) -> None:
+    folder = write_archive(tmp_path / "archive")
+    (folder / "resolutions.json").write_text("{}")
+    events = json.loads((folder / "snapshots" / snapshot_name(NOW + DAY) / "events.json").read_text())
+    later = folder / "snapshots" / snapshot_name(NOW + timedelta(days=1.5)) / "events.json"
+    later.parent.mkdir(parents=True)
+    later.write_text(json.dumps(events[:2]))
+    lost = {market["id"] for market in events[2]["markets"]}
+    walk(store, folder, 0, 1, 2, 3)
+    marks = {row["at"][:10]: row for row in rows(store, "marks", bot="equal_weights") if market_of(row) in lost}
+    assert [row["state"] for row in marks.values()][-2:] == ["stale", "stale"]
+    assert len({row["price"] for row in list(marks.values())[-3:]}) == 1
+    traded = [row for row in rows(store, "journal", kind="fill") if market_of(row) in lost]
+    assert traded and {row["at"][:10] for row in traded} == {f"{NOW + DAY:%F}"}
+    late = [
+        row
+        for row in rows(store, "orders", bot="equal_weights")
+        if market_of(row) in lost and (row["ended_at"] or "").startswith(f"{NOW + 2 * DAY:%F}")
+    ]
+    assert [row["status"] for row in late] == ["expired"] and "no price now" in late[0]["note"]
+    assert broken(store) == []
+
+
 def test_what_was_held_and_is_ordered_anew_is_settled_meanwhile(store: Store, tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive")
     paid = {"resolved_at": at(NOW + timedelta(days=2.5)), "payouts": [1.0, 0.0]}
