@@ -37,7 +37,7 @@ def print_equity(console: Console, found: ScoredEquity) -> None:
     )
     print_line(
         console,
-        f"convention {found.convention.name} · {score.periods_per_year:g} periods a year ({found.periods.basis}) · "
+        f"convention {found.convention.name} · {found.periods.per_year:g} periods a year ({found.periods.basis}) · "
         f"ddof {score.ddof} · risk-free rate {_share(score.risk_free_rate)} a year",
     )
     console.print()

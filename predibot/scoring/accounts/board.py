@@ -1,7 +1,7 @@
 """The board of accounts: the bots of a recipe and a game beside each other, ranked so that luck is no rank."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -198,9 +198,17 @@ def _notes(scores: Sequence[AccountScore]) -> list[str]:
             said.append(
                 f"{each.bot} owes ${each.owing_usd:,.2f}: a payout was reversed; it can only sell until that is repaid"
             )
-        if each.equity is None:
-            said.append(f"{each.bot} has no figures of growth: {each.why_no_equity}")
-    return said
+    return [*said, *_on_missing(scores)]
+
+
+def _on_missing(scores: Sequence[AccountScore]) -> Iterator[str]:
+    """Yield why accounts have no figures, or not all, each reason once."""
+    by_reason: defaultdict[str, list[str]] = defaultdict(list)
+    for each in scores:
+        if each.why_missing:
+            by_reason[each.why_missing].append(each.bot)
+    for why, bots in by_reason.items():
+        yield f"{'all accounts' if len(bots) == len(scores) else ', '.join(bots)}: {why}"
 
 
 @dataclass(frozen=True, slots=True)

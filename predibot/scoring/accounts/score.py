@@ -1,6 +1,6 @@
 """Account scores: growth, risk, delays and behaviour of each bot's account, each with what it rests on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,7 +20,8 @@ from predibot.scoring.inference.blocks import (
 )
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.metrics.conventions import Convention
-from predibot.scoring.metrics.equity import EquityScore, score_of_curve
+from predibot.scoring.metrics.equity import EquityScore, equity_score, owing_score, score_of_curve
+from predibot.scoring.metrics.periods import spacing_days
 from predibot.scoring.records.knowledge import Knowledge
 
 PAPER = "livetradebench_paper"
@@ -58,8 +59,9 @@ class AccountScore:
     last_cash_usd: float
     """Below zero where it owes, as a payout was reversed."""
     equity: EquityScore | None
-    """None of a single value, and where a convention or the values do not allow figures; a note says which."""
-    why_no_equity: str
+    """None of a single value; figures are missing in it that a convention or the values do not allow."""
+    why_missing: str
+    """Why there are no figures, or none that are annual, or only return and drawdown; empty of all figures."""
     periods_basis: str
     intervals: Mapping[str, Estimate]
     """Of cumulative_return, sharpe and max_drawdown, over dates; a name is missing where there is none."""
@@ -131,15 +133,7 @@ def account_score(
     """Return how an account did; without intervals where nothing was drawn."""
     values = account.value_usd
     at = [record.at[number] for number in account.slot]
-    equity, basis, why = None, "", "it has a single value"
-    if values.size > 1:
-        try:
-            # What is not annualised needs no number of periods, however far apart the slots are.
-            per_year = 1.0 if convention.name == PAPER else None
-            curve = score_of_curve(at, values, convention, periods_per_year=per_year)
-            equity, basis, why = curve.score, "not annualised" if per_year else curve.periods.basis, ""
-        except ValueError as error:
-            why = str(error)
+    equity, basis, why = _equity(at, values, convention)
     return AccountScore(
         bot=account.bot,
         baseline=account.strategy in BASELINES,
@@ -149,7 +143,7 @@ def account_score(
         last_usd=account.last_usd,
         last_cash_usd=account.last_cash_usd,
         equity=equity,
-        why_no_equity=why,
+        why_missing=why,
         periods_basis=basis,
         intervals={} if column is None or equity is None else _intervals(column, equity),
         delays=_delays(record, account, paper=convention.name == PAPER),
@@ -164,11 +158,30 @@ def account_score(
     )
 
 
+def _equity(at: Sequence[datetime], values: Floats, convention: Convention) -> tuple[EquityScore | None, str, str]:
+    """Return the figures of a curve, what its periods a year rest on, and why figures are missing."""
+    if values.size < 2:
+        return None, "", "no figures of growth, as there is a single value"
+    if not is_curve(values):
+        why = "no figures but return and drawdown, as nothing follows from a value of zero or less"
+        return owing_score(values, convention), "", why
+    if convention.name == PAPER:
+        # What is not annualised needs no number of periods, however far apart the slots are.
+        return score_of_curve(at, values, convention, periods_per_year=1.0).score, "not annualised", ""
+    days = spacing_days(at)
+    if convention.periods_per_year(days) is None:
+        rate, first_win = convention.risk_free_rate, convention.first_win
+        score = equity_score(values, None, ddof=convention.ddof, risk_free_rate=rate, first_win=first_win)
+        return score, "", f"no annual figures, as {convention.name} has none for slots {days:g} days apart"
+    curve = score_of_curve(at, values, convention)
+    return curve.score, curve.periods.basis, ""
+
+
 def _intervals(column: Column, equity: EquityScore) -> Mapping[str, Estimate]:
     curves, number = column.curves, column.number
     found = {"cumulative_return": growth_estimate(curves, number)}
-    if equity.sharpe is not None:
-        per_year, rate = equity.periods_per_year, equity.risk_free_rate
+    per_year, rate = equity.periods_per_year, equity.risk_free_rate
+    if equity.sharpe is not None and per_year is not None:
         found["sharpe"] = sharpe_estimate(curves, number, equity.sharpe, per_year, rate, equity.ddof)
     found["max_drawdown"] = drawdown_estimate(curves, number, equity.max_drawdown)
     return {name: each for name, each in found.items() if each.interval is not None}

@@ -1,14 +1,14 @@
 """Equity: what the curve of an account's value says of growth and risk."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, refuse, within_floats
+from predibot.scoring.arguments import Floats, not_empty, numbers, refuse, within_floats
 from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.metrics.growth import (
     account_values,
@@ -35,7 +35,10 @@ class EquityScore:
 
     n_values: int
     n_returns: int
-    """One fewer, or up to the one that lost everything: after it there is nothing to gain with."""
+    """One fewer, or up to the one that lost everything: after it there is nothing to gain with.
+
+    0 of an account that owed: no figure of returns is made of it.
+    """
     first_value: float
     last_value: float
     cumulative_return: float
@@ -45,15 +48,15 @@ class EquityScore:
     sharpe: float | None
     sortino: float | None
     max_drawdown: float
-    """A positive share of the running peak."""
+    """A positive share of the running peak; above 1 of an account that owed."""
     calmar: float | None
     win_rate: float | None
     value_at_risk: float | None
     """Of one period, a loss being positive."""
     longest_losing_run: int | None
     """In periods."""
-    periods_per_year: float
-    """How the annual figures were made, as are the next two; 1 leaves them those of one period."""
+    periods_per_year: float | None
+    """How the annual figures were made, as are the next two; 1 leaves them those of one period, None has none."""
     ddof: int
     risk_free_rate: float
     value_at_risk_level: float
@@ -112,7 +115,7 @@ def score_of_curve(
 @within_floats
 def equity_score(
     values: ArrayLike,
-    periods_per_year: float,
+    periods_per_year: float | None,
     *,
     ddof: int = 1,
     risk_free_rate: float = 0.0,
@@ -130,7 +133,8 @@ def equity_score(
             period, shape (n,), zero or more, the first above zero, and zero for
             good once it is wiped out.
         periods_per_year: How many such periods a year has, above zero;
-            `choose_periods` knows it from the dates.
+            `choose_periods` knows it from the dates. None leaves out what is
+            annual: the annualised return, volatility and the ratios.
         ddof: What the deviation divides by: n - ddof.
         risk_free_rate: The annual return that needs no risk.
         value_at_risk_level: The share of periods that may lose more, in (0, 1).
@@ -147,18 +151,17 @@ def equity_score(
     """
     account = account_values(values)
     returns = equity_returns(account)
+    annual = (
+        _NOT_ANNUAL if periods_per_year is None else _annual(account, returns, periods_per_year, ddof, risk_free_rate)
+    )
     return EquityScore(
         n_values=account.size,
         n_returns=returns.size,
         first_value=float(account[0]),
         last_value=float(account[-1]),
         cumulative_return=cumulative_return(account),
-        annualized_return=_finite(annualized_return(account, periods_per_year)),
-        volatility=_figure(lambda r: volatility(r, periods_per_year, ddof), returns),
-        sharpe=_figure(lambda r: sharpe_ratio(r, periods_per_year, ddof, risk_free_rate), returns),
-        sortino=_figure(lambda r: sortino_ratio(r, periods_per_year, risk_free_rate), returns),
         max_drawdown=max_drawdown(account),
-        calmar=_finite(calmar_ratio(account, periods_per_year)),
+        **annual,
         win_rate=_figure(win_rate, returns[first_win - 1 :]),
         value_at_risk=_figure(lambda r: value_at_risk(r, value_at_risk_level), returns),
         longest_losing_run=longest_losing_run(returns) if returns.size else None,
@@ -197,6 +200,64 @@ def equity_returns(values: ArrayLike) -> Floats:
     refuse("values", account, wiped_out & (account > 0.0), "an account that was wiped out stays at zero")
     before, after = account[:-1], account[1:]
     return after[before > 0.0] / before[before > 0.0] - 1.0
+
+
+def owing_score(values: ArrayLike, convention: Convention) -> EquityScore:
+    """Return what can be said of an account that was worth less than nothing, or came back from nothing.
+
+    Its return on what it began with and its deepest fall; from zero and less
+    nothing follows of which a figure of returns could be made.
+
+    Args:
+        values: What the account was worth, in the order of time, shape (n,), the
+            first above zero.
+        convention: How figures would be made.
+
+    Raises:
+        ValueError: If there is none, one is NaN or infinite, or the first is not
+            above zero.
+
+    Examples:
+        >>> from predibot.scoring.metrics.conventions import CONVENTIONS
+        >>> score = owing_score([100.0, 200.0, -50.0], CONVENTIONS["predibot"])
+        >>> score.cumulative_return, score.max_drawdown, score.win_rate
+        (-1.5, 1.25, None)
+    """
+    account = numbers("values", values)
+    not_empty("values", account)
+    refuse("values", account[:1], account[:1] <= 0.0, "an account must start above zero")
+    return EquityScore(
+        n_values=account.size,
+        n_returns=0,
+        first_value=float(account[0]),
+        last_value=float(account[-1]),
+        cumulative_return=float(account[-1]) / float(account[0]) - 1.0,
+        max_drawdown=float(np.max(1.0 - account / np.maximum.accumulate(account))),
+        win_rate=None,
+        value_at_risk=None,
+        longest_losing_run=None,
+        periods_per_year=None,
+        ddof=convention.ddof,
+        risk_free_rate=convention.risk_free_rate,
+        value_at_risk_level=VALUE_AT_RISK_LEVEL,
+        **_NOT_ANNUAL,
+    )
+
+
+_ANNUAL = ("annualized_return", "volatility", "sharpe", "sortino", "calmar")
+_NOT_ANNUAL: Mapping[str, float | None] = dict.fromkeys(_ANNUAL)
+
+
+def _annual(account: Floats, returns: Floats, per_year: float, ddof: int, rate: float) -> Mapping[str, float | None]:
+    """Return the figures that need a number of periods a year, by name."""
+    found = (
+        _finite(annualized_return(account, per_year)),
+        _figure(lambda r: volatility(r, per_year, ddof), returns),
+        _figure(lambda r: sharpe_ratio(r, per_year, ddof, rate), returns),
+        _figure(lambda r: sortino_ratio(r, per_year, rate), returns),
+        _finite(calmar_ratio(account, per_year)),
+    )
+    return dict(zip(_ANNUAL, found, strict=True))
 
 
 def _figure(figure: Callable[[Floats], float], returns: Floats) -> float | None:

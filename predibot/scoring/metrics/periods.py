@@ -69,13 +69,11 @@ def choose_periods(
         return Periods(periods_per_year, "given")
     if convention is None:
         return infer_periods(instants)
-    spacing_days = _spacing_days(instants)
-    stated = convention.periods_per_year(spacing_days)
+    apart_days = spacing_days(instants)
+    stated = convention.periods_per_year(apart_days)
     if stated is None:
-        raise ValueError(
-            f"{convention.name} has no number of periods a year for values {spacing_days:g} days apart; give one"
-        )
-    return Periods(stated, f"{convention.name}, {_apart(spacing_days)}")
+        raise ValueError(f"{convention.name} has no number of periods a year for {_apart(apart_days)}; give one")
+    return Periods(stated, f"{convention.name}, {_apart(apart_days)}")
 
 
 def infer_periods(instants: Sequence[datetime]) -> Periods:
@@ -100,14 +98,18 @@ def infer_periods(instants: Sequence[datetime]) -> Periods:
         >>> infer_periods([datetime(2026, 3, day) for day in (5, 6, 9, 10)]).per_year
         252.0
     """
-    spacing_days = _spacing_days(instants)
-    if spacing_days == 1.0 and _skips_weekends(instants):
+    apart_days = spacing_days(instants)
+    if apart_days == 1.0 and _skips_weekends(instants):
         return Periods(TRADING_DAYS_PER_YEAR, "252 trading days a year, values on weekdays only")
-    return Periods(DAYS_PER_YEAR / spacing_days, f"365 days a year, {_apart(spacing_days)}")
+    return Periods(DAYS_PER_YEAR / apart_days, f"365 days a year, {_apart(apart_days)}")
 
 
-def _spacing_days(instants: Sequence[datetime]) -> float:
-    """Return the median number of days between neighbours, whole where clocks made the difference."""
+def spacing_days(instants: Sequence[datetime]) -> float:
+    """Return the median number of days between neighbours, whole where clocks made the difference.
+
+    Raises:
+        ValueError: If there are fewer than two, or they are out of order.
+    """
     if len(instants) < 2:
         raise ValueError(f"spacing needs two instants, there are {len(instants)}; give the number of periods a year")
     gaps = [after - before for before, after in pairwise(instants)]
@@ -128,5 +130,5 @@ def _skips_weekends(instants: Sequence[datetime]) -> bool:
     return len({instant.isocalendar()[:2] for instant in instants}) > 1
 
 
-def _apart(spacing_days: float) -> str:
-    return "values 1 day apart" if spacing_days == 1.0 else f"values {spacing_days:g} days apart"
+def _apart(days: float) -> str:
+    return "values 1 day apart" if days == 1.0 else f"values {days:g} days apart"

@@ -1,6 +1,7 @@
 """What scoring reads of accounts: the fold of each journal, slot by slot, and the prices there."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from predibot.ledger.read.account_scoring import account_records
 from predibot.ledger.read.account_statement import accounts_named, statement_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import stored_journal
+from predibot.reports.views.accounts import account_rows
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -150,8 +152,42 @@ def test_a_bot_whose_model_may_have_read_the_end_is_in_no_score_and_one_without_
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_every_convention_makes_figures_or_says_why_not(played: Store, convention: str) -> None:
     for score in account_board(record_of(played), CONVENTIONS[convention], FEW).scores:
-        assert (score.equity is None) == bool(score.why_no_equity)
+        assert score.equity is not None and not score.why_missing
         assert score.cumulative_return == pytest.approx(score.values[-1] / 500.0 - 1.0)
+
+
+@pytest.mark.parametrize("convention", ["livetradebench", "predibench"])
+def test_slots_that_a_convention_has_no_year_for_miss_only_what_is_annual(played: Store, convention: str) -> None:
+    days = 7 if convention == "livetradebench" else 3
+    record = record_of(played)
+    record = replace(record, at=tuple(BEGIN + timedelta(days=days * row) for row in range(len(record.at))))
+    board = account_board(record, CONVENTIONS[convention], FEW)
+    ours = {each.bot: each for each in account_board(record, CONVENTIONS["predibot"], FEW).scores}
+    annual = ("annualized_return", "volatility", "sharpe", "sortino", "calmar", "periods_per_year")
+    for score in board.scores:
+        assert score.equity is not None and {getattr(score.equity, name) for name in annual} == {None}
+        same = ours[score.bot].equity
+        for name in ("cumulative_return", "max_drawdown", "win_rate", "value_at_risk", "longest_losing_run"):
+            assert getattr(score.equity, name) == getattr(same, name) is not None
+        assert score.intervals["cumulative_return"] == ours[score.bot].intervals["cumulative_return"]
+        assert "sharpe" not in score.intervals
+    note = f"all accounts: no annual figures, as {convention} has none for slots {days} days apart"
+    assert note in board.notes and board.ranks
+    (row, *_) = account_rows([board])
+    assert row["sharpe"] is None and row["cumulative_return"] is not None
+
+
+def test_an_account_that_fell_below_zero_shows_its_return_and_its_fall(played: Store) -> None:
+    record = record_of(played)
+    values = record.accounts[0].value_usd.copy()
+    values[-3:] = (-50.0, -20.0, -25.0)
+    owing = replace(record.accounts[0], value_usd=values, last_usd=-25.0, last_cash_usd=-25.0)
+    board = account_board(replace(record, accounts=(owing, *record.accounts[1:])), CONVENTIONS["predibot"], FEW)
+    score = board.scores[-1]
+    assert (score.bot, score.cumulative_return, score.last_usd) == (owing.bot, -1.05, -25.0)
+    assert score.equity is not None and score.equity.max_drawdown == pytest.approx(1.0 + 50.0 / values.max())
+    assert score.equity.win_rate is score.equity.sharpe is None and not score.intervals
+    assert any(note.startswith(f"{owing.bot}: no figures but return and drawdown") for note in board.notes)
 
 
 def test_an_evaluation_that_was_kept_is_the_same_and_is_made_again_after_a_new_valuation(played: Store) -> None:
