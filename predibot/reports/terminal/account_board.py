@@ -86,7 +86,7 @@ def _row(score: AccountScore, rank: int | None) -> tuple[str, ...]:
     return (
         figures.count(rank),
         plain(score.bot) + mark,
-        f"${score.last_usd:,.2f}" + (" owing" if score.owing_usd else ""),
+        figures.usd(score.last_usd) + (" owing" if score.owing_usd else ""),
         _bounded_percent(score.cumulative_return),
         *map(_bounded_percent, ends),
         figures.ratio(None if score.equity is None else score.equity.sharpe),
