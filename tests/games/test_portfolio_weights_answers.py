@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -92,6 +93,18 @@ def test_both_sides_may_be_netted_where_the_recipe_says_so() -> None:
     decision = parsed({"A_Yes": 0.5, "A_No": 0.2, "CASH": 0.3}, game=PortfolioWeights(both_sides="net"))
     assert weights_of(decision) == {"A_Yes": 0.3, "A_No": 0.0, "CASH": 0.7}
     assert "both sides of market A had a weight; 0.2 of each went to CASH" in decision.notes[0]
+
+
+@pytest.mark.parametrize("overweight", ["scale", "refuse"])
+def test_what_is_netted_is_left_in_cash_and_scales_nothing(overweight: Literal["scale", "refuse"]) -> None:
+    game = PortfolioWeights(both_sides="net", overweight=overweight)
+    decision = parsed({"A_Yes": 0.9, "A_No": 0.3}, game=game)
+    assert weights_of(decision) == pytest.approx({"A_Yes": 0.6, "A_No": 0.0, "CASH": 0.4})
+    assert not any("scaled" in note for note in decision.notes)
+
+
+def test_a_whole_that_is_one_rounding_too_large_is_one() -> None:
+    assert weights_of(parsed({"A_Yes": 1.0000000001})) == {"A_Yes": 1.0, "CASH": 0.0}
 
 
 def test_every_fault_is_named_at_once() -> None:

@@ -1,6 +1,5 @@
 """The rules of a portfolio of weights: what is decided on, what a bot is shown, and when its orders are filled."""
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from predibot.games.fills import FillModel
 from predibot.games.portfolio_weights.form import PortfolioForm
 from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
 from predibot.games.portfolio_weights.view import MarketView, PortfolioView
-from predibot.games.portfolio_weights.weights import SUM_TOLERANCE, applied_weights, number_of
+from predibot.games.portfolio_weights.weights import applied_weights, number_of
 from predibot.games.rebalance import rebalance
 from predibot.selection import SelectionRules
 
@@ -158,7 +157,6 @@ class PortfolioWeights:
         )
         if complaints:
             raise AnswerComplaint(joined(complaints))
-        total = math.fsum(stated.values())
         orders = tuple(
             replace(
                 order,
@@ -167,7 +165,7 @@ class PortfolioWeights:
             )
             for order in answer.orders
         )
-        return orders, 1.0 / total if total > 1.0 + SUM_TOLERANCE else 1.0
+        return orders, weights.scale
 
 
 def _open(event: Event) -> Event:

@@ -25,6 +25,8 @@ class Weights:
     applied: Mapping[str, float]
     notes: tuple[str, ...] = ()
     """Which rule changed what."""
+    scale: float = 1.0
+    """What all were multiplied by because they came to more than one."""
 
 
 def number_of(value: object) -> float | None:
@@ -61,7 +63,7 @@ def stated_weights(said: Mapping[object, object]) -> tuple[dict[str, float], lis
             (percents if percent is not None else bare)[name] = number
     if complaints:
         return {}, complaints
-    are_shares = all(number <= 1.0 for number in bare.values())
+    are_shares = all(number <= 1.0 + SUM_TOLERANCE for number in bare.values())
     try:
         total = math.fsum((*percents.values(), *bare.values()))
     except OverflowError:
@@ -92,14 +94,14 @@ def applied_weights(
         assets: The names that are known; the weight of any other goes to CASH.
         market_ids: Whose two sides are `asset_name`s of them.
         overweight: What happens to more than one.
-        both_sides: What happens where YES and NO of a market both have a weight.
+        both_sides: What happens where YES and NO of a market both have a weight; what is netted is left, as CASH, and
+            is no part of the sum.
     """
     known = {name: weight for name, weight in stated.items() if name in assets}
     unknown = {name: weight for name, weight in stated.items() if name not in assets and name != CASH}
     notes = _unknown_notes(unknown)
     complaints: list[str] = []
     applied = dict(known)
-    netted = 0.0
     for market_id in market_ids:
         yes, no = asset_name(market_id, "YES"), asset_name(market_id, "NO")
         less = min(applied.get(yes, 0.0), applied.get(no, 0.0))
@@ -112,9 +114,8 @@ def applied_weights(
             )
             continue
         applied[yes], applied[no] = applied[yes] - less, applied[no] - less
-        netted += 2.0 * less
         notes.append(f"both sides of market {market_id} had a weight; {less:.6g} of each went to {CASH}")
-    cash = math.fsum((stated.get(CASH, 0.0), *unknown.values(), netted))
+    cash = math.fsum((stated.get(CASH, 0.0), *unknown.values()))
     total = math.fsum((cash, *applied.values()))
     if total > 1.0:
         # Also where it is rounding alone, which no account has to cope with then.
@@ -125,7 +126,8 @@ def applied_weights(
         else:
             came_to = f"the weights came to {total:.6g}, {CASH} {cash:.6g} of it"
             notes.append(f"{came_to}; all were scaled by {1.0 / total:.6g}")
-    return Weights(known, applied, tuple(notes)), complaints
+    scale = 1.0 / total if total > 1.0 + SUM_TOLERANCE else 1.0
+    return Weights(known, applied, tuple(notes), scale), complaints
 
 
 def _unknown_notes(unknown: Mapping[str, float]) -> list[str]:
