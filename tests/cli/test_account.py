@@ -89,6 +89,18 @@ def test_documents_and_tables_have_a_row_an_account(played: Predibot) -> None:
     assert float(rows[0]["start_usd"]) == 500.0
 
 
+def test_each_table_of_a_board_can_be_asked_for_alone(played: Predibot) -> None:
+    titles = {"risk": "Risk", "behaviour": "Behaviour", "delays": "Return with the holdings", "pairs": "Returns beside"}
+    for table, title in titles.items():
+        shown = played("evaluate", "--no-track", "--table", table, *LEDGER).out
+        assert [other for other, its in titles.items() if f"\n{its}" in shown] == [table], title
+        assert "bot_2" in shown
+    rows = played("evaluate", "--no-track", "--csv", "--table", "pairs", *LEDGER).out
+    assert {row["bot"] for row in csv.DictReader(io.StringIO(rows))} >= {"bot_2"}
+    rows = played("evaluate", "--no-track", "--csv", "--table", "behaviour", *LEDGER).out
+    assert all(row["turnover"] for row in csv.DictReader(io.StringIO(rows)))
+
+
 def test_a_model_reads_the_rationales_within_its_limit(played: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ("account", "bot_2", *LEDGER, "--judge", "openai/gpt-4o-mini")
     with chat_server(
