@@ -114,7 +114,8 @@ Table = Annotated[
     typer.Option(
         "--table",
         metavar="NAME",
-        help="print one table: forecasts, returns, quote, pairs, calibration or decisions",
+        help="print one table: forecasts, returns, quote, pairs, calibration, decisions; of accounts: "
+        "accounts, risk, behaviour, delays, pairs",
     ),
 ]
 Worst = Annotated[
@@ -198,12 +199,16 @@ def overrides(
 
 def shown(*, full: bool, table: str | None, every: bool) -> "evaluation_screen.Shown":
     """Return how much of an evaluation is asked for."""
-    from predibot.reports.terminal.evaluation_grids import ACCOUNTS, TABLES
+    from predibot.reports.terminal.evaluation_grids import ACCOUNT_TABLES, TABLES
     from predibot.reports.terminal.evaluation_screen import Shown
 
     if full and table is not None:
         raise typer.BadParameter("--full prints every table, --table one; ask for one of both")
-    return Shown(full, None if table is None else one_of("--table", table, (*TABLES, ACCOUNTS)), every)
+    return Shown(
+        full,
+        None if table is None else one_of("--table", table, tuple(dict.fromkeys((*TABLES, *ACCOUNT_TABLES)))),
+        every,
+    )
 
 
 def retry(text: str | None) -> "frozenset[claims.Retry]":

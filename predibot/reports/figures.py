@@ -166,6 +166,16 @@ def percent(value: float | None) -> str:
     return f"{min(max(rounded, 1), 99) if 0.0 < value < 1.0 else rounded}%"
 
 
+def usd(value: float | None) -> str:
+    """Return money that somebody has, below zero where it is owed.
+
+    Examples:
+        >>> usd(1234.5), usd(-12.0), usd(-1e-12), usd(None)
+        ('$1,234.50', '-$12.00', '$0.00', '–')
+    """
+    return MISSING if value is None else f"{'-' if round(value, 2) < 0.0 else ''}${abs(value):,.2f}"
+
+
 def gain_usd(value: float | None) -> str:
     """Return money with its direction: a gain or a bet.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import text
 
 from predibot.ledger.store import Store
 from tests.agents.chat_server import chat_server, completion
@@ -35,6 +36,24 @@ def test_an_account_shows_what_it_holds_what_waits_what_settled_and_why(played: 
     places = [shown.index(title) for title in titles]
     assert places == sorted(places)
     assert "Rationales refer to (by rules, 35 of them): position 0%, price history 0%, news 100%." in shown
+
+
+def test_what_rounding_left_of_cash_is_none(played: Predibot) -> None:
+    with Store.open(f"sqlite:///{Path.cwd() / 'accounts.db'}") as store, store.write() as connection:
+        weights = {0: 0.7, 1: 0.2, 2: 0.1 - 1e-16}
+        newest = (
+            "decision_id = (SELECT max(d.id) FROM decisions d JOIN bots b ON b.id = d.bot_id WHERE b.name = 'bot_2')"
+        )
+        first = f"(SELECT min(number) FROM orders WHERE {newest})"
+        for number in range(10):
+            change = f"UPDATE orders SET amount = :weight WHERE {newest} AND number = {first} + :number"
+            connection.execute(text(change), {"weight": weights.get(number, 0.0), "number": number})
+        held_usd = "(SELECT sum(cash_usd) FROM journal WHERE account_id = 3)"
+        left = f"UPDATE journal SET cash_usd = cash_usd - {held_usd} - 1e-13 WHERE account_id = 3 AND number = 2"
+        connection.execute(text(left))
+    shown = played("account", "bot_2", *LEDGER).out
+    assert "cash $0.00 ·" in shown and "-$0.00" not in shown and "$-0.00" not in shown
+    assert "70% [pending]" in shown and "10% [pending], CASH 0%" in shown
 
 
 def test_the_document_of_an_account_adds_up(played: Predibot) -> None:
@@ -68,6 +87,18 @@ def test_documents_and_tables_have_a_row_an_account(played: Predibot) -> None:
     assert [row["bot"] for row in rows] == bots and len(bots) == 4
     assert {row["knowledge"] for row in rows} == {"clean"}
     assert float(rows[0]["start_usd"]) == 500.0
+
+
+def test_each_table_of_a_board_can_be_asked_for_alone(played: Predibot) -> None:
+    titles = {"risk": "Risk", "behaviour": "Behaviour", "delays": "Return with the holdings", "pairs": "Returns beside"}
+    for table, title in titles.items():
+        shown = played("evaluate", "--no-track", "--table", table, *LEDGER).out
+        assert [other for other, its in titles.items() if f"\n{its}" in shown] == [table], title
+        assert "bot_2" in shown
+    rows = played("evaluate", "--no-track", "--csv", "--table", "pairs", *LEDGER).out
+    assert {row["bot"] for row in csv.DictReader(io.StringIO(rows))} >= {"bot_2"}
+    rows = played("evaluate", "--no-track", "--csv", "--table", "behaviour", *LEDGER).out
+    assert all(row["turnover"] for row in csv.DictReader(io.StringIO(rows)))
 
 
 def test_a_model_reads_the_rationales_within_its_limit(played: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:

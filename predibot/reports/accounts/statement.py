@@ -67,16 +67,15 @@ def account_document(found: AccountStatement, told: Ask) -> Document:
 def _print_head(console: Console, statement: Statement) -> None:
     name, account = statement.name, statement.account
     print_line(console, plain(f"{name.bot}: {name.game} of {name.recipe}, {name.mode}"), "bold")
-    worth = figures.MISSING if statement.value_usd is None else f"${statement.value_usd:,.2f}"
     at = "" if statement.valued_at is None else f" at {format_instant(statement.valued_at)}"
     is_known = statement.value_usd is not None and account.paid_in_usd
     since = figures.signed_percent((statement.value_usd or 0.0) / account.paid_in_usd - 1.0 if is_known else None)
-    print_line(console, f"value {worth}{at}, {since} on ${account.paid_in_usd:,.2f} paid in")
-    owing = f", OWING ${-account.cash_usd:,.2f}: it may only sell" if account.cash_usd < -1e-9 else ""
+    print_line(console, f"value {figures.usd(statement.value_usd)}{at}, {since} on ${account.paid_in_usd:,.2f} paid in")
+    owing = f", OWING ${-account.cash_usd:,.2f}: it may only sell" if account.owing else ""
     print_line(
         console,
-        f"cash ${account.cash_usd:,.2f} · realised {_signed_usd(account.realised_usd)} · "
-        f"fees ${account.fees_usd:,.2f}{owing}",
+        f"cash {figures.usd(account.cash_usd)} · realised {_signed_usd(account.realised_usd)} · "
+        f"fees {figures.usd(account.fees_usd)}{owing}",
     )
     if len(statement.values) > 1:
         first = statement.values[0][1]
@@ -91,9 +90,9 @@ def _positions(statement: Statement) -> Grid:
             plain(each.asset),
             plain(each.question, _QUESTION_CELLS),
             _shares(each.shares),
-            f"${each.cost_usd:,.2f}",
+            figures.usd(each.cost_usd),
             figures.short_score(each.price),
-            figures.MISSING if each.value_usd is None else f"${each.value_usd:,.2f}",
+            figures.usd(each.value_usd),
             each.state or figures.MISSING,
         )
         for each in statement.positions
@@ -176,8 +175,7 @@ def _print_allocations(console: Console, found: AccountStatement, told: Ask, *, 
     print_line(console, f"Allocations, {len(rows)} of {len(found.allocations)}", "bold")
     for row in rows:
         each = row.allocation
-        value = figures.MISSING if each.value_usd is None else f"${each.value_usd:,.2f}"
-        print_line(console, f"{format_instant(each.slot_at)}  {value}  {_weights(each)}")
+        print_line(console, f"{format_instant(each.slot_at)}  {figures.usd(each.value_usd)}  {_weights(each)}")
         if each.rationale:
             print_line(console, f"   {plain(each.rationale, None if full else _RATIONALE_CELLS)}")
         about = ", ".join(sorted(row.factors)).replace("_", " ")
@@ -214,7 +212,8 @@ def _weights(allocation: Allocation) -> str:
     if not allocation.orders:
         return "no orders: everything kept as it was"
     said = [f"{plain(order.asset)} {_amount(order)}{_ended(order)}" for order in orders if order.amount]
-    cash = 1.0 - sum(order.amount for order in orders)
+    # Sums of fractions leave as little as 1e-16, which is no cash.
+    cash = round(1.0 - sum(order.amount for order in orders), 9)
     return ", ".join((*said, f"CASH {figures.percent(max(0.0, cash))}"))
 
 
@@ -245,7 +244,7 @@ def _shares(shares: float) -> str:
 
 
 def _signed_usd(amount: float) -> str:
-    return f"{'-' if amount < 0 else '+'}${abs(amount):,.2f}"
+    return f"{'-' if round(amount, 2) < 0.0 else '+'}${abs(amount):,.2f}"
 
 
 def _position_document(position: HeldPosition) -> Document:

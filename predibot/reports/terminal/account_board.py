@@ -39,13 +39,17 @@ def board_grid(board: AccountBoard) -> Grid:
     )
 
 
-def account_grids(board: AccountBoard) -> Iterator[Grid]:
-    """Yield every table of a board but the first: risk, behaviour, delays, and pairs with baselines."""
-    yield _figures(board, "Risk", _RISK)
-    yield _figures(board, "Behaviour, means over slots", _BEHAVIOUR)
-    if board.delay_bands:
+def account_grids(board: AccountBoard, table: str = "accounts") -> Iterator[Grid]:
+    """Yield the grids of a table of a board: `accounts` is all but the pairs, the leaderboard first."""
+    if table == "accounts":
+        yield board_grid(board)
+    if table in ("accounts", "risk"):
+        yield _figures(board, "Risk", _RISK)
+    if table in ("accounts", "behaviour"):
+        yield _figures(board, "Behaviour, means over slots", _BEHAVIOUR)
+    if table in ("accounts", "delays") and board.delay_bands:
         yield _delays(board)
-    if board.pairs:
+    if table == "pairs" and board.pairs:
         rows = tuple(
             (
                 plain(pair.bot),
@@ -86,7 +90,7 @@ def _row(score: AccountScore, rank: int | None) -> tuple[str, ...]:
     return (
         figures.count(rank),
         plain(score.bot) + mark,
-        f"${score.last_usd:,.2f}" + (" owing" if score.owing_usd else ""),
+        figures.usd(score.last_usd) + (" owing" if score.owing_usd else ""),
         _bounded_percent(score.cumulative_return),
         *map(_bounded_percent, ends),
         figures.ratio(None if score.equity is None else score.equity.sharpe),

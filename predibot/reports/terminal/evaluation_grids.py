@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from predibot.reports import figures
-from predibot.reports.terminal.account_board import account_grids, board_grid
+from predibot.reports.terminal.account_board import account_grids
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.evaluation_csv import bot_rows
@@ -34,14 +34,13 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
     Raises:
         ValueError: If there is no such table.
     """
-    if name == ACCOUNTS:
+    if name not in TABLES and name not in ACCOUNT_TABLES:
+        raise ValueError(f"no table {name!r}; there are: {', '.join(dict.fromkeys((*TABLES, *ACCOUNT_TABLES)))}")
+    if name in TABLES:
+        yield from _of_rankings(evaluation, TABLES[name])
+    if name in ACCOUNT_TABLES:
         for board in evaluation.accounts:
-            yield board_grid(board)
-            yield from account_grids(board)
-        return
-    if name not in TABLES:
-        raise ValueError(f"no table {name!r}; there are: {', '.join(TABLES)}")
-    yield from _of_rankings(evaluation, TABLES[name])
+            yield from account_grids(board, name)
 
 
 def asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
@@ -294,7 +293,8 @@ TABLES: Mapping[str, Callable[[Evaluation], Iterator[Grid]]] = {
 }
 """What `--table` can name, in the order of a reader's questions."""
 ACCOUNTS = "accounts"
-"""What it can name besides: the boards of games that have accounts."""
+ACCOUNT_TABLES = (ACCOUNTS, "risk", "behaviour", "delays", "pairs")
+"""What it can name of games that have accounts: the first has all of a board but the pairs."""
 
 
 def _part_grids(evaluation: Evaluation) -> Iterator[Grid]:

@@ -60,6 +60,13 @@ def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
             yield {**named, **account_cells(score, ranks.get(score.bot)), **ends, **delays}
 
 
+def account_pairs(boards: Sequence[AccountBoard]) -> Iterator[Document]:
+    """Yield one row a pair of a bot and a baseline."""
+    for board in boards:
+        named = {"recipe": board.recipe, "game": board.game, "mode": board.mode, "subject": board.subject}
+        yield from ({**named, **_pair(pair)} for pair in board.pairs)
+
+
 def account_cells(score: AccountScore, rank: int | None) -> Document:
     """Return the plain figures of an account; one without a value is None."""
     equity = {} if score.equity is None else asdict(score.equity)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from predibot.domain.untrusted_text import spreadsheet_cell
-from predibot.reports.views.accounts import account_rows
+from predibot.reports.views.accounts import account_pairs, account_rows
 from predibot.reports.views.decide import Document
 from predibot.reports.views.evaluation_json import pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
@@ -95,8 +95,10 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
     if table is None and evaluation.accounts and not evaluation.cards:
         # Of games of accounts alone there is nothing else.
         table = "accounts"
-    if table == "accounts":
-        # Their column `knowledge` is their own.
+    if table == "pairs" and evaluation.accounts and not evaluation.cards:
+        return _written(list(account_pairs(evaluation.accounts)))
+    if table in ("accounts", "risk", "behaviour", "delays"):
+        # One row has all that is said of an account. Their column `knowledge` is their own.
         return _written(list(account_rows(evaluation.accounts)))
     if table is None:
         rows = [row.cells() for row in score_rows(evaluation)]
