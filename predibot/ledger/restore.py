@@ -57,11 +57,10 @@ from predibot.ledger.schema.tables import (
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.schema.values import (
     FIRST_INSTANT,
-    LARGEST_NUMBER,
     LAST_INSTANT,
-    UNBOUND,
     event_from_json,
     json_columns,
+    largest,
 )
 from predibot.ledger.write.accounts import accounts, journal, stored_journal
 from predibot.ledger.write.claims import attempts, subject_row, subjects, tasks
@@ -805,8 +804,8 @@ def _value(column: _Column, cell: Any) -> Any:
         return _whole(cell)
     if column.kind is float:
         number = _number(cell)
-        if column.name not in UNBOUND and abs(number) > LARGEST_NUMBER:
-            raise ValueError(f"it must be at most {LARGEST_NUMBER:,.0f}")
+        if abs(number) > (most := largest(column.name)):
+            raise ValueError(f"it must be at most {most:,.0f}")
         return number
     if not isinstance(cell, str):
         raise ValueError("it must be a text")

@@ -274,7 +274,7 @@ def cells(**changes: Any) -> Callable[[dict[str, Any]], None]:
         ("runs", cells(slot_at="9999-12-31T23:59:59Z"), "slot_at is '9999-12-31T23:59:59Z': it must be in the years"),
         ("decisions", cells(decided_at="0001-01-01T00:00:00Z"), "it must be in the years 1970 to 2999"),
         ("decisions", cells(cost_usd=1e300), "cost_usd is 1e+300: it must be at most 1,000,000,000"),
-        ("fills", cells(cash_usd=-1e300, shares=1e300), "shares is 1e+300: it must be at most 1,000,000,000"),
+        ("fills", cells(cash_usd=-1e300, shares=1e300), "shares is 1e+300: it must be at most 1,000,000,000,000,000"),
         ("fills", cells(cash_usd=-7.0), "cash_usd is -7, not what is paid for "),
         ("fills", cells(cash_usd=0.0, shares=1e-9), "dollars and its fills to "),
         ("bets", cells(asked_usd=1e300), "not asked_usd 1e+300 times the scale 1"),

@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
+from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -36,12 +37,11 @@ from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import (
     FIRST_INSTANT,
-    LARGEST_NUMBER,
     LAST_INSTANT,
     ROW_ERRORS,
-    UNBOUND,
     event_from_json,
     json_columns,
+    largest,
 )
 from predibot.recipe.recipe import Recipe
 
@@ -141,7 +141,7 @@ def _reader(column: Column[Any]) -> Callable[[Any], object]:
         return lambda blob: unpacked_points([blob], highest=math.inf)
     kind = column.type.python_type
     if kind is float:
-        return _any_number if column.name in UNBOUND else _number
+        return partial(_number, most=largest(column.name))
     return _whole if kind in (int, bool) else _text
 
 
@@ -162,15 +162,11 @@ def _instant(value: Any) -> None:
         raise ValueError("it must be in the years 1970 to 2999")
 
 
-def _any_number(value: Any) -> None:
+def _number(value: Any, *, most: float) -> None:
     if not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError("it must be a finite number")
-
-
-def _number(value: Any) -> None:
-    _any_number(value)
-    if abs(value) > LARGEST_NUMBER:
-        raise ValueError(f"it must be at most {LARGEST_NUMBER:,.0f}")
+    if abs(value) > most:
+        raise ValueError(f"it must be at most {most:,.0f}")
 
 
 def _json(name: str) -> Callable[[Any], object]:

@@ -1,5 +1,6 @@
 """What the columns of the tables may hold, beyond what the database checks of them."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,7 +13,10 @@ from predibot.domain.clock import EPOCH
 from predibot.domain.event import Event
 
 LARGEST_NUMBER = 1e9
-"""Of dollars, shares and seconds."""
+"""Of dollars and seconds."""
+LARGEST_HOLDING = 1e15
+"""Of what an account has and trades: shares at a price near nothing are many, and may all win."""
+_HOLDINGS = ("amount", "cash_usd", "fee_usd", "shares", "unallocated_usd", "value_usd")
 UNBOUND = ("asked", "asked_usd", "stated_unallocated_usd")
 """What a bot said: it is kept, and books no more than the dollar."""
 FIRST_INSTANT, LAST_INSTANT = EPOCH, datetime(3000, 1, 1, tzinfo=UTC)
@@ -21,6 +25,11 @@ PASSED_OVER: tuple[PassedOver, ...] = get_args(PassedOver)
 """What is said of an event that is not played."""
 ROW_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, MemoryError)
 """What a row that predibot did not write may end its reader with, and a mistake of ours too."""
+
+
+def largest(column: str) -> float:
+    """Return the largest number, of either sign, that a column of this name may hold."""
+    return math.inf if column in UNBOUND else LARGEST_HOLDING if column in _HOLDINGS else LARGEST_NUMBER
 
 
 @cache

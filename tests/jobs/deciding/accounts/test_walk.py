@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.verify import verify
 from predibot.ledger.read.export import TABLES, export_rows
 from predibot.ledger.restore import Placed, Restorer
+from predibot.ledger.schema.foreign_rows import foreign_rows
+from predibot.ledger.schema.tables import FillRow, JournalEntryRow
+from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run
 from tests.jobs.tiny import (
@@ -152,6 +156,19 @@ def test_a_run_of_which_nothing_was_filled_yet_is_voided_and_its_orders_are_neve
     walk(store, archive, 1)
     assert rows(store, "fills") == []
     assert broken(store) == []
+
+
+@pytest.mark.parametrize(("shares", "are_ours"), [(4e12, True), (4e16, False)])
+def test_shares_of_a_market_that_costs_next_to_nothing_are_many(
+    store: Store, archive: Path, shares: float, are_ours: bool
+) -> None:
+    walk(store, archive, 0, 1)
+    for table in (JournalEntryRow, FillRow):
+        columns = table_of(table).c
+        with store.write() as connection:
+            connection.execute(update(table_of(table)).where(columns.shares != 0.0).values(shares=shares))
+    with store.read() as connection:
+        assert (list(foreign_rows(connection)) == []) is are_ours
 
 
 def test_what_was_decided_is_in_the_receipt_and_not_what_became_of_it(store: Store, archive: Path) -> None:
