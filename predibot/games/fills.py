@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
@@ -77,6 +77,13 @@ def fill_model(name: str) -> FillModel:
     if name not in FILL_MODELS:
         raise UsageError(f"{name!r} is no fill model; take one of {', '.join(FILL_MODELS)}")
     return FILL_MODELS[name]
+
+
+def why_unfilled(order: Order, price: Price, model: FillModel) -> str:
+    """Return why a model filled nothing of an order of dollars or shares."""
+    if price.fees is not None and model.fill(order, replace(price, fees=None)) is not None:
+        return "its fee is more than it would bring"
+    return "nobody offered any"
 
 
 _SAME_AMOUNT = 1e-12

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from predibot.domain.account import ROUNDING_USD, Account, JournalRow
 from predibot.domain.decision import BookedOrder, Booking, Fill, Order, OrderSide
 from predibot.domain.price import Instrument, Price
-from predibot.games.fills import FillModel
+from predibot.games.fills import FillModel, why_unfilled
 
 _SAME_SHARES = 1e-12
 """By this part of a position its target may differ from it through rounding alone; then its shares stay."""
@@ -66,9 +66,8 @@ def rebalance(
     buys = [each for each in trades if each.shares > 0.0]
     scale, bought = (0.0, {}) if account.owing and buys else _buys(buys, cash_usd, prices, fills)
     done = {**sold, **bought}
-    why = "the account owes what a reversal took back; it only sells" if account.owing else ""
     orders = tuple(
-        _booked(each, done.get(each.instrument), scale, account, prices.get(each.instrument), why) for each in trades
+        _booked(each, done.get(each.instrument), scale, account, prices.get(each.instrument), fills) for each in trades
     )
     journal = tuple(_journal(orders, at, follows_from))
     left_usd = math.fsum((account.cash_usd, *(row.cash_usd for row in journal)))
@@ -156,26 +155,38 @@ def _cash_usd(fill: Fill | None) -> float:
 
 
 def _booked(
-    trade: _Trade, fill: Fill | None, scale: float, account: Account, price: Price | None, why: str
+    trade: _Trade, fill: Fill | None, scale: float, account: Account, price: Price | None, fills: FillModel
 ) -> BookedOrder:
-    held_shares = account.held(trade.instrument).shares
-    is_buy = trade.shares > 0.0 or (math.isnan(trade.shares) and trade.weight > 0.0 and not held_shares)
+    is_new = trade.weight > 0.0 and not account.held(trade.instrument).shares
+    is_buy = trade.shares > 0.0 or (is_new and not trade.shares < 0.0)
     side: OrderSide = "buy" if is_buy else "sell"
     order = Order(trade.instrument, trade.weight, "weight", side)
-    if math.isnan(trade.shares):
+    if price is None or math.isnan(trade.shares):
         note = "it has no price now" if price is None else "its price is 0"
         return BookedOrder(order, (), "expired", f"{note}: nobody offered any, and what is held is kept")
-    if trade.shares == 0.0:
+    if trade.shares == 0.0 and not is_new:
         return BookedOrder(order)
     wanted = abs(trade.shares) * (scale if is_buy else 1.0)
     if fill is None:
-        return BookedOrder(order, (), "expired", (why if is_buy else "") or "nobody offered any")
+        return BookedOrder(order, (), "expired", _why_unfilled(trade, scale, account, price, fills))
     note = ""
     if abs(fill.shares) < wanted * (1.0 - _SAME_SHARES):
         note = f"{abs(fill.shares):.6g} of {wanted:.6g} shares were filled; nobody offered more"
     elif is_buy and scale < 1.0:
         note = f"scaled by {scale:.6g} to the cash there was"
     return BookedOrder(order, (fill,), note=note)
+
+
+def _why_unfilled(trade: _Trade, scale: float, account: Account, price: Price, fills: FillModel) -> str:
+    is_sale = trade.shares < 0.0
+    if account.owing and not is_sale:
+        return "the account owes what a reversal took back; it only sells"
+    if trade.shares == 0.0:
+        return "the account is worth nothing, which buys none"
+    if scale == 0.0 and not is_sale:
+        return "there was no cash for it"
+    order = Order(trade.instrument, abs(trade.shares), "shares", "sell" if is_sale else "buy")
+    return why_unfilled(order, price, fills)
 
 
 def _journal(orders: Iterable[BookedOrder], at: datetime, follows_from: str) -> Iterable[JournalRow]:

@@ -7,7 +7,7 @@ import pytest
 
 from predibot.domain.account import Account, JournalRow, Position
 from predibot.domain.decision import Booking
-from predibot.domain.price import Instrument, Price
+from predibot.domain.price import FeeSchedule, Instrument, Price
 from predibot.games.accounts import account_of, value_usd
 from predibot.games.fills import BookFills, FillModel, MidFills, QuoteFills, fill_model
 from predibot.games.rebalance import rebalance
@@ -185,6 +185,32 @@ def test_who_owes_more_than_everything_is_worth_sells_it_all() -> None:
     journal += [bought(B, 400.0, 0.5), JournalRow("reversal", AT, -200.0, A, 200.0, "r", 2)]
     _, account, _ = moved(journal, {A: 0.5, B: 0.5}, priced(A=0.01, B=0.01))
     assert (account.cash_usd, dict(account.positions), account.owing) == (pytest.approx(-194.0), {}, True)
+
+
+def test_who_is_worth_nothing_or_less_is_told_why_nothing_was_bought() -> None:
+    owing = [deposit(100.0), bought(A, 200.0, 0.5), JournalRow("settlement", AT, 200.0, A, -200.0, "r", 1)]
+    owing += [bought(B, 600.0, 0.5), JournalRow("reversal", AT, -200.0, A, 200.0, "r", 2)]
+    _, _, booking = moved(owing, {Q1: 0.5}, priced(A=0.01, B=0.01, Q1_Yes=0.5))
+    (refused,) = [each for each in booking.orders if each.order.instrument == Q1]
+    assert (refused.status, refused.fills, refused.order.side) == ("expired", (), "buy")
+    assert "owes" in refused.note
+    _, _, booking = moved([deposit(100.0), bought(A, 200.0, 0.5)], {B: 1.0}, priced(A=0.0, B=0.5))
+    (refused,) = [each for each in booking.orders if each.order.instrument == B]
+    assert (refused.status, refused.note) == ("expired", "the account is worth nothing, which buys none")
+
+
+def test_who_has_no_cash_because_a_position_cannot_be_sold_is_told_so() -> None:
+    _, _, booking = moved([deposit(100.0), bought(A, 200.0, 0.5)], {B: 1.0}, priced(B=0.5), frozen={A: 0.5})
+    (refused,) = [each for each in booking.orders if each.order.instrument == B]
+    assert (refused.status, refused.note) == ("expired", "there was no cash for it")
+
+
+def test_a_sale_that_its_fee_forbids_says_so() -> None:
+    journal = [deposit(500.0), bought(A, 100.0, 0.5)]
+    dear = {A: Price(AT, 0.01, fees=FeeSchedule(0.05, 0.0))}
+    _, account, booking = moved(journal, {}, dear)
+    assert (account.held(A).shares, booking.orders[0].status) == (100.0, "expired")
+    assert booking.orders[0].note == "its fee is more than it would bring"
 
 
 def test_nothing_is_sold_for_nothing_and_a_worthless_thing_is_kept() -> None:

@@ -10,7 +10,16 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, te
 
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
-from predibot.ledger.schema.tables import BotRow, DecisionRow, JournalEntryRow, RunEventRow, RunRow, SubjectRow, TurnRow
+from predibot.ledger.schema.tables import (
+    BotRow,
+    DecisionRow,
+    JournalEntryRow,
+    OrderRow,
+    RunEventRow,
+    RunRow,
+    SubjectRow,
+    TurnRow,
+)
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
 from predibot.ledger.write.events import remember, run_events
@@ -18,7 +27,7 @@ from predibot.plugins.venues import is_live
 
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
-_journal, _turns = table_of(JournalEntryRow), table_of(TurnRow)
+_journal, _orders, _turns = table_of(JournalEntryRow), table_of(OrderRow), table_of(TurnRow)
 _FREEZING = 7_305_991_202
 IMPORTED = "import:"
 """With which the digest of a run begins that was made elsewhere and imported from somebody's files."""
@@ -314,8 +323,9 @@ def _counted_by_game(
 def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> None:
     """Take a run out of all scores; its slot is free again, its rows stay.
 
-    What an account did in a run is never undone: a run whose accounts traded, or
-    went on with a later slot, stays.
+    What its bots ordered and nothing became of expires. What an account did in a
+    run is never undone: a run whose accounts traded, or went on with a later
+    slot, stays.
 
     Raises:
         UsageError: If no run holds the key, or the reason is empty, or accounts rest on the run.
@@ -329,10 +339,20 @@ def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> 
         .values(voided_at=at, void_reason=reason)
         .returning(runs.c.id)
     ).all()
+    for (run_id,) in changed:
+        _end_pending(connection, run_id, at=at)
     if not changed:
         known = connection.execute(select(runs.c.key).where(runs.c.voided_at.is_(None)).order_by(runs.c.key)).scalars()
         listed = ", ".join(list(known)[-5:]) or "none"
         raise UsageError(f"no run holds the key {key[:100]!r}. The latest are: {listed}")
+
+
+def _end_pending(connection: Connection, run_id: int, *, at: datetime) -> None:
+    """Let the orders of a run expire that wait for a slot which will never fill them; a note that one has stands."""
+    of_run = select(decisions.c.id).where(decisions.c.run_id == run_id)
+    note = func.coalesce(_orders.c.note, "its run was voided")
+    ended = update(_orders).where(_orders.c.status == "pending", _orders.c.decision_id.in_(of_run))
+    connection.execute(ended.values(status="expired", note=note, ended_at=at))
 
 
 def _require_no_journal(connection: Connection, key: str) -> None:

@@ -11,7 +11,7 @@ from predibot.domain.decision import BookedOrder
 from predibot.domain.price import Instrument, Price
 from predibot.domain.resolution import Resolution, unseen_revisions
 from predibot.games.accounts import account_of
-from predibot.games.fills import FillModel
+from predibot.games.fills import FillModel, why_unfilled
 from predibot.games.rebalance import rebalance
 from predibot.games.settlement import settle
 from predibot.ledger.write.accounts import (
@@ -230,13 +230,17 @@ def _trade(
     most = account.cash_usd if order.side == "buy" else account.held(order.instrument).shares
     price = known.prices.get(order.instrument)
     fill = None if price is None or most <= 0.0 else fills.fill(order, price)
+    why = "the account has nothing for it"
+    if price is None:
+        why = "it has no price"
+    elif most > 0.0:
+        why = why_unfilled(order, price, fills) if fill is None else "the account has not enough for it"
     if fill is not None and (
         -fill.shares > account.held(order.instrument).shares or fill.cash_usd - fill.fee_usd < -account.cash_usd
     ):
         fill = None
     if fill is None:
-        why = "nobody offers it" if price is not None and most > 0.0 else "it has no price" if price is None else ""
-        booked = BookedOrder(order, status="expired", note=why or "the account has nothing for it")
+        booked = BookedOrder(order, status="expired", note=why)
         end_orders(connection, [(pending, booked)], at=known.at)
         return account
     end_orders(connection, [(pending, BookedOrder(order, (fill,)))], at=known.at)

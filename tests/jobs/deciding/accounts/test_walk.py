@@ -141,8 +141,14 @@ def test_a_run_of_which_nothing_was_filled_yet_is_voided_and_its_orders_are_neve
     store: Store, archive: Path
 ) -> None:
     walk(store, archive, 0)
+    voided_at = clock()
     with store.write() as connection:
-        void_run(connection, rows(store, "runs")[0]["run"], reason="wrong", at=clock())
+        void_run(connection, rows(store, "runs")[0]["run"], reason="wrong", at=voided_at)
+    ended = rows(store, "orders")
+    assert {(row["status"], row["ended_at"], row["note"]) for row in ended} == {
+        ("expired", format_instant(voided_at), "its run was voided")
+    }
+    assert broken(store) == []
     walk(store, archive, 1)
     assert rows(store, "fills") == []
     assert broken(store) == []
