@@ -85,6 +85,7 @@ class Selection:
     selected: tuple[Event, ...]
     passed_over: tuple[PassedOver, ...] = ()
     notes: tuple[str, ...] = ()
+    rank_by: str = "volume_1wk"
 
 
 def select(
@@ -132,7 +133,7 @@ def select(
     if only_event_id is None and len(chosen) < rules.events:
         notes.append(f"{len(chosen)} of {rules.events} events: no other event keeps the rules")
     trimmed = (replace(event, markets=event.markets[: rules.max_markets or None]) for event in chosen)
-    return Selection(tuple(trimmed), tuple(passed_over), tuple(notes))
+    return Selection(tuple(trimmed), tuple(passed_over), tuple(notes), rules.rank_by)
 
 
 def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as_of: datetime) -> bool:

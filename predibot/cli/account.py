@@ -26,7 +26,7 @@ def account(
     json: options.Json = False,
 ) -> None:
     """Show positions, pending orders, what settled, the journal and every allocation."""
-    from predibot.jobs.account_statement import account_statements, told
+    from predibot.jobs.accounts.statement import account_statements, told
     from predibot.ledger.store import Store
     from predibot.ledger.url import DEFAULT_LEDGER
     from predibot.reports.accounts.statement import account_document, print_account
@@ -38,7 +38,7 @@ def account(
         if judge is not None:
             # Clients of models cost half a second, which only this pays.
             from predibot.config import load_settings
-            from predibot.jobs.rationale_judge import open_judge
+            from predibot.jobs.accounts.rationale_judge import open_judge
 
             reader = open_judge(judge, most_usd=judge_usd, settings=load_settings())
         found = account_statements(store, bot, recipe=recipe, as_of=as_of, judge=reader)

@@ -122,3 +122,25 @@ def test_ten_thousand_markets_are_read_and_one_event_of_them_is_skipped_with_a_r
     )
     assert [event["markets"] for event in said.document["selected"]] == [20, 20, 20, 20]
     assert any("event 7 could not be read" in note for note in said.document["notes"])
+
+
+def test_a_game_that_ranks_markets_by_a_day_shows_that_volume(predibot: Predibot, tmp_path: Path) -> None:
+    events = [
+        {
+            "id": str(number),
+            "title": "T",
+            "volume1wk": 9_000.0 - number,
+            "markets": [_market(number, volume24hr=volume, volume1wk=1.0)],
+        }
+        for number, volume in ((1, 111.0), (2, 333.0), (3, 222.0))
+    ]
+    (tmp_path / "p.toml").write_text('game = "portfolio_weights"\n[[bots]]\nstrategy = "all_cash"\n')
+    asked = ("select", str(tmp_path / "p.toml"), "--venue", _archive(tmp_path, *events))
+    selected = predibot(*asked, "--json").document["selected"]
+    assert [(each["event_id"], each["volume_24h_usd"]) for each in selected] == [
+        ("2", 333.0),
+        ("3", 222.0),
+        ("1", 111.0),
+    ]
+    shown = predibot(*asked).out
+    assert "24-hour volume" in shown and "$333" in shown and "1-week" not in shown

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.account_statement import AccountStatement, Annotated, Told
+from predibot.jobs.accounts.statement import AccountStatement, Annotated, Told
 from predibot.ledger.read.account_statement import Allocation, BookedRow, HeldPosition, StatedOrder, Statement
 from predibot.reports import figures
 from predibot.reports.terminal.grid import Column, Grid, print_grid

@@ -154,17 +154,19 @@ def _remarks_on(row: RunRow) -> Iterator[str]:
 
 
 def _chosen_grid(events: Sequence[ChosenView]) -> Grid:
+    by_day = any(event.rank_by == "market_volume_24h" for event in events)
     rows = tuple(
         (
             plain(event.event_id),
             plain(event.title, _TITLE_CELLS),
             figures.count(event.markets),
-            figures.volume_usd(event.volume_1wk_usd),
+            figures.volume_usd(event.volume_24h_usd if by_day else event.volume_1wk_usd),
         )
         for event in events
     )
     markets = sum(event.markets for event in events)
-    columns = (Column("event", "key"), Column("title", "text"), Column("markets"), Column("1-week volume"))
+    volume = Column("24-hour volume" if by_day else "1-week volume")
+    columns = (Column("event", "key"), Column("title", "text"), Column("markets"), volume)
     return Grid(f"Selected: {figures.things(len(events), 'event')}, {figures.things(markets, 'market')}", columns, rows)
 
 

@@ -50,15 +50,20 @@ class ChosenView:
     markets: int
     """How many of its markets are played."""
     volume_1wk_usd: float | None
+    volume_24h_usd: float | None = None
+    """Of its most traded market."""
+    rank_by: str = "volume_1wk"
+    """Which of them events were ranked by, `volume_1wk` or `market_volume_24h`."""
 
     def document(self) -> Document:
-        """Return the JSON document."""
-        return {
+        """Return the JSON document; the day's volume is in it where it ranks."""
+        found: Document = {
             "event_id": self.event_id,
             "title": self.title,
             "markets": self.markets,
             "volume_1wk_usd": number(self.volume_1wk_usd),
         }
+        return found if self.rank_by == "volume_1wk" else {**found, "volume_24h_usd": number(self.volume_24h_usd)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from predibot.reports.views.decide import (
     RunView,
     SelectionView,
 )
+from predibot.selection import ranked_by_usd
 
 if TYPE_CHECKING:
     # What decides costs a tenth of a second, which who only reads does not pay.
@@ -49,7 +50,14 @@ def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
         as_of=opened.now,
         venue=opened.spec,
         selected=tuple(
-            ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd)
+            ChosenView(
+                event.id,
+                event.title,
+                len(event.markets),
+                event.volume_1wk_usd,
+                ranked_by_usd(event, "market_volume_24h"),
+                choice.selection.rank_by,
+            )
             for event in choice.selection.selected
         ),
         passed_over=tuple(
