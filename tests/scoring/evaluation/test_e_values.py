@@ -174,7 +174,9 @@ def test_nothing_after_the_last_midnight_is_seen(seed: int) -> None:
     before = evidence(stakes, as_of, paid=prices.paid, seen=prices.seen)
     assert evidence(stakes, last, paid=prices.paid, seen=prices.seen) == before
     assert evidence(stakes, as_of, paid=altered.paid, seen=altered.seen) == before
-    assert evidence(stakes, last + 5, paid=altered.paid, seen=altered.seen).better.largest >= before.better.largest
+    # Over more days a sum may be rounded elsewhere, by how the processor adds.
+    later = evidence(stakes, last + 5, paid=altered.paid, seen=altered.seen)
+    assert later.better.largest >= before.better.largest * (1.0 - 1e-12)
 
 
 @settings(max_examples=40, deadline=None)
