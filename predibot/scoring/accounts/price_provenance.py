@@ -74,7 +74,7 @@ class SeenPrice:
     """What it is a price of."""
     at: datetime
     source: str
-    """Such as `mid`, `last` or `history` of a quote, or `mark` of a valuation."""
+    """Such as `mid`, `last` or `history` of a quote, or `valuation` of what was marked."""
     price: float
 
 

@@ -15,7 +15,7 @@ from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.scoring.accounts.price_provenance import SeenPrice
 
-_MARK = "mark"
+MARK = "valuation"
 
 
 def prices_seen(connection: Connection, own: Sequence[int], as_of: datetime) -> tuple[SeenPrice, ...]:
@@ -107,4 +107,4 @@ def _marked(
     for instrument_row, at, price in connection.execute(statement):
         row = known[instrument_row]
         name = outcome_name(row.market_id, row.side, row.instrument_id)
-        yield SeenPrice(name, at, _MARK, 1.0 - price if row.side == "NO" else price)
+        yield SeenPrice(name, at, MARK, 1.0 - price if row.side == "NO" else price)

@@ -106,12 +106,17 @@ def ended_at(
         by_group[cohort.venue, cohort.group].append(cohort)
     found: dict[int, datetime | None] = {}
     for of_group in by_group.values():
-        closed = {each.row: _closed(connection, each, as_of) for each in of_group if not positions[each.row]}
+        # Only the window of `v1` ends with its markets.
+        paid = {
+            each.row: unresolved_markets(connection, each, as_of)
+            for each in of_group
+            if methodology_of(each.methodology).deciding_cohorts is None and not positions[each.row]
+        }
         states = {
             each.row: CohortState(
                 Cohort(each.start, methodology_of(each.methodology).version, archived=each.archived_at is not None),
                 positions[each.row],
-                closed.get(each.row, (0, None))[0],
+                paid[each.row][1] if each.row in paid else 0,
             )
             for each in of_group
         }
@@ -120,19 +125,14 @@ def ended_at(
             found[each.row] = None
             if is_complete(states[each.row], tuple(states.values()), as_of):
                 newer = [start for start in starts if start > each.start]
-                window = newer[DECIDING_COHORTS - 1] if each.methodology == "v2" else closed[each.row][1]
+                window = paid[each.row][2] if each.row in paid else newer[DECIDING_COHORTS - 1]
                 instants = (each.started_at, booked.get(each.row), window)
                 found[each.row] = max(at for at in instants if at is not None)
     return found
 
 
-def _closed(connection: Connection, cohort: KeptCohort, as_of: datetime) -> tuple[int, datetime | None]:
-    """Return how many markets of a cohort are not known to be resolved, and when the last was that is.
-
-    Only the window of `v1` ends by it; of the other cohorts nothing is counted.
-    """
-    if methodology_of(cohort.methodology).deciding_cohorts is not None:
-        return 0, None
+def unresolved_markets(connection: Connection, cohort: KeptCohort, as_of: datetime) -> tuple[int, int, datetime | None]:
+    """Return how many markets a cohort plays, how many are not known to have paid, and when the last was that has."""
     universe = {market.id for event in frozen_events(connection, cohort.run_id) for market in event.markets}
     statement = (
         select(markets.c.market_id, func.min(resolutions.c.effective_at))
@@ -141,7 +141,7 @@ def _closed(connection: Connection, cohort: KeptCohort, as_of: datetime) -> tupl
         .group_by(markets.c.market_id)
     )
     resolved = {market: at for market, at in connection.execute(statement) if market in universe}
-    return len(universe) - len(resolved), max(resolved.values(), default=None)
+    return len(universe), len(universe) - len(resolved), max(resolved.values(), default=None)
 
 
 def _bots(
