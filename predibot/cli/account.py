@@ -13,6 +13,9 @@ def account(
     recipe: Annotated[
         str | None, typer.Option("--recipe", metavar="NAME", help="only its account of this recipe; left out: all")
     ] = None,
+    cohort: Annotated[
+        str | None, typer.Option("--cohort", metavar="WEEK", help="only its account of this weekly cohort")
+    ] = None,
     as_of: options.AsOf = None,
     ledger: options.Ledger = None,
     full: Annotated[bool, typer.Option("--full", help="show every row, and prompts and answers")] = False,
@@ -41,7 +44,7 @@ def account(
             from predibot.jobs.accounts.rationale_judge import open_judge
 
             reader = open_judge(judge, most_usd=judge_usd, settings=load_settings())
-        found = account_statements(store, bot, recipe=recipe, as_of=as_of, judge=reader)
+        found = account_statements(store, bot, recipe=recipe, cohort=cohort, as_of=as_of, judge=reader)
         if reader is not None:
             output.say(
                 f"judge: {judge} read {reader.asked} rationales for ${reader.cost_usd:.4f} of ${judge_usd:g}; answers "

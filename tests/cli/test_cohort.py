@@ -84,6 +84,58 @@ def test_the_document_of_a_cohort_adds_up(weeks: Weeks, predibot: Predibot) -> N
     assert common["market_id"] == "d" and [each["side"] for each in common["holders"]] == ["YES", "NO"]
 
 
+def test_an_account_of_a_cohort_shows_states_what_settled_and_how(weeks: Weeks, predibot: Predibot) -> None:
+    shown = predibot("account", "one", "--cohort", "2026-03-01", *LEDGER).out
+    text = [" ".join(line.split()) for line in shown.splitlines()]
+    assert text[0] == "one: weekly_cohort v2 of weekly, replay, cohort 2026-03-01"
+    (won,) = [line for line in text if line.startswith("p1 a YES")]
+    (held,) = [line for line in text if line.startswith("p3 d YES")]
+    assert " WON – – – – +$1,500" in won
+    assert " PENDING 1,000.00 0.250 0.500 $500.00 +$250 2026-03-09T00:00Z" in held
+    assert "2026-03-08T00:05Z settlement a_Yes Will a happen? 1.00 -2,500.00 +$2,500.00" in text
+    assert any(line.endswith("bet $1,000.00 a_Yes, bet $500.00 b_Yes, bet $250.00 d_Yes") for line in text)
+    assert any(line.endswith("sell 1,000.00 b_Yes") for line in text)
+    both = predibot("account", "one", "--json", *LEDGER).document["accounts"]
+    assert [(each["subject"], each["methodology"], len(each["cohort_positions"])) for each in both] == [
+        ("2026-03-01", "v2", 3),
+        ("2026-03-08", "v2", 0),
+    ]
+    assert "in a cohort '2026-04-05'" in predibot("account", "one", "--cohort", "2026-04-05", *LEDGER).err
+
+
+def test_prices_of_one_outcome_and_instant_that_disagree_are_flagged(predibot: Predibot) -> None:
+    with Store.open(f"sqlite:///{Path.cwd() / 'weeks.db'}") as store:
+        weeks = Weeks(store)
+        first = weeks.start(0)
+        weeks.prices.update(a=0.4, b=0.5)
+        weeks.last.update(a=0.5, b=0.55)
+        weeks.decide(0, first, "one", bets(("a", "NO", 1_000.0), ("b", "YES", 500.0)))
+    (found,) = predibot("cohort", first, "--json", *LEDGER).document["cohorts"]
+    (conflict,) = found["price_conflicts"]
+    assert (conflict["outcome"], conflict["at"]) == ("a", "2026-03-01T00:05Z")
+    assert conflict["low"] == {"source": "displayed", "price": 0.4}
+    assert conflict["high"] == {"source": "last", "price": 0.5}
+    for command in (("cohort", first), ("account", "one")):
+        shown = predibot(*command, *LEDGER).out
+        assert "Prices that disagree by more than .05 at one instant: 1" in shown
+        assert "a at 2026-03-01T00:05Z: displayed 0.400, last 0.500" in shown
+
+
+def test_who_cannot_bet_is_marked(predibot: Predibot) -> None:
+    with Store.open(f"sqlite:///{Path.cwd() / 'weeks.db'}") as store:
+        weeks = Weeks(store)
+        first = weeks.start(0)
+        with store.write() as connection:
+            connection.exec_driver_sql("UPDATE journal SET cash_usd = 199.0 WHERE account_id = 1")
+            connection.exec_driver_sql("UPDATE journal SET cash_usd = 200.0 WHERE account_id = 2")
+        weeks.value(SUNDAY + timedelta(days=1))
+    (found,) = predibot("cohort", first, "--json", *LEDGER).document["cohorts"]
+    assert [each["standing"] for each in found["members"]] == ["cannot bet", "playing"]
+    shown = predibot("report", *LEDGER).out
+    assert "one!" in shown and "two!" not in shown
+    assert "!: one cannot bet in 1 of 1." in shown
+
+
 def test_an_archived_cohort_is_in_no_score_until_it_is_asked_for(weeks: Weeks, predibot: Predibot) -> None:
     assert predibot("cohort", "2026-03-01", "--archive", "prices were wrong", *LEDGER).code == 0
     again = predibot("cohort", "2026-03-01", "--archive", "another reason", *LEDGER)

@@ -52,6 +52,8 @@ class Weeks:
     recipe: str = "weekly"
     ids: Sequence[str] = ("a", "b", "c", "d")
     prices: dict[str, float] = field(default_factory=dict)
+    last: dict[str, float] = field(default_factory=dict)
+    """The last trade of a market, where one is known beside its price."""
     paid: dict[str, float | None] = field(default_factory=dict)
     runs: dict[str, StoredRun] = field(default_factory=dict)
     opened: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -101,7 +103,7 @@ class Weeks:
         return tuple(Event(f"e-{name}", f"Will {name} happen?", (self.market(name, at),)) for name in self.ids)
 
     def market(self, name: str, at: datetime) -> Market:
-        quote = None if name in self.paid else Quote(at, displayed=self.prices.get(name, 0.5))
+        quote = None if name in self.paid else Quote(at, displayed=self.prices.get(name, 0.5), last=self.last.get(name))
         return Market(MarketRef(name), f"Will {name} happen?", ("Yes", "No"), quote=quote, closed=name in self.paid)
 
     def known(self, at: datetime) -> Known:

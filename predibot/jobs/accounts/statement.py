@@ -16,6 +16,7 @@ from predibot.ledger.read.account_statement import (
     names_of_accounts,
     statement_of,
 )
+from predibot.ledger.read.cohorts.statement import AccountPositions, positions_of_accounts
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.rationale import FACTORS, Factor, cohen_kappa, factors_named, shares_of_factors
 
@@ -59,19 +60,28 @@ class AccountStatement:
     """Oldest first."""
     factor_shares: Mapping[Factor, float]
     """The share of rationales that refer to each; empty without any rationale."""
+    cohort: AccountPositions | None
+    """Its positions with their states, where it is of a cohort."""
     kappa: Mapping[Factor, float | None]
     """Cohen's, of rules and model; empty where no model was asked, None where both always said the same."""
 
 
 def account_statements(
-    store: Store, bot: str, *, recipe: str | None, as_of: datetime | None = None, judge: Judge | None = None
+    store: Store,
+    bot: str,
+    *,
+    recipe: str | None,
+    cohort: str | None = None,
+    as_of: datetime | None = None,
+    judge: Judge | None = None,
 ) -> tuple[AccountStatement, ...]:
-    """Return the statements of a bot's accounts, one a recipe, game and mode.
+    """Return the statements of a bot's accounts, one a recipe, game and mode, and of weekly cohorts one a cohort.
 
     Args:
         store: The ledger.
         bot: Whose accounts.
         recipe: Only of the recipe with this name; None for all.
+        cohort: Only of the cohort of this Sunday; None for all.
         as_of: Nothing later is seen; None for all that is stored.
         judge: A model that reads rationales beside the rules; None for the rules alone.
 
@@ -80,15 +90,17 @@ def account_statements(
         LedgerUnusable: If the ledger holds what predibot does not write.
     """
     with store.read() as connection:
-        named = accounts_named(connection, bot, recipe)
+        named = accounts_named(connection, bot, recipe, cohort)
         if not named:
             known = names_of_accounts(connection)
             of = "" if recipe is None else f" in recipe {recipe!r}"
+            of += "" if cohort is None else f" in a cohort {cohort!r}"
             hint = did_you_mean(bot, known) if known else "Play a game that has accounts, such as portfolio_weights"
             raise UsageError(f"no bot {bot!r} has an account{of}. {hint}")
         with store.rows_blamed():
             found = [statement_of(connection, name, as_of or _LAST) for name in named]
-    return tuple(_annotated(each, judge) for each in found)
+            held = positions_of_accounts(connection, [name.row for name in named], as_of or _LAST)
+    return tuple(_annotated(each, held.get(each.name.row), judge) for each in found)
 
 
 def told(store: Store, allocation: Allocation) -> Told:
@@ -109,7 +121,7 @@ def told(store: Store, allocation: Allocation) -> Told:
     )
 
 
-def _annotated(statement: Statement, judge: Judge | None) -> AccountStatement:
+def _annotated(statement: Statement, cohort: AccountPositions | None, judge: Judge | None) -> AccountStatement:
     rows = tuple(
         Annotated(each, factors_named(each.rationale), judge(each.rationale) if judge and each.rationale else None)
         for each in statement.allocations
@@ -120,6 +132,7 @@ def _annotated(statement: Statement, judge: Judge | None) -> AccountStatement:
         statement=statement,
         allocations=rows,
         factor_shares=shares_of_factors(said) if said else {},
+        cohort=cohort,
         kappa=_agreement(judged) if judged else {},
     )
 

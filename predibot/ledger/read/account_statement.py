@@ -35,6 +35,8 @@ class AccountName:
     mode: str
     subject: str
     bot: str
+    methodology: str = ""
+    """The version of the game's rules; empty of a game that has only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +131,23 @@ class Statement:
     """Every valuation, the last revision of each."""
 
 
-def accounts_named(connection: Connection, bot: str, recipe: str | None) -> tuple[AccountName, ...]:
-    """Return the accounts of the bots with this name, of a recipe or of all, in the order in which they were opened."""
+def accounts_named(
+    connection: Connection, bot: str, recipe: str | None, subject: str | None = None
+) -> tuple[AccountName, ...]:
+    """Return the accounts of the bots with this name, in the order in which they were opened.
+
+    Args:
+        connection: A reading transaction.
+        bot: Their name.
+        recipe: Only of this recipe; None for all.
+        subject: Only of this instance of a game, such as a cohort; None for all.
+    """
+    asked = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
     columns = (accounts.c.id, accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.subject_id)
     statement = (
-        select(*columns, accounts.c.bot)
+        select(*columns, accounts.c.bot, accounts.c.methodology)
         .join(subjects, subjects.c.id == accounts.c.subject_row)
-        .where(accounts.c.bot == bot, *([] if recipe is None else [accounts.c.recipe == recipe]))
+        .where(accounts.c.bot == bot, *(column == value for column, value in asked.items() if value is not None))
         .order_by(accounts.c.id)
     )
     return tuple(AccountName(*row) for row in connection.execute(statement))

@@ -8,6 +8,12 @@ from predibot.domain.clock import format_instant
 from predibot.jobs.accounts.statement import AccountStatement, Annotated, Told
 from predibot.ledger.read.account_statement import Allocation, BookedRow, HeldPosition, StatedOrder, Statement
 from predibot.reports import figures
+from predibot.reports.cohorts.statement import (
+    conflict_document,
+    position_document,
+    positions_grid,
+    provenance_lines,
+)
 from predibot.reports.terminal.grid import Column, Grid, print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
@@ -25,11 +31,15 @@ Ask = Callable[[Allocation], Told]
 def print_account(console: Console, found: AccountStatement, told: Ask, *, full: bool) -> None:
     """Print a statement, the newest ten rows of long tables, or with `full` all, with prompts and answers."""
     statement = found.statement
-    _print_head(console, statement)
-    for grid in (_positions(statement), _pending(statement), _settled(statement, full=full)):
+    _print_head(console, found)
+    held = _positions(statement) if found.cohort is None else positions_grid(found.cohort.lines, bots=False, full=full)
+    prices = [] if found.cohort is None else provenance_lines(found.cohort.bought_at, found.cohort.conflicts, full=full)
+    for grid, lines in ((held, prices), (_pending(statement), ()), (_settled(statement, full=full), ())):
         if grid.rows:
             console.print()
             print_grid(console, grid)
+            for line in lines:
+                print_line(console, line)
     _print_allocations(console, found, told, full=full)
     console.print()
     print_grid(console, _journal(statement.journal, full=full))
@@ -47,6 +57,7 @@ def account_document(found: AccountStatement, told: Ask) -> Document:
         "game": name.game,
         "mode": name.mode,
         "subject": name.subject,
+        "methodology": name.methodology or None,
         "valued_at": None if statement.valued_at is None else format_instant(statement.valued_at),
         "value_usd": number(statement.value_usd),
         "cash_usd": account.cash_usd,
@@ -61,12 +72,33 @@ def account_document(found: AccountStatement, told: Ask) -> Document:
         "valuations": [{"at": format_instant(at), "value_usd": value} for at, value in statement.values],
         "factor_shares": dict(found.factor_shares),
         "kappa": dict(found.kappa),
+        **_cohort_document(found),
     }
 
 
-def _print_head(console: Console, statement: Statement) -> None:
+def _cohort_document(found: AccountStatement) -> Document:
+    """Return what only an account of a cohort has."""
+    if found.cohort is None:
+        return {}
+    return {
+        "standing": found.cohort.standing,
+        "archived_reason": found.cohort.cohort.archived_reason,
+        "cohort_positions": [position_document(line) for line in found.cohort.lines],
+        "price_sources": dict(found.cohort.bought_at),
+        "price_conflicts": [conflict_document(each) for each in found.cohort.conflicts],
+    }
+
+
+def _print_head(console: Console, found: AccountStatement) -> None:
+    statement, cohort = found.statement, found.cohort
     name, account = statement.name, statement.account
-    print_line(console, plain(f"{name.bot}: {name.game} of {name.recipe}, {name.mode}"), "bold")
+    of_week = "" if cohort is None else f", cohort {name.subject}"
+    said = f"{name.bot}: {name.game} {name.methodology}".rstrip() + f" of {name.recipe}, {name.mode}{of_week}"
+    print_line(console, plain(said), "bold")
+    if cohort is not None and cohort.standing != "playing":
+        print_line(console, cohort.standing)
+    if cohort is not None and cohort.cohort.archived_at is not None:
+        print_line(console, f"ARCHIVED, in no score: {plain(cohort.cohort.archived_reason or '', _RATIONALE_CELLS)}")
     at = "" if statement.valued_at is None else f" at {format_instant(statement.valued_at)}"
     is_known = statement.value_usd is not None and account.paid_in_usd
     since = figures.signed_percent((statement.value_usd or 0.0) / account.paid_in_usd - 1.0 if is_known else None)
@@ -172,7 +204,8 @@ def _print_allocations(console: Console, found: AccountStatement, told: Ask, *, 
     if not rows:
         return
     console.print()
-    print_line(console, f"Allocations, {len(rows)} of {len(found.allocations)}", "bold")
+    title = "Allocations" if found.cohort is None else "Decisions"
+    print_line(console, f"{title}, {len(rows)} of {len(found.allocations)}", "bold")
     for row in rows:
         each = row.allocation
         print_line(console, f"{format_instant(each.slot_at)}  {figures.usd(each.value_usd)}  {_weights(each)}")
@@ -208,13 +241,23 @@ def _on_factors(found: AccountStatement) -> Iterator[str]:
 def _weights(allocation: Allocation) -> str:
     if allocation.status != "recorded":
         return plain(f"{allocation.status}, shares kept as they were: {allocation.message}", 120)
-    orders = [order for order in allocation.orders if order.unit == "weight"]
     if not allocation.orders:
         return "no orders: everything kept as it was"
+    orders = [order for order in allocation.orders if order.unit == "weight"]
+    if not orders:
+        return ", ".join(
+            f"{_verb(each)} {_amount(each)} {plain(each.asset)}{_ended(each)}" for each in allocation.orders
+        )
     said = [f"{plain(order.asset)} {_amount(order)}{_ended(order)}" for order in orders if order.amount]
     # Sums of fractions leave as little as 1e-16, which is no cash.
     cash = round(1.0 - sum(order.amount for order in orders), 9)
     return ", ".join((*said, f"CASH {figures.percent(max(0.0, cash))}"))
+
+
+def _verb(order: StatedOrder) -> str:
+    if order.unit == "usd":
+        return "bet"
+    return "sell" if order.shares < 0.0 else "buy" if order.shares > 0.0 else "order"
 
 
 def _amount(order: StatedOrder) -> str:

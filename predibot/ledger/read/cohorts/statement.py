@@ -191,6 +191,45 @@ def cohort_statements(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class AccountPositions:
+    """The positions of one account of a cohort, and its prices."""
+
+    cohort: KeptCohort
+    lines: tuple[PositionLine, ...]
+    """In the order in which they were opened, ended ones too."""
+    standing: Standing
+    bought_at: Mapping[str, int]
+    """How many filled orders were booked at a price of each source."""
+    conflicts: tuple[PriceConflict, ...]
+
+
+def positions_of_accounts(
+    connection: Connection, own: Sequence[int], as_of: datetime
+) -> Mapping[int, AccountPositions]:
+    """Return the positions of accounts as they were at an instant, by account; those of no cohort are left out.
+
+    Raises:
+        ValueError: If a row is not as predibot writes it.
+    """
+    named = select(accounts.c.bot, accounts.c.recipe).where(accounts.c.id.in_(own)).distinct()
+    wanted = connection.execute(named).all()
+    kept = {each.row: each for each in kept_cohorts(connection, as_of)}
+    of_recipes = [each for each in kept.values() if each.recipe in {row.recipe for row in wanted}]
+    found = {}
+    for member in member_accounts(connection, of_recipes, as_of, bot_names=[row.bot for row in wanted]):
+        if member.row in own:
+            cohort, seen = kept[member.cohort], prices_seen(connection, [member.row], as_of)
+            found[member.row] = AccountPositions(
+                cohort,
+                position_lines(connection, cohort, [member], seen),
+                member.standing,
+                _bought_at(connection, [member.row], as_of),
+                price_conflicts(seen),
+            )
+    return found
+
+
 def position_lines(
     connection: Connection, cohort: KeptCohort, members: Sequence[MemberAccount], seen: Sequence[SeenPrice]
 ) -> tuple[PositionLine, ...]:
