@@ -14,6 +14,7 @@ from typer.main import get_command
 from predibot.cli import (
     account,
     bots,
+    cohort,
     decide,
     demo,
     doctor,
@@ -89,6 +90,7 @@ _COMMANDS: Sequence[tuple[Callable[..., None], type[Command], str]] = (
     (score.score, Command, "score anybody's forecasts, or an account, from a file"),
     (report.report, Command, "print the stored runs and scores, asking no venue"),
     (account.account, Command, "show what a bot's account holds, why, and what was booked"),
+    (cohort.cohort, Command, "list weekly cohorts, or show the members and bets of one"),
     (trace.trace, Command, "show how an agent came to a decision, or what all of them used"),
     (select.select, Command, "show which events a run would play, and why not the others"),
     (verify.verify, Command, "compute a run's receipt anew, or publish the roots of all"),

@@ -1,5 +1,6 @@
 """`predibot evaluate`: how good the bots were, against the market, as of an instant."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -35,6 +36,7 @@ def evaluate(
     convention: options.Convention = "predibot",
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
+    archived: options.Archived = False,
     no_track: Annotated[bool, typer.Option("--no-track", help="use what is stored, ask the venue nothing")] = False,
     ledger: options.Ledger = None,
     full: options.Full = False,
@@ -56,6 +58,7 @@ def evaluate(
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
     asked = _question(horizons, by, delay, sizing, options.convention_of(convention), resamples, seed)
+    asked = replace(asked, archived=archived)
     asking = Asking(venue, recipe, bot_names, as_of, output.question_for(asked, shown, json=json, csv=csv), worst)
 
     def show(found: Evaluated) -> None:

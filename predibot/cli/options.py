@@ -107,6 +107,7 @@ Executor = Annotated[
     ),
 ]
 AllPassedOver = Annotated[bool, typer.Option("--all", help="list every event passed over, not the first ten")]
+Archived = Annotated[bool, typer.Option("--archived", help="count archived cohorts of weekly games too")]
 AllRows = Annotated[bool, typer.Option("--all", help="show every row of long tables, not the first fifty")]
 Full = Annotated[bool, typer.Option("--full", help="print every table whole, and all that is missing in sentences")]
 Table = Annotated[
@@ -115,7 +116,7 @@ Table = Annotated[
         "--table",
         metavar="NAME",
         help="print one table: forecasts, returns, quote, pairs, calibration, decisions; of accounts: "
-        "accounts, risk, behaviour, delays, pairs",
+        "accounts, risk, behaviour, delays, pairs, cohorts",
     ),
 ]
 Worst = Annotated[

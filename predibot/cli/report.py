@@ -24,6 +24,7 @@ def report(
     full: options.Full = False,
     table: options.Table = None,
     worst: options.Worst = None,
+    archived: options.Archived = False,
     every: options.AllRows = False,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -38,7 +39,7 @@ def report(
     output.one_format(json=json, csv=csv, worst=worst)
     bot_names = options.names(bots)
     shown = options.shown(full=full, table=table, every=every)
-    asked = output.question_for(Question(), shown, json=json, csv=csv)
+    asked = output.question_for(Question(archived=archived), shown, json=json, csv=csv)
     asking = Asking(venue, recipe, bot_names, as_of, asked, worst)
     show = partial(_show, shown=shown, json=json, csv=csv)
     report_as_asked(asking, caller, ledger=ledger or DEFAULT_LEDGER, show=show)

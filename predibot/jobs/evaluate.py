@@ -14,6 +14,7 @@ from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_te
 from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.jobs.requested_recipe import asked_about
 from predibot.ledger.read.account_scoring import account_records
+from predibot.ledger.read.cohorts.scoring import cohort_records
 from predibot.ledger.read.kept_evaluations import keep_memo, memo_key, stored_memo
 from predibot.ledger.read.packed_runs import RUNS_AT_ONCE, pack_runs, runs_to_pack
 from predibot.ledger.read.scoring_arrays import track_record
@@ -31,6 +32,7 @@ from predibot.ledger.write.runs import (
 )
 from predibot.plugins.venues import checked, instruments_of
 from predibot.scoring.accounts.board import account_board, rank_agreements
+from predibot.scoring.accounts.cohort_board import CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 
@@ -61,6 +63,9 @@ def evaluate(
             with store.rows_blamed():
                 record = track_record(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
                 kept = account_records(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
+                cohorts = cohort_records(
+                    connection, venue_name, as_of, recipe=recipe, bot_names=bots, archived=question.archived
+                )
         except ROW_ERRORS as error:
             # Each row may be well, and not fit to the others.
             raise _not_ours(store, error) from error
@@ -69,7 +74,7 @@ def evaluate(
         unscored = decisions_on_no_event(connection, venue_name, as_of, recipe=recipe, bot_names=bots)
     try:
         with store.rows_blamed():
-            found = _with_accounts(evaluation_of(record, as_of, question), kept, question)
+            found = _with_accounts(evaluation_of(record, as_of, question), kept, cohorts, question)
     except ValueError as error:
         # Such as numbers so far apart that no sum of them is one.
         raise _not_ours(store, error) from error
@@ -84,7 +89,8 @@ def evaluate(
             "`predibot export --table decisions` lists them as late"
         )
         found = replace(found, late=late, notes=(*found.notes, said))
-    unscored = {game: n for game, n in unscored.items() if game not in {each.game for each in kept}}
+    played = {each.game for each in kept} | {each.game for each in cohorts}
+    unscored = {game: n for game, n in unscored.items() if game not in played}
     if unscored:
         made = " and ".join(f"{n:,} of game {game}" for game, n in unscored.items())
         said = (
@@ -97,14 +103,23 @@ def evaluate(
     return found
 
 
-def _with_accounts(found: Evaluation, kept: Sequence[AccountsRecord], question: Question) -> Evaluation:
+def _with_accounts(
+    found: Evaluation, kept: Sequence[AccountsRecord], cohorts: Sequence[CohortsRecord], question: Question
+) -> Evaluation:
     """Return an evaluation with the accounts beside it, and how far their orders and its leaderboard agree."""
     boards = tuple(account_board(each, question.convention, question.uncertainty) for each in kept)
-    named = {" ".join((each.game, each.recipe, each.mode, each.subject)): each for each in boards}
-    orders = {name: [score.bot for score in board.scores] for name, board in named.items()}
-    if boards and found.cards:
+    of_cohorts = tuple(cohort_board(each) for each in cohorts)
+    orders = {
+        " ".join((each.game, each.recipe, each.mode, each.subject)): [score.bot for score in each.scores]
+        for each in boards
+    }
+    for board in of_cohorts:
+        # Models whose cutoff is unknown have another row for what they decided with none.
+        named = " ".join((board.game, board.recipe, board.mode, board.methodology))
+        orders[named] = list(dict.fromkeys(score.bot for score in board.scores))
+    if orders and found.cards:
         orders["the leaderboard of events"] = [card.bot for card in found.leaderboard]
-    return replace(found, accounts=boards, agreements=rank_agreements(orders))
+    return replace(found, accounts=boards, cohorts=of_cohorts, agreements=rank_agreements(orders))
 
 
 def code_digest() -> str:

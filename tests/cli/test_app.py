@@ -27,6 +27,7 @@ from tests.jobs.program import wait_until
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = (
     "account",
+    "cohort",
     "decide",
     "track",
     "evaluate",

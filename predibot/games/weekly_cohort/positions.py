@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from predibot.domain.account import Account, JournalKind, JournalRow
 from predibot.domain.price import Instrument
@@ -14,6 +14,7 @@ from predibot.scoring.accounts.cohort_scores import ResolvedBet
 PositionState = Literal["open", "PENDING", "WON", "LOST", "EXITED", "CANCELLED"]
 """`PENDING` is closed and not settled. `WON` and `LOST` paid 1 and 0. `CANCELLED` is anything else that a resolution
 comes to, where no side won: a part of a dollar, or what the position cost. `EXITED` was sold."""
+POSITION_STATES: tuple[PositionState, ...] = get_args(PositionState)
 Standing = Literal["playing", "cannot bet", "bankrupt"]
 _NOTHING_USD = 1e-9
 

@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, and_, case, func, or_, select
 
 from predibot.domain.decision import STATUSES
+from predibot.games.weekly_cohort.rules import COHORT
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.packed_runs import numbers_of
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
@@ -79,7 +80,7 @@ def account_records(
         journal=_journal(connection, own, as_of),
         marks=_marks(connection, own, as_of),
         targets=_targets(connection, own),
-        decisions=_decisions(connection, venue, own, as_of),
+        decisions=decisions_of_accounts(connection, venue, own, as_of),
         pending=_pending(connection, own, as_of),
     )
     groups: defaultdict[tuple[str, str, str, str], list[_Named]] = defaultdict(list)
@@ -123,6 +124,8 @@ def _named(connection: Connection, venue: str, recipe: str | None, bot_names: Se
         .outerjoin(bots, bots.c.id == tasks.c.bot_id)
         .where(
             subjects.c.venue == venue,
+            # Of cohorts the stakes are scored, not the slots.
+            subjects.c.kind != COHORT,
             *([] if recipe is None else [accounts.c.recipe == recipe]),
             *([accounts.c.bot.in_(bot_names)] if bot_names else []),
         )
@@ -208,17 +211,19 @@ def _numbered(targets: Floats, rows: Ints) -> _Targets:
     }
 
 
-def _decisions(connection: Connection, venue: str, own: list[int], as_of: datetime) -> Floats:
-    """Return the decisions of accounts, with what the models behind each can have known, as an index into `KNOWLEDGE`.
+def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int], as_of: datetime) -> Floats:
+    """Return the decisions of accounts, (n, 5), in the order of accounts and then as they were made.
 
-    That of all bots is asked for, because one may pool another.
+    Columns are the account, the status as an index into `STATUSES`, the cost and the known part of it in dollars, and
+    what the models behind it can have known, as an index into `KNOWLEDGE`; a cost of -1 is not known. What the models
+    of all bots know is asked for, because one may pool another.
     """
     status = case({name: number for number, name in enumerate(STATUSES)}, value=decisions.c.status, else_=_UNKNOWN)
     statement = (
         select(accounts.c.id, status, func.coalesce(decisions.c.cost_usd, _UNKNOWN), decisions.c.cost_known_usd)
         .add_columns(decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
         .add_columns(OPENED_MODEL, run_is_live(connection))
-        .select_from(_decided().join(subjects, subjects.c.id == accounts.c.subject_row))
+        .select_from(decided_accounts().join(subjects, subjects.c.id == accounts.c.subject_row))
         .where(subjects.c.venue == venue, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .order_by(accounts.c.id, decisions.c.decided_at)
     )
@@ -240,7 +245,7 @@ def _decisions(connection: Connection, venue: str, own: list[int], as_of: dateti
 def _pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
     statement = (
         select(accounts.c.id, func.count())
-        .select_from(_decided().join(orders, orders.c.decision_id == decisions.c.id))
+        .select_from(decided_accounts().join(orders, orders.c.decision_id == decisions.c.id))
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         # What ended later was pending then.
         .where(or_(orders.c.status == "pending", orders.c.ended_at > as_of))
@@ -249,7 +254,7 @@ def _pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping
     return {row: number for row, number in connection.execute(statement)}
 
 
-def _decided() -> Any:
+def decided_accounts() -> Any:
     """Return accounts with their decisions: what their bot decided on their subject in the runs they had turns in."""
     return (
         accounts.join(turns, turns.c.account_id == accounts.c.id)

@@ -10,7 +10,7 @@ _COUNTED = {
     **dict.fromkeys(("runs", "events", "run_events", "markets"), OF_NO_RUN),
     **dict.fromkeys(("instruments", "price_paths", "resolutions"), OF_NO_RUN),
     # Of an account that goes through many runs.
-    **dict.fromkeys(("journal", "valuations", "turns"), OF_NO_RUN),
+    **dict.fromkeys(("journal", "valuations", "turns", "cohorts"), OF_NO_RUN),
     **dict.fromkeys(("bots", "decisions"), OF_RUN),
     **dict.fromkeys(("forecasts", "orders", "quotes"), OF_DECISION),
 }

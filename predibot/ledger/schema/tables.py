@@ -460,12 +460,17 @@ class AccountRow(Row, table=True):
     """One bot in one instance of a game, through all runs of a recipe; what it holds follows from its journal."""
 
     __tablename__ = "accounts"
-    __table_args__ = (UniqueConstraint("recipe", "game", "mode", "bot", "subject_row"), _one_of("mode", *MODES))
+    __table_args__ = (
+        UniqueConstraint("recipe", "game", "mode", "methodology", "bot", "subject_row"),
+        _one_of("mode", *MODES),
+    )
     id: int | None = Field(default=None, primary_key=True)
     recipe: str = _text()
     game: str = _text()
     mode: str = _text()
     """Whether its runs are live or replays; the two never share one."""
+    methodology: str = Field(default="", sa_type=Words, sa_column_kwargs={"server_default": text("''")})
+    """The version of the game's rules; empty of a game that has only one."""
     bot: str = _text()
     """Its name: a bot has another row in every run."""
     subject_row: int = Field(foreign_key="subjects.id", index=True)
@@ -473,6 +478,33 @@ class AccountRow(Row, table=True):
     """The claim under which it was last written to; who has another one may not."""
     slot_at: datetime | None = _instant(nullable=True)
     """Of that claim's run; an earlier slot has missed its turn."""
+
+
+class CohortRow(Row, table=True):
+    """A cohort of weekly cohorts as it was frozen when it started; its universe is what its run froze."""
+
+    __tablename__ = "cohorts"
+    __table_args__ = (
+        UniqueConstraint("recipe", "game", "mode", "venue", "name", "methodology"),
+        _one_of("mode", *MODES),
+        CheckConstraint("(archived_at IS NULL) = (archived_reason IS NULL)", name="archived_has_reason"),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    recipe: str = _text()
+    game: str = _text()
+    mode: str = _text()
+    venue: str = _text()
+    name: str = _text()
+    """Its Sunday, such as `2026-03-01`."""
+    methodology: str = _text()
+    run_id: int = Field(foreign_key="runs.id", index=True)
+    """The run that started it."""
+    started_at: datetime = _instant()
+    line_up: str = _text()
+    """A JSON list of its members."""
+    archived_at: datetime | None = _instant(nullable=True)
+    """Since when it is in no score, and decides no more; None where it is not archived."""
+    archived_reason: str | None = Field(default=None, sa_type=Prose)
 
 
 class JournalEntryRow(Row, table=True):

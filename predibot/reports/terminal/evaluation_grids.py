@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from predibot.reports import figures
-from predibot.reports.terminal.account_board import account_grids
+from predibot.reports.terminal.boards.accounts import account_grids
+from predibot.reports.terminal.boards.cohorts import cohort_grids
 from predibot.reports.terminal.grid import Column, Grid
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.evaluation_csv import bot_rows
@@ -41,6 +42,9 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Grid]:
     if name in ACCOUNT_TABLES:
         for board in evaluation.accounts:
             yield from account_grids(board, name)
+    if name == COHORTS:
+        for cohorts in evaluation.cohorts:
+            yield from cohort_grids(cohorts)
 
 
 def asked_grids(evaluation: Evaluation) -> Iterator[Grid]:
@@ -293,7 +297,8 @@ TABLES: Mapping[str, Callable[[Evaluation], Iterator[Grid]]] = {
 }
 """What `--table` can name, in the order of a reader's questions."""
 ACCOUNTS = "accounts"
-ACCOUNT_TABLES = (ACCOUNTS, "risk", "behaviour", "delays", "pairs")
+COHORTS = "cohorts"
+ACCOUNT_TABLES = (ACCOUNTS, "risk", "behaviour", "delays", "pairs", COHORTS)
 """What it can name of games that have accounts: the first has all of a board but the pairs."""
 
 

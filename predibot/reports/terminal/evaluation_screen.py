@@ -8,12 +8,21 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.reports import figures
-from predibot.reports.terminal.account_board import agreement_lines, board_grid
-from predibot.reports.terminal.evaluation_grids import ACCOUNTS, TABLES, asked_grids, metric_grid, table_grids
+from predibot.reports.terminal.boards.accounts import agreement_lines, board_grid
+from predibot.reports.terminal.boards.cohorts import cohort_grid
+from predibot.reports.terminal.evaluation_grids import (
+    ACCOUNTS,
+    COHORTS,
+    TABLES,
+    asked_grids,
+    metric_grid,
+    table_grids,
+)
 from predibot.reports.terminal.grid import Column, Grid, fitted, print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
+from predibot.reports.views.cohorts import cohort_conclusions
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import (
     LeaderboardRow,
@@ -90,7 +99,7 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
         print_line(console, _how(evaluation))
     else:
         print_notes(console, evaluation.remarks, most=_SHOWN_REMARKS)
-    for name in (*TABLES, ACCOUNTS) if shown.full else ():
+    for name in (*TABLES, ACCOUNTS, COHORTS) if shown.full else ():
         _print_table(console, evaluation, name, shown)
     _print_grids(console, tuple(asked_grids(evaluation)), shown, "--all or --json")
     if shown.full:
@@ -115,7 +124,7 @@ def print_scored(console: Console, evaluation: Evaluation, *, every_row: bool) -
 def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> None:
     at = "" if evaluation.as_of is None else f" as of {_to_the_second(evaluation.as_of)}"
     boards = [(each, leaderboard(each)) for each in evaluation.rankings.values()]
-    if evaluation.accounts and not any(rows for _, rows in boards):
+    if (evaluation.accounts or evaluation.cohorts) and not any(rows for _, rows in boards):
         _print_accounts(console, evaluation, shown)
         print_notes(console, evaluation.notes)
         return
@@ -142,7 +151,7 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
         first = format_instant(evaluation.first_results_at)
         print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
     print_line(console, f"Missing: {', '.join(missing(evaluation)) or 'nothing'}.")
-    if evaluation.accounts:
+    if evaluation.accounts or evaluation.cohorts:
         console.print()
         _print_accounts(console, evaluation, shown)
     if not shown.full:
@@ -151,18 +160,21 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
 
 
 def _print_accounts(console: Console, evaluation: Evaluation, shown: Shown) -> None:
-    """Print the board of each recipe and game of accounts, and what may be said of its bots."""
-    for number, board in enumerate(evaluation.accounts):
+    """Print the board of each recipe and game of accounts and of cohorts, and what may be said of its bots."""
+    boards = [
+        *((board_grid(each), conclusions_on_accounts(each), each.notes, ACCOUNTS) for each in evaluation.accounts),
+        *((cohort_grid(each), cohort_conclusions(each), each.notes, COHORTS) for each in evaluation.cohorts),
+    ]
+    for number, (grid, conclusions_on_it, notes, table) in enumerate(boards):
         if number:
             console.print()
-        grid = board_grid(board)
         legend = grid.legend_lines() + grid.below
-        _print_some(console, replace(grid, legend=(), below=()), shown, "--all, --json or --csv --table accounts")
-        if said := " ".join(conclusions_on_accounts(board)):
+        _print_some(console, replace(grid, legend=(), below=()), shown, f"--all, --json or --csv --table {table}")
+        if said := " ".join(conclusions_on_it):
             print_line(console, plain(said))
         for line in () if shown.full else legend:
             print_line(console, line, "dim")
-        print_notes(console, board.notes)
+        print_notes(console, notes)
     for line in agreement_lines(evaluation.agreements):
         print_line(console, line)
 

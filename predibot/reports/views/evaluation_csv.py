@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.views.accounts import account_pairs, account_rows
+from predibot.reports.views.cohorts import cohort_rows
 from predibot.reports.views.decide import Document
 from predibot.reports.views.evaluation_json import pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
@@ -95,6 +96,10 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
     if table is None and evaluation.accounts and not evaluation.cards:
         # Of games of accounts alone there is nothing else.
         table = "accounts"
+    if table is None and evaluation.cohorts and not evaluation.cards:
+        table = "cohorts"
+    if table == "cohorts":
+        return _written(list(cohort_rows(evaluation.cohorts)))
     if table == "pairs" and evaluation.accounts and not evaluation.cards:
         return _written(list(account_pairs(evaluation.accounts)))
     if table in ("accounts", "risk", "behaviour", "delays"):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from predibot.domain.clock import format_instant
 from predibot.reports.views.accounts import agreement_document, board_document
+from predibot.reports.views.cohorts import cohort_board_document
 from predibot.reports.views.decide import Document, number
 from predibot.reports.views.leaderboard import beside_market, conclusions, leaderboard, missing
 from predibot.reports.views.metrics import (
@@ -68,10 +69,12 @@ def evaluation_document(evaluation: Evaluation) -> Document:
 
 def _on_accounts(evaluation: Evaluation) -> Document:
     """Return what is said of accounts, where a game with accounts was played."""
-    if not evaluation.accounts:
+    if not evaluation.accounts and not evaluation.cohorts:
         return {}
+    cohorts = [cohort_board_document(board) for board in evaluation.cohorts]
     return {
         "accounts": [board_document(board) for board in evaluation.accounts],
+        **({"cohorts": cohorts, "archived": evaluation.question.archived} if cohorts else {}),
         "rank_agreements": [agreement_document(each) for each in evaluation.agreements],
     }
 

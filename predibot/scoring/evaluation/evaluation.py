@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
+from predibot.scoring.accounts.cohort_board import CohortBoard
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
@@ -65,6 +66,8 @@ class Question:
     """Some of `SIZINGS`."""
     wanted: tuple[str, ...] = WANTED
     """Some of `WANTED`; what is not among them stays empty, and is no statement that there is none."""
+    archived: bool = False
+    """Whether archived cohorts count too."""
 
     def __post_init__(self) -> None:
         """Refuse a part that there is not."""
@@ -109,6 +112,8 @@ class Evaluation:
     """How many decisions are in no card because they were made after the deadline of their run."""
     accounts: tuple[AccountBoard, ...] = ()
     """The accounts of each recipe and game, of one mode; what is said above is of decisions on events."""
+    cohorts: tuple[CohortBoard, ...] = ()
+    """The cohorts of each recipe and game, of one mode and one methodology."""
     agreements: tuple[RankAgreement, ...] = ()
     """Of the orders of the accounts, and of the leaderboard."""
 

@@ -294,7 +294,7 @@ def test_every_change_of_what_is_evaluated_is_counted(store: Store) -> None:
     """A migration that makes a table anew loses the triggers of a file, and must make them again."""
     counted = (
         "runs events run_events markets instruments price_paths resolutions bots decisions forecasts orders quotes"
-        " journal valuations turns"
+        " journal valuations turns cohorts"
     )
     in_file = (
         "SELECT tbl_name, count(*) FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'changes_of_%'"

@@ -1,0 +1,119 @@
+"""Cohorts as they are asked about: all of them, that of one Sunday, and those that are archived."""
+
+from datetime import UTC, datetime
+from functools import partial
+
+from sqlalchemy import Connection, func, select
+
+from predibot.domain.spelling import did_you_mean
+from predibot.errors import UsageError
+from predibot.games.weekly_cohort.cohorts import cohort_start
+from predibot.jobs.open_venue import Clock
+from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts
+from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, cohort_list, cohort_statements
+from predibot.ledger.store import Store
+from predibot.ledger.write.accounts import journal, valuations
+from predibot.ledger.write.archived_cohorts import archive_cohorts, unarchive_cohorts
+
+_LAST = datetime(2999, 12, 31, tzinfo=UTC)
+"""Nothing that is stored is later."""
+
+
+def every_cohort(
+    store: Store, *, recipe: str | None = None, as_of: datetime | None = None, clock: Clock
+) -> tuple[CohortSummary, ...]:
+    """Return all cohorts of a ledger, or of a recipe, archived ones too.
+
+    Args:
+        store: The ledger.
+        recipe: Only of the recipe with this name.
+        as_of: Nothing later is seen; left out, now, or where all are replayed the end of what is stored.
+        clock: The instant it is.
+
+    Raises:
+        UsageError: If there is none.
+        LedgerUnusable: If the ledger holds what predibot does not write.
+    """
+    with store.read() as connection, store.rows_blamed():
+        _named(connection, store, None, recipe)
+        return cohort_list(connection, as_of or _at(connection, clock), recipe=recipe)
+
+
+def cohorts_of(
+    store: Store, name: str, *, recipe: str | None = None, as_of: datetime | None = None, clock: Clock
+) -> tuple[CohortStatement, ...]:
+    """Return the statement of each cohort of a Sunday: one a recipe, game, mode and methodology.
+
+    Args:
+        store: The ledger.
+        name: The Sunday, as `2026-03-01`.
+        recipe: Only of the recipe with this name.
+        as_of: As for `every_cohort`.
+        clock: The instant it is.
+
+    Raises:
+        UsageError: If the name is no Sunday, or there is no such cohort, or none yet at the instant.
+        LedgerUnusable: If the ledger holds what predibot does not write.
+    """
+    cohort_start(name)
+    with store.read() as connection, store.rows_blamed():
+        _named(connection, store, name, recipe)
+        at = as_of or _at(connection, clock)
+        found = cohort_statements(connection, name, at, recipe=recipe)
+    if not found:
+        raise UsageError(f"the cohort {name} had not started at {at.isoformat()}; ask for a later instant")
+    return found
+
+
+def set_archived(
+    store: Store, name: str, reason: str | None, *, recipe: str | None = None, at: datetime
+) -> tuple[tuple[KeptCohort, ...], int]:
+    """Archive the cohorts of a Sunday, or count them in scores again; return them, and how many that changed.
+
+    Args:
+        store: The ledger.
+        name: The Sunday.
+        reason: Why they are archived; None to count them again.
+        recipe: Whose; left out where only one recipe has this cohort.
+        at: The instant it is.
+
+    Raises:
+        UsageError: If there is no such cohort, or several recipes have one and none was named.
+    """
+    cohort_start(name)
+    if reason is not None and not reason.strip():
+        raise UsageError("a cohort is archived for a reason; say which")
+
+    def work(connection: Connection) -> tuple[tuple[KeptCohort, ...], int]:
+        found = _named(connection, store, name, recipe)
+        recipes = sorted({each.recipe for each in found})
+        if len(recipes) > 1:
+            raise UsageError(f"{' and '.join(recipes)} have a cohort {name} each; say whose with --recipe")
+        rows = [each.row for each in found]
+        change = unarchive_cohorts if reason is None else partial(archive_cohorts, reason=reason.strip(), at=at)
+        return found, change(connection, rows)
+
+    return store.run_write(work)
+
+
+def _named(connection: Connection, store: Store, name: str | None, recipe: str | None) -> tuple[KeptCohort, ...]:
+    """Return the cohorts of a name and a recipe, or of all."""
+    every = kept_cohorts(connection, _LAST)
+    found = tuple(each for each in every if name in (None, each.name) and recipe in (None, each.recipe))
+    if found:
+        return found
+    if not every:
+        raise UsageError(f"the ledger {store.address} has no cohorts. Play a game of weekly cohorts first")
+    if recipe is not None and recipe not in {each.recipe for each in every}:
+        raise UsageError(f"recipe {recipe!r} has no cohorts. {did_you_mean(recipe, [each.recipe for each in every])}")
+    names = sorted({each.name for each in every if recipe in (None, each.recipe)})
+    shown = ", ".join(names[-5:])
+    raise UsageError(f"there is no cohort {name}; the latest of {len(names)} are {shown}")
+
+
+def _at(connection: Connection, clock: Clock) -> datetime:
+    """Return now, or where all cohorts are replayed when something was last booked or valued."""
+    if any(each.mode == "live" for each in kept_cohorts(connection, _LAST)):
+        return clock()
+    ends = [connection.execute(select(func.max(column))).scalar() for column in (journal.c.at, valuations.c.at)]
+    return max((at for at in ends if at is not None), default=clock())

@@ -1,0 +1,1 @@
+"""What is read of weekly cohorts: their rows, and how they did."""

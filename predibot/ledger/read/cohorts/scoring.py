@@ -1,0 +1,253 @@
+"""What scoring reads of cohorts: what each bot made of its stakes, what it forecast, what it bet, and what it cost."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+import numpy as np
+from sqlalchemy import Connection, and_, func, select
+
+from predibot.domain.decision import STATUSES
+from predibot.games.weekly_cohort.cohorts import Cohort, CohortState, is_complete
+from predibot.games.weekly_cohort.methodology import DECIDING_COHORTS, methodology_of
+from predibot.games.weekly_cohort.positions import resolved_bets
+from predibot.ledger.read.account_scoring import decided_accounts, decisions_of_accounts
+from predibot.ledger.read.cohorts.accounts import KeptCohort, MemberAccount, kept_cohorts, member_accounts
+from predibot.ledger.read.packed_runs import numbers_of
+from predibot.ledger.write.accounts import accounts
+from predibot.ledger.write.claims import tasks
+from predibot.ledger.write.decisions import bots, decisions, forecasts
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import frozen_events, runs
+from predibot.scoring.accounts.cohort_board import CohortBot, CohortsRecord
+from predibot.scoring.accounts.cohort_scores import CohortResult
+from predibot.scoring.arguments import Floats
+from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
+
+_UNKNOWN = -1.0
+_Group = tuple[str, str, str, str]
+
+
+def cohort_records(
+    connection: Connection,
+    venue: str,
+    as_of: datetime,
+    *,
+    recipe: str | None = None,
+    bot_names: Sequence[str] = (),
+    archived: bool = False,
+) -> tuple[CohortsRecord, ...]:
+    """Return what the members of cohorts did, by recipe, game, mode and methodology, as it was known at an instant.
+
+    Args:
+        connection: A reading transaction.
+        venue: Whose cohorts, as runs name it.
+        as_of: Nothing that was booked, valued, decided or settled later is read.
+        recipe: Only cohorts of the recipe with this name.
+        bot_names: Only these bots; empty for all.
+        archived: Whether archived cohorts are in it too.
+
+    Raises:
+        ValueError, LookupError, TypeError: If a row is not as predibot writes it: a ledger may be anybody's file.
+    """
+    kept = kept_cohorts(connection, as_of, venue=venue, recipe=recipe)
+    counted = [each for each in kept if archived or each.archived_at is None]
+    if not kept:
+        return ()
+    # Of all bots: a cohort is complete when nobody of it holds anything.
+    every = member_accounts(connection, kept, as_of)
+    ended = ended_at(connection, kept, every, as_of)
+    own = [each for each in every if not bot_names or each.bot in bot_names]
+    groups: defaultdict[_Group, list[KeptCohort]] = defaultdict(list)
+    for each in kept:
+        groups[each.group].append(each)
+    rows = [each.row for each in own]
+    decided = decisions_of_accounts(connection, venue, rows, as_of)
+    said = _forecasts(connection, rows, as_of)
+    strategies = _strategies(connection, rows)
+    found = []
+    for group, of_group in sorted(groups.items()):
+        in_it = {each.row: each for each in of_group if each in counted}
+        if not in_it:
+            continue
+        of_bots = [each for each in own if each.cohort in in_it]
+        found.append(
+            CohortsRecord(
+                *group,
+                bots=tuple(_bots(of_bots, in_it, ended, decided, said, strategies, as_of)),
+                cohorts=len(in_it),
+                complete=sum(ended[row] is not None for row in in_it),
+                archived=len(of_group) - len(in_it),
+                remarks=tuple(_remarks(of_bots, in_it, bot_names)),
+            )
+        )
+    return tuple(found)
+
+
+def ended_at(
+    connection: Connection, kept: Sequence[KeptCohort], members: Sequence[MemberAccount], as_of: datetime
+) -> Mapping[int, datetime | None]:
+    """Return when each cohort was complete, by its row; None where it is not at the instant.
+
+    Args:
+        connection: A reading transaction.
+        kept: All cohorts of their groups, archived ones too, because newer ones end the window of older ones.
+        members: The accounts of all their members.
+        as_of: The instant.
+    """
+    positions: Counter[int] = Counter()
+    booked: dict[int, datetime] = {}
+    for member in members:
+        positions[member.cohort] += len(member.account.positions)
+        booked[member.cohort] = max(booked.get(member.cohort, member.booked_at), member.booked_at)
+    by_group: defaultdict[tuple[str, _Group], list[KeptCohort]] = defaultdict(list)
+    for cohort in kept:
+        by_group[cohort.venue, cohort.group].append(cohort)
+    found: dict[int, datetime | None] = {}
+    for of_group in by_group.values():
+        # Only the window of `v1` ends with its markets.
+        paid = {
+            each.row: unresolved_markets(connection, each, as_of)
+            for each in of_group
+            if methodology_of(each.methodology).deciding_cohorts is None and not positions[each.row]
+        }
+        states = {
+            each.row: CohortState(
+                Cohort(each.start, methodology_of(each.methodology).version, archived=each.archived_at is not None),
+                positions[each.row],
+                paid[each.row][1] if each.row in paid else 0,
+            )
+            for each in of_group
+        }
+        starts = sorted(each.start for each in of_group)
+        for each in of_group:
+            found[each.row] = None
+            if is_complete(states[each.row], tuple(states.values()), as_of):
+                newer = [start for start in starts if start > each.start]
+                window = paid[each.row][2] if each.row in paid else newer[DECIDING_COHORTS - 1]
+                instants = (each.started_at, booked.get(each.row), window)
+                found[each.row] = max(at for at in instants if at is not None)
+    return found
+
+
+def unresolved_markets(connection: Connection, cohort: KeptCohort, as_of: datetime) -> tuple[int, int, datetime | None]:
+    """Return how many markets a cohort plays, how many are not known to have paid, and when the last was that has."""
+    universe = {market.id for event in frozen_events(connection, cohort.run_id) for market in event.markets}
+    statement = (
+        select(markets.c.market_id, func.min(resolutions.c.effective_at))
+        .join(resolutions, resolutions.c.market_row == markets.c.id)
+        .where(markets.c.venue == cohort.venue, resolutions.c.effective_at <= as_of)
+        .group_by(markets.c.market_id)
+    )
+    resolved = {market: at for market, at in connection.execute(statement) if market in universe}
+    return len(universe), len(universe) - len(resolved), max(resolved.values(), default=None)
+
+
+def _bots(
+    members: Sequence[MemberAccount],
+    cohorts: Mapping[int, KeptCohort],
+    ended: Mapping[int, datetime | None],
+    decided: Floats,
+    said: Floats,
+    strategies: Mapping[int, str],
+    as_of: datetime,
+) -> Iterator[CohortBot]:
+    """Yield each bot with its accounts, those apart whose models can have known something else."""
+    of_account = {int(row): decided[decided[:, 0] == row] for row in np.unique(decided[:, 0])}
+    alike: defaultdict[tuple[str, Knowledge], list[MemberAccount]] = defaultdict(list)
+    nothing = np.zeros((0, 5))
+    for each in members:
+        known = of_account.get(each.row, nothing)[:, 4]
+        alike[each.bot, KNOWLEDGE[int(known.max(initial=0))]].append(each)
+    for (bot, knowledge), own in sorted(alike.items()):
+        latest = max(own, key=lambda each: cohorts[each.cohort].start)
+        names = {member.bot_id: member.display_name for member in cohorts[latest.cohort].members}
+        rows = np.concatenate([of_account.get(each.row, nothing) for each in own])
+        counts = np.bincount(rows[:, 1].astype(np.int64), minlength=len(STATUSES))
+        stated = said[np.isin(said[:, 0], [each.row for each in own])]
+        yield CohortBot(
+            bot=bot,
+            display_name=names.get(bot, bot),
+            strategy=strategies.get(latest.row, ""),
+            results=tuple(
+                result
+                for each in own
+                if (result := _result(each, cohorts[each.cohort], ended[each.cohort] or as_of)) is not None
+            ),
+            forecasts=tuple(zip(stated[:, 1].tolist(), stated[:, 2].tolist(), strict=True)),
+            bets=tuple(bet for each in own for bet in resolved_bets(each.positions)),
+            cannot_bet=sum(each.standing == "cannot bet" for each in own),
+            bankrupt=sum(each.standing == "bankrupt" for each in own),
+            owing=sum(each.account.owing for each in own),
+            decisions={name: int(counts[number]) for number, name in enumerate(STATUSES)},
+            cost_usd=float(rows[:, 2].sum()) if (rows[:, 2] != _UNKNOWN).all() else None,
+            cost_known_usd=float(rows[:, 3].sum()),
+            knowledge=knowledge,
+        )
+
+
+def _result(member: MemberAccount, cohort: KeptCohort, end: datetime) -> CohortResult | None:
+    """Return what a member made of its stake; None where nobody knows what it is worth."""
+    if member.value_usd is None:
+        return None
+    states = Counter(position.state for position in member.positions)
+    return CohortResult(
+        start=cohort.start,
+        end=end,
+        stake_usd=member.stake_usd,
+        value_usd=member.value_usd,
+        won=states["WON"],
+        lost=states["LOST"],
+        cancelled=states["CANCELLED"],
+        archived=cohort.archived_at is not None,
+    )
+
+
+def _remarks(
+    members: Sequence[MemberAccount], cohorts: Mapping[int, KeptCohort], bot_names: Sequence[str]
+) -> Iterator[str]:
+    """Yield which members have no result, so that nobody takes them for zero."""
+    for each in members:
+        if each.value_usd is None:
+            yield f"{each.bot} in {cohorts[each.cohort].name} was never valued, so it counts in no return"
+    there = {(each.cohort, each.bot) for each in members}
+    for row, cohort in cohorts.items():
+        named = [member.bot_id for member in cohort.members if not bot_names or member.bot_id in bot_names]
+        if absent := [bot for bot in named if (row, bot) not in there]:
+            yield f"without an account in {cohort.name}, and so in no return of it: {', '.join(absent)}"
+
+
+def _forecasts(connection: Connection, own: Sequence[int], as_of: datetime) -> Floats:
+    """Return the account, the stated probability and what YES paid, (n, 3), of markets that paid 0 or 1."""
+    last = (
+        select(resolutions.c.market_row, func.max(resolutions.c.revision).label("revision"))
+        .where(resolutions.c.effective_at <= as_of)
+        .group_by(resolutions.c.market_row)
+        .subquery()
+    )
+    statement = (
+        select(accounts.c.id, forecasts.c.probability, resolutions.c.payout_yes)
+        .select_from(decided_accounts())
+        .join(forecasts, forecasts.c.decision_id == decisions.c.id)
+        .join(last, last.c.market_row == forecasts.c.market_row)
+        .join(
+            resolutions,
+            and_(resolutions.c.market_row == last.c.market_row, resolutions.c.revision == last.c.revision),
+        )
+        .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        .where(decisions.c.status == "recorded", resolutions.c.payout_yes.in_((0.0, 1.0)))
+        .order_by(accounts.c.id, decisions.c.id, forecasts.c.market_row)
+    )
+    return numbers_of(connection, statement, 3)
+
+
+def _strategies(connection: Connection, own: Sequence[int]) -> Mapping[int, str]:
+    statement = (
+        select(accounts.c.id, bots.c.strategy)
+        .select_from(accounts)
+        .join(tasks, tasks.c.id == accounts.c.task_id)
+        .join(bots, bots.c.id == tasks.c.bot_id)
+        .where(accounts.c.id.in_(own))
+    )
+    return {row: strategy for row, strategy in connection.execute(statement)}

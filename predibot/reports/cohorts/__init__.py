@@ -1,0 +1,1 @@
+"""Cohorts for people: the list of them, and the statement of one."""

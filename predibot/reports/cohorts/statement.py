@@ -1,0 +1,322 @@
+"""A cohort's statement on a screen and as a document: members, positions, markets in common, and what is due."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+
+from predibot.domain.clock import format_instant
+from predibot.games.weekly_cohort.positions import POSITION_STATES
+from predibot.ledger.read.cohorts.accounts import KeptCohort
+from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, MemberLine, PositionLine
+from predibot.reports import figures
+from predibot.reports.terminal.boards.cohorts import signed_usd
+from predibot.reports.terminal.grid import Column, Grid, print_grid
+from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.text import plain
+from predibot.reports.views.decide import Document, number
+from predibot.scoring.accounts.price_provenance import PriceConflict
+
+_SHOWN = 20
+"""Rows of a long table; --full and --json have all."""
+_QUESTION_CELLS = 30
+_MESSAGE_CELLS = 90
+
+
+def print_cohort(console: Console, found: CohortStatement, *, full: bool) -> None:
+    """Print a statement: open positions and the first rows of long tables, or with `full` all."""
+    _print_head(console, found)
+    console.print()
+    print_grid(console, _members(found))
+    for line in _on_members(found):
+        print_line(console, line)
+    lines = found.positions if full else [line for line in found.positions if line.position.is_open]
+    ended = len(found.positions) - len(lines)
+    for grid in (positions_grid(lines, bots=True, full=full), _shared(found, full=full)):
+        if grid.rows:
+            console.print()
+            print_grid(console, grid)
+    if ended:
+        print_line(console, f"{figures.things(ended, 'position')} that ended: --full", "dim")
+    for line in provenance_lines(found.bought_at, found.conflicts, full=full):
+        print_line(console, line)
+
+
+def cohort_document(found: CohortStatement) -> Document:
+    """Return everything as JSON has it."""
+    return {
+        **_named(found.cohort),
+        "as_of": format_instant(found.as_of),
+        "week": found.week,
+        "decides": found.decides,
+        "complete_at": None if found.ended_at is None else format_instant(found.ended_at),
+        "markets": found.markets,
+        "unresolved_markets": found.unresolved,
+        "members": [_member_document(each) for each in found.members],
+        "positions": [position_document(line) for line in found.positions],
+        "markets_in_common": [
+            {
+                "market_id": each.market_id,
+                "question": each.question,
+                "holders": [{"bot": bot, "side": side, "shares": shares} for bot, side, shares in each.holders],
+            }
+            for each in found.shared
+        ],
+        "due": list(found.due),
+        "price_sources": dict(found.bought_at),
+        "price_conflicts": [conflict_document(each) for each in found.conflicts],
+    }
+
+
+def summary_document(found: CohortSummary) -> Document:
+    """Return a row of the list as JSON has it."""
+    return {
+        **_named(found.cohort),
+        "decides": found.decides,
+        "complete_at": None if found.ended_at is None else format_instant(found.ended_at),
+        "open_positions": found.open_positions,
+        "values_usd": {bot: number(value) for bot, value in found.values_usd.items()},
+        "mean_profit_usd": number(found.mean_profit_usd),
+    }
+
+
+def list_grid(found: Sequence[CohortSummary]) -> Grid:
+    """Return the list of cohorts."""
+    columns = (
+        *(Column("cohort", "key"), Column("recipe", "name"), Column("rules", "key"), Column("mode", "key")),
+        *(Column("members"), Column("open"), Column("mean P/L"), Column("state", "key")),
+    )
+    return Grid("Cohorts", columns, tuple(map(_listed, found)), dropped_first=("mode", "open"))
+
+
+def positions_grid(lines: Sequence[PositionLine], *, bots: bool, full: bool = False) -> Grid:
+    """Return a table of positions, with whose they are where they are of several bots.
+
+    Args:
+        lines: What is shown.
+        bots: Whether a column names the bot.
+        full: Whether a long table is shown whole.
+    """
+    columns = (
+        *((Column("bot", "name"),) if bots else ()),
+        *(Column("id", "key"), Column("market", "key"), Column("side", "key"), Column("question", "text")),
+        *(Column("state", "key"), Column("shares"), Column("avg"), Column("price"), Column("value")),
+        *(Column("P/L"), Column("priced", "key"), Column("source", "key")),
+    )
+    shown = lines if full else lines[:_SHOWN]
+    left = len(lines) - len(shown)
+    more = (f"{figures.things(left, 'more position')}: --full",) if left else ()
+    return Grid(
+        "Positions",
+        columns,
+        tuple(_position(line, bots=bots) for line in shown),
+        below=more,
+        dropped_first=("question", "source", "priced", "avg", "id"),
+        kept=("market", "side", "state"),
+        legend=(
+            ("state", "PENDING is closed and not settled; CANCELLED paid anything but 0 or 1; EXITED was sold"),
+            ("avg", "what a share cost on average"),
+            ("P/L", "of what is held against its cost, with what was realised before"),
+            ("source", "what the price is; ~ where the market had none and its last one is used"),
+        ),
+    )
+
+
+def position_document(line: PositionLine) -> Document:
+    """Return a position as JSON has it."""
+    each = line.position
+    return {
+        "bot": line.bot,
+        "position_id": each.id,
+        "market_id": line.outcome.market_id,
+        "side": line.outcome.side,
+        "question": line.outcome.question,
+        "state": each.state,
+        "opened_at": format_instant(each.opened_at),
+        "ended_at": None if each.ended_at is None else format_instant(each.ended_at),
+        "shares": each.shares,
+        "cost_usd": each.cost_usd,
+        "average_price": number(each.average_price),
+        "bought_usd": each.bought_usd,
+        "realised_usd": each.realised_usd,
+        "price": number(line.price),
+        "priced_at": None if line.priced_at is None else format_instant(line.priced_at),
+        "price_source": line.source,
+        "stale": line.is_stale,
+        "value_usd": number(line.value_usd),
+        "joined": each.joined or None,
+    }
+
+
+def conflict_document(found: PriceConflict) -> Document:
+    """Return two prices that disagree as JSON has them."""
+    return {
+        "outcome": found.low.outcome,
+        "at": format_instant(found.low.at),
+        "difference": found.difference,
+        "low": {"source": found.low.source, "price": found.low.price},
+        "high": {"source": found.high.source, "price": found.high.price},
+    }
+
+
+def provenance_lines(bought_at: Mapping[str, int], conflicts: Sequence[PriceConflict], *, full: bool) -> Iterator[str]:
+    """Yield where prices come from, and where two of one outcome and instant lie more than .05 apart."""
+    if bought_at:
+        yield f"Booked at: {', '.join(f'{source} {n}' for source, n in bought_at.items())}."
+    if conflicts:
+        yield f"Prices that disagree by more than .05 at one instant: {len(conflicts)}"
+    for each in conflicts if full else conflicts[-3:]:
+        low, high = each.low, each.high
+        yield (
+            f"  {plain(low.outcome, 40)} at {format_instant(low.at)}: {low.source} {figures.short_score(low.price)}, "
+            f"{high.source} {figures.short_score(high.price)}"
+        )
+
+
+def _named(cohort: KeptCohort) -> Document:
+    return {
+        "cohort": cohort.name,
+        "recipe": cohort.recipe,
+        "game": cohort.game,
+        "mode": cohort.mode,
+        "venue": cohort.venue,
+        "methodology": cohort.methodology,
+        "started_at": format_instant(cohort.started_at),
+        "archived_at": None if cohort.archived_at is None else format_instant(cohort.archived_at),
+        "archived_reason": cohort.archived_reason,
+        "line_up": [asdict(member) for member in cohort.members],
+    }
+
+
+def _print_head(console: Console, found: CohortStatement) -> None:
+    cohort = found.cohort
+    of = f"{cohort.game} {cohort.methodology} of {cohort.recipe}, {cohort.mode}"
+    print_line(console, plain(f"Cohort {cohort.name}: {of}, as of {format_instant(found.as_of)}"), "bold")
+    state = "decides" if found.decides else "only tracked"
+    if found.ended_at is not None:
+        state = f"complete since {format_instant(found.ended_at)}"
+    unresolved = f"{found.unresolved} of {figures.things(found.markets, 'market')} unresolved"
+    print_line(console, f"week {found.week}, {state}; {unresolved}")
+    if cohort.archived_at is not None:
+        said = plain(cohort.archived_reason or "", _MESSAGE_CELLS)
+        print_line(console, f"ARCHIVED {format_instant(cohort.archived_at)}, in no score: {said}")
+    if found.due:
+        print_line(console, f"Due this week: {', '.join(map(plain, found.due))}.")
+
+
+def _members(found: CohortStatement) -> Grid:
+    columns = (
+        *(Column("bot", "name"), Column("name", "text"), Column("value"), Column("P/L"), Column("cash")),
+        *(Column("open"), Column("won"), Column("lost"), Column("sold"), Column("void"), Column("failed")),
+        *(Column("cost"), Column("can", "key")),
+    )
+    return Grid(
+        "Members",
+        columns,
+        tuple(map(_member, found.members)),
+        dropped_first=("name", "cost", "void", "sold"),
+        kept=("bot", "value", "P/L", "can"),
+        legend=(
+            ("value", "cash and positions at their last prices"),
+            ("open", "positions held, PENDING ones included"),
+            ("failed", "decisions refused or failed"),
+            ("can", "cannot bet: less than $200 of cash; bankrupt: neither cash nor positions"),
+        ),
+    )
+
+
+def _member_document(each: MemberLine) -> Document:
+    last = each.last
+    return {
+        **asdict(each.member),
+        "cash_usd": number(each.cash_usd),
+        "stake_usd": number(each.stake_usd),
+        "value_usd": number(each.value_usd),
+        "profit_usd": number(each.profit_usd),
+        "valued_at": None if each.valued_at is None else format_instant(each.valued_at),
+        "standing": each.standing,
+        "owing": each.is_owing,
+        "positions": {state: each.states.get(state, 0) for state in POSITION_STATES},
+        "decisions": dict(each.decisions),
+        "last_decision": None if last is None else {**asdict(last), "decided_at": format_instant(last.decided_at)},
+        "cost_usd": number(each.cost_usd),
+    }
+
+
+def _member(each: MemberLine) -> tuple[str, ...]:
+    states = {state: each.states.get(state, 0) for state in POSITION_STATES}
+    has = each.cash_usd is not None
+    counts = (states["open"] + states["PENDING"], *(states[name] for name in ("WON", "LOST", "EXITED", "CANCELLED")))
+    failed = each.decisions.get("refused", 0) + each.decisions.get("failed", 0)
+    can = {"playing": "bet", None: "no account"}.get(each.standing, each.standing or "")
+    return (
+        plain(each.member.bot_id),
+        figures.MISSING if each.member.display_name == each.member.bot_id else plain(each.member.display_name),
+        figures.usd(each.value_usd),
+        figures.MISSING if each.profit_usd is None else signed_usd(each.profit_usd),
+        figures.usd(each.cash_usd),
+        *(figures.count(count if has else None) for count in counts),
+        f"{failed} of {sum(each.decisions.values())}",
+        figures.short_cost_usd(each.cost_usd),
+        "OWING" if each.is_owing else can,
+    )
+
+
+def _on_members(found: CohortStatement) -> Iterator[str]:
+    """Yield why the last decision of a member came to nothing."""
+    for each in found.members:
+        if each.last is not None and each.last.status != "recorded":
+            said = plain(each.last.message, _MESSAGE_CELLS)
+            yield f"{plain(each.member.bot_id)} {each.last.status} at {format_instant(each.last.decided_at)}: {said}"
+
+
+def _position(line: PositionLine, *, bots: bool) -> tuple[str, ...]:
+    each = line.position
+    unrealised = None if line.value_usd is None else line.value_usd - each.cost_usd
+    made = each.realised_usd + (unrealised or 0.0) if unrealised is not None or not each.is_open else None
+    return (
+        *((plain(line.bot),) if bots else ()),
+        each.id,
+        plain(line.outcome.market_id),
+        plain(line.outcome.side, 20),
+        plain(line.outcome.question, _QUESTION_CELLS),
+        each.state,
+        f"{each.shares:,.2f}" if each.shares else figures.MISSING,
+        figures.short_score(each.average_price),
+        figures.short_score(line.price),
+        figures.usd(line.value_usd),
+        figures.MISSING if made is None else signed_usd(made),
+        figures.MISSING if line.priced_at is None else format_instant(line.priced_at),
+        (line.source or figures.MISSING) + ("~" if line.is_stale else ""),
+    )
+
+
+def _shared(found: CohortStatement, *, full: bool) -> Grid:
+    shared = found.shared if full else found.shared[:_SHOWN]
+    rows = tuple(
+        (
+            plain(each.market_id),
+            plain(each.question, _QUESTION_CELLS),
+            "; ".join(f"{plain(bot)} {plain(side, 20)} {shares:,.0f}" for bot, side, shares in each.holders),
+        )
+        for each in shared
+    )
+    left = len(found.shared) - len(shared)
+    columns = (Column("market", "key"), Column("question", "text"), Column("who holds what", "text"))
+    below = (f"{figures.things(left, 'more market')}: --full",) if left else ()
+    return Grid("Markets in common", columns, rows, below, ("question",), ("who holds what",))
+
+
+def _listed(each: CohortSummary) -> tuple[str, ...]:
+    cohort = each.cohort
+    state = "decides" if each.decides else "tracked" if each.ended_at is None else "complete"
+    return (
+        cohort.name,
+        plain(cohort.recipe),
+        cohort.methodology,
+        cohort.mode,
+        figures.count(len(cohort.members)),
+        figures.count(each.open_positions),
+        figures.MISSING if each.mean_profit_usd is None else signed_usd(each.mean_profit_usd),
+        "archived" if cohort.archived_at is not None else state,
+    )

@@ -1,0 +1,1 @@
+"""Boards of games of accounts on a screen."""

@@ -1,0 +1,155 @@
+"""`predibot cohort`, and the boards of cohorts in `evaluate`."""
+
+import csv
+import io
+import sqlite3
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from predibot.ledger.store import Store
+from tests.cli.conftest import Predibot
+from tests.ledger.cohorts_by_hand import HOLD, SUNDAY, WEEK, Weeks, bets, sells
+
+LEDGER = ("--ledger", "sqlite:///weeks.db")
+
+
+@pytest.fixture
+def weeks(predibot: Predibot) -> Weeks:
+    """Store two weeks of two bots: a win, a sale, a loss, a void, one closed market, and one held by both."""
+    with Store.open(f"sqlite:///{Path.cwd() / 'weeks.db'}") as store:
+        weeks = Weeks(store)
+        first = weeks.start(0, names={"one": "Model One"})
+        weeks.prices.update(a=0.4, b=0.5, c=0.8, d=0.25)
+        weeks.decide(0, first, "one", bets(("a", "YES", 1_000.0), ("b", "YES", 500.0), ("d", "YES", 250.0)))
+        weeks.decide(0, first, "two", bets(("a", "NO", 600.0), ("c", "YES", 800.0), ("d", "NO", 750.0)))
+        weeks.value(SUNDAY + timedelta(days=1))
+        second = weeks.start(1)
+        weeks.paid["a"] = 1.0
+        weeks.prices.update(b=0.6, d=0.5)
+        weeks.decide(1, first, "one", sells(("p2", 100)))
+        weeks.decide(1, second, "one", HOLD)
+        weeks.decide(1, second, "two", bets(("a", "YES", 500.0)))
+        weeks.paid["c"] = 0.5
+        weeks.value(SUNDAY + WEEK + timedelta(days=1))
+        weeks.close("d")
+        weeks.value(SUNDAY + WEEK + timedelta(days=2))
+        return weeks
+
+
+def test_the_list_says_what_each_cohort_came_to(weeks: Weeks, predibot: Predibot) -> None:
+    lines = predibot("cohort", *LEDGER).out.splitlines()
+    assert [line.split() for line in lines[2:4]] == [
+        ["2026-03-01", "weekly", "v2", "replay", "2", "2", "+$350", "decides"],
+        ["2026-03-08", "weekly", "v2", "replay", "2", "0", "+$0", "decides"],
+    ]
+
+
+def test_a_cohort_shows_members_positions_markets_in_common_and_what_is_due(weeks: Weeks, predibot: Predibot) -> None:
+    shown = predibot("cohort", "2026-03-01", "--full", *LEDGER)
+    assert shown.code == 0
+    text = [" ".join(line.split()) for line in shown.out.splitlines()]
+    assert "Cohort 2026-03-01: weekly_cohort v2 of weekly, replay, as of 2026-03-10T00:00Z" in text
+    assert "week 2, decides; 2 of 4 markets unresolved" in text
+    # `one` decided this week, `two` did not.
+    assert "Due this week: two." in text
+    assert "one Model One $11,850.00 +$1,850 $11,350.00 1 1 0 1 0 0 of 2 $0.02 bet" in text
+    assert "two – $8,850.00 -$1,150 $8,350.00 1 0 1 0 1 0 of 1 $0.01 bet" in text
+    states = {line.split()[1]: line for line in text if line.startswith("one p")}
+    assert all(f" {state} " in states[name] for name, state in (("p1", "WON"), ("p2", "EXITED"), ("p3", "PENDING")))
+    # It was bought at .25 and last priced at .5; a closed market keeps that price, and the page says so.
+    assert "1,000.00 0.250 0.500 $500.00 +$250" in states["p3"] and states["p3"].endswith("valuation~")
+    assert "d Will d happen? one YES 1,000; two NO 1,000" in text
+    assert "Booked at: displayed 7." in text
+
+
+def test_the_document_of_a_cohort_adds_up(weeks: Weeks, predibot: Predibot) -> None:
+    (found,) = predibot("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
+    assert (found["cohort"], found["methodology"], found["week"], found["due"]) == ("2026-03-01", "v2", 2, ["two"])
+    assert (found["decides"], found["complete_at"], found["unresolved_markets"]) == (True, None, 2)
+    for member in found["members"]:
+        own = [each for each in found["positions"] if each["bot"] == member["bot_id"]]
+        held = sum(each["value_usd"] for each in own if each["value_usd"] is not None)
+        assert member["value_usd"] == pytest.approx(member["cash_usd"] + held)
+        gained = sum(each["realised_usd"] + (each["value_usd"] or 0.0) - each["cost_usd"] for each in own)
+        assert member["profit_usd"] == pytest.approx(gained)
+        assert sum(member["positions"].values()) == len(own)
+    states = {(each["bot"], each["market_id"]): each["state"] for each in found["positions"]}
+    assert states == {
+        ("one", "a"): "WON", ("one", "b"): "EXITED", ("one", "d"): "PENDING",
+        ("two", "a"): "LOST", ("two", "c"): "CANCELLED", ("two", "d"): "PENDING",
+    }  # fmt: skip
+    (common,) = found["markets_in_common"]
+    assert common["market_id"] == "d" and [each["side"] for each in common["holders"]] == ["YES", "NO"]
+
+
+def test_an_archived_cohort_is_in_no_score_until_it_is_asked_for(weeks: Weeks, predibot: Predibot) -> None:
+    assert predibot("cohort", "2026-03-01", "--archive", "prices were wrong", *LEDGER).code == 0
+    again = predibot("cohort", "2026-03-01", "--archive", "another reason", *LEDGER)
+    assert "it was so before" in again.err
+    (document,) = predibot("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
+    assert document["archived_reason"] == "prices were wrong" and document["due"] == []
+    (board,) = predibot("report", "--json", *LEDGER).document["cohorts"]
+    assert (board["cohorts"], board["archived_left_out"]) == (1, 1)
+    assert [each["profit_usd"] for each in board["leaderboard"]] == [0.0, 0.0]
+    (board,) = predibot("report", "--json", "--archived", *LEDGER).document["cohorts"]
+    assert (board["cohorts"], board["archived_left_out"]) == (2, 0)
+    assert predibot("cohort", "2026-03-01", "--unarchive", *LEDGER).code == 0
+    (board,) = predibot("report", "--json", *LEDGER).document["cohorts"]
+    assert board["cohorts"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("2026-03-02",), "2026-03-02 is no Sunday; the cohort of that week is 2026-03-01"),
+        (("2026-04-05",), "there is no cohort 2026-04-05; the latest of 2 are 2026-03-01, 2026-03-08"),
+        (("2026-03-08", "--as-of", "2026-03-07"), "the cohort 2026-03-08 had not started"),
+        (("--recipe", "weakly"), "recipe 'weakly' has no cohorts"),
+        (("--archive", "why"), "say which WEEK"),
+        (("2026-03-01", "--archive", " "), "a cohort is archived for a reason"),
+    ],
+)
+def test_what_cannot_be_shown_says_why(weeks: Weeks, predibot: Predibot, arguments: tuple[str, ...], said: str) -> None:
+    found = predibot("cohort", *arguments, *LEDGER)
+    assert found.code != 0 and said in " ".join(found.err.split())
+
+
+def test_a_leaderboard_of_cohorts_is_recomputed_from_the_journals(weeks: Weeks, predibot: Predibot) -> None:
+    rows = list(csv.DictReader(io.StringIO(predibot("report", "--csv", *LEDGER).out)))
+    with sqlite3.connect("weeks.db") as database:
+        journal = database.execute(
+            "SELECT bot, subject_row, journal.kind, shares, cash_usd, instrument_id FROM journal"
+            " JOIN accounts ON accounts.id = account_id LEFT JOIN instruments ON instruments.id = instrument_row"
+        ).fetchall()
+    prices = {"d:YES": 0.5, "d:NO": 0.5}
+    for row in rows:
+        own = [each for each in journal if each[0] == row["bot"]]
+        cohorts = {each[1] for each in own}
+        gains = [
+            sum(cash + shares * prices.get(name or "", 0.0) for _, of, kind, shares, cash, name in own if of == cohort)
+            - 10_000.0
+            for cohort in sorted(cohorts)
+        ]
+        assert float(row["profit_usd"]) == pytest.approx(sum(gains))
+        assert float(row["mean_return"]) == pytest.approx(sum(gains) / 10_000.0 / len(gains))
+        settled = [each for each in own if each[2] == "settlement"]
+        won = sum(cash == pytest.approx(-shares) for *_, shares, cash, _ in settled)
+        lost = sum(cash == 0.0 for *_, cash, _ in settled)
+        assert float(row["win_rate"]) == won / (won + lost)
+        assert int(row["resolved"]) == len(settled)
+
+
+def test_the_boards_of_cohorts_fit_80_columns(
+    weeks: Weeks, predibot: Predibot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = predibot("report", *LEDGER).out
+    assert shown.splitlines()[0] == "weekly_cohort v2 of weekly, replay: 2 cohorts, 0 complete"
+    assert " ".join(shown.splitlines()[1].split()) == "# bot return low high P/L wins cohorts resolved cost"
+    assert "Nobody can be said to gain, to lose or to be better: 2 cohorts, of which up to 2 overlap, count as 1" in (
+        " ".join(shown.split())
+    )
+    table = predibot("report", "--table", "cohorts", *LEDGER).out
+    assert "Brier scores: of what was stated, and of the confidence that sizes of bets imply" in table
