@@ -9,7 +9,7 @@ from predibot.scoring.accounts.board import (
     account_board,
     rank_agreements,
 )
-from predibot.scoring.accounts.rationale import cohen_kappa, factors_named, shares_of_factors
+from predibot.scoring.accounts.rationale import factors_named, shares_of_factors
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.accounts.score import AccountScore, Behaviour
@@ -41,7 +41,7 @@ from predibot.scoring.inference.comparison import (
 from predibot.scoring.inference.power import EventsNeeded, events_needed, smallest_detectable
 from predibot.scoring.inference.price_implied import price_implied_variance
 from predibot.scoring.inference.uncertainty import Uncertainty
-from predibot.scoring.metrics.agreement import macro_f1, quadratic_weighted_kappa, rank_correlation
+from predibot.scoring.metrics.agreement import cohen_kappa, macro_f1, quadratic_weighted_kappa, rank_correlation
 from predibot.scoring.metrics.calibration import (
     CalibrationBins,
     ChanceError,

@@ -5,6 +5,7 @@ import math
 import numbers as kinds
 import reprlib
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -42,6 +43,22 @@ def instance_of(name: str, value: object, wanted: type) -> None:
     """
     if not isinstance(value, wanted):
         raise ValueError(f"{name} is {reprlib.repr(value)}; give a {wanted.__name__}")
+
+
+def instants_of(name: str, instants: object) -> list[datetime]:
+    """Return instants in their order, all with a time zone or none with one.
+
+    Raises:
+        ValueError: If they are no list of such.
+    """
+    if not isinstance(instants, list | tuple):
+        raise ValueError(f"{name} is {reprlib.repr(instants)}; give a list of datetimes")
+    for row, each in enumerate(instants):
+        if not isinstance(each, datetime):
+            raise ValueError(f"{name}[{row}] is {reprlib.repr(each)}; each must be a datetime")
+    if len({each.utcoffset() is None for each in instants}) > 1:
+        raise ValueError(f"{name} have a time zone in part; give all of them one, or none")
+    return list(instants)
 
 
 def column(name: str, array: object) -> None:

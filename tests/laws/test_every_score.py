@@ -17,7 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot import scoring
-from predibot.scoring import BettingEvidence, Pair, Question, TrackRecord, Uncertainty, scorecards, settled_forecasts
+from predibot.scoring import (
+    AccountRecord,
+    AccountsRecord,
+    BettingEvidence,
+    Pair,
+    Question,
+    TrackRecord,
+    Uncertainty,
+    scorecards,
+    settled_forecasts,
+)
 from predibot.scoring.evaluation.averages import Book
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
@@ -25,7 +35,18 @@ from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 MASKED = np.ma.masked_array([0.5, 0.25], mask=[True, False])
 RECORD = record_of([Made("a", bets=(Bet(0, probability=0.6),)), Made("b")], as_of=9, paid={0: Paid(2, 1.0)})
 FEW = Uncertainty(resamples=50)
+DAYS = tuple(datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3))
+HELD = np.array([[0.0], [100.0], [100.0]])
+CASH = np.array([500.0, 450.0, 450.0])
+ACCOUNT = AccountRecord(
+    "a", "tool_agent", np.arange(3), np.array([500.0, 500.0, 510.0]), np.array([0]), HELD, CASH, HELD, CASH,
+    last_usd=510.0, last_cash_usd=450.0,
+)  # fmt: skip
+ACCOUNTS = AccountsRecord(
+    "r", "portfolio_weights", "replay", "main", DAYS, ("x",), np.array([1]), np.array([[0.5], [0.5], [0.6]]), (ACCOUNT,)
+)
 SOUND: Mapping[str, Mapping[str, Any]] = {
+    "account_board": {"record": ACCOUNTS, "convention": scoring.CONVENTIONS["predibot"], "uncertainty": FEW},
     "annualized_return": {"values": [1.0, 2.0], "periods_per_year": 365},
     "as_of_prices": {
         "market_index": [0, 1], "observed_at": [1.0, 2.0], "prices_yes": [0.5, 0.25], "query_market": [0, 1],
@@ -56,12 +77,15 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
         "numerators": [1.0, 2.0], "denominators": [1.0, 3.0], "clusters": [0, 1], "seed": 1, "resamples": 50,
         "confidence": 0.9,
     },
+    "cohen_kappa": {"one": [1, 0, 1], "other": [1, 1, 1]},
+    "concentration": {"invested": [[0.5, 0.25], [0.0, 0.0]]},
     "convention_named": {"name": "predibot"},
     "cumulative_return": {"values": [1.0, 2.0]},
     "difficulty_adjusted": {"scores": [0.5, 0.25], "forecaster": [0, 1], "question": [1, 1]},
     "equity_returns": {"values": [1.0, 2.0]},
     "equity_score": {
         "values": [1.0, 2.0], "periods_per_year": 365, "ddof": 1, "risk_free_rate": 0.0, "value_at_risk_level": 0.05,
+        "first_win": 1,
     },
     "edge_pairs": {"record": RECORD, "uncertainty": FEW, "found": scoring.edges(RECORD), "book": Book.of(RECORD)},
     "edges": {"record": RECORD, "max_gap_seconds": 9.0},
@@ -71,6 +95,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     },
     "events_needed": {"mean": 0.5, "standard_error": 0.25, "clusters": 9},
     "expected_calibration_error": {"probabilities": [0.5, 0.25], "outcomes": [1, 0], "bins": 3, "scheme": "width"},
+    "factors_named": {"rationale": "news of a deal"},
     "fit_recalibration": {"probabilities": [0.5, 0.25, 0.75, 0.5], "outcomes": [1, 0, 1, 0], "method": "isotonic"},
     "forecast_scores": {"forecasts": settled_forecasts(RECORD), "uncertainty": FEW, "adjust": True},
     "horizon_gains": {
@@ -105,11 +130,20 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
         "bets_usd": [1.0, -1.0], "bids_yes": [0.5, 0.25], "asks_yes": [0.5, 0.5], "prices_yes_later": [0.25, 0.5],
         "settled": [True, False], "fee_rates": [0.0, 0.1], "fee_exponents": [1.0, 1.0],
     },
+    "rank_agreements": {"orders": {"a": ["x", "y", "z"], "b": ["z", "y", "x"]}},
     "rank_correlation": {"a": [1.0, 2.0], "b": [2.0, 1.0]},
     "record_evidence": {"record": RECORD, "dollars": False},
     "ranked": {"cards": scorecards(RECORD)},
     "return_pairs": {
         "record": RECORD, "returns": horizon_returns(RECORD, (1,))[0], "uncertainty": FEW, "book": Book.of(RECORD),
+    },
+    "rolling_delays": {
+        "cash_usd": [1.0] * 4, "shares": [[1.0]] * 4, "prices": [[0.5], [0.25], [0.75], [float("nan")]],
+        "delays": [1], "own_bounds": True,
+    },
+    "score_of_curve": {
+        "instants": list(DAYS), "values": [1.0, 2.0, 1.5], "convention": scoring.CONVENTIONS["predibot"],
+        "periods_per_year": 365.0, "risk_free_rate": 0.0,
     },
     "scorecards": {
         "record": RECORD, "horizons_days": (1,), "max_gap_seconds": 9.0, "convention": scoring.CONVENTIONS["predibot"],
@@ -117,13 +151,16 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
         "adjust": False,
     },
     "settled_forecasts": {"record": RECORD},
+    "shares_of_factors": {"named": [{"news"}, {"news", "position"}]},
     "sharpe_interval": {
         "returns": [0.5, -0.25, 0.1], "days": [1.0, 2.0, 3.0], "horizon_days": 1.0,
         "convention": scoring.CONVENTIONS["predibot"], "confidence": 0.9,
     },
     "sharpe_ratio": {"returns": [0.5, -0.25], "periods_per_year": 365, "ddof": 1, "risk_free_rate": 0.0},
+    "slots_in_drawdown": {"values": [2.0, 1.0]},
     "smallest_detectable": {"standard_error": 0.25, "clusters": 9},
     "sortino_ratio": {"returns": [0.5, -0.25], "periods_per_year": 365, "risk_free_rate": 0.0},
+    "turnover": {"target": [[0.5, 0.5]], "drifted": [[1.0, 0.0]]},
     "value_at_risk": {"returns": [0.5, -0.25], "level": 0.05},
     "verdict": {"evidence": BettingEvidence(), "edge": 0.5, "standard_error": 0.25, "events": 40},
     "volatility": {"returns": [0.5, -0.25], "periods_per_year": 365, "ddof": 1},
@@ -159,7 +196,7 @@ def numbers_of(found: object) -> Iterator[Any]:
     elif isinstance(found, Mapping):
         for each in found.values():
             yield from numbers_of(each)
-    elif isinstance(found, list | tuple):
+    elif isinstance(found, list | tuple | frozenset):
         for each in found:
             yield from numbers_of(each)
     else:

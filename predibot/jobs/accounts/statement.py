@@ -18,7 +18,8 @@ from predibot.ledger.read.account_statement import (
 )
 from predibot.ledger.read.cohorts.statement import AccountPositions, positions_of_accounts
 from predibot.ledger.store import Store
-from predibot.scoring.accounts.rationale import FACTORS, Factor, cohen_kappa, factors_named, shares_of_factors
+from predibot.scoring.accounts.rationale import FACTORS, Factor, factors_named, shares_of_factors
+from predibot.scoring.metrics.agreement import cohen_kappa
 
 _LAST = datetime(2999, 12, 31, tzinfo=UTC)
 """Nothing that is stored is later."""

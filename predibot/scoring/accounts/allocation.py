@@ -1,13 +1,15 @@
 """Allocations: how an account was divided among cash and assets, slot by slot."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, refuse
+from predibot.scoring.arguments import Floats, floats, numbers, refuse, within_floats
 
 _OF_ONE = 1e-6
 
 
-def turnover(target: Floats, drifted: Floats) -> Floats:
+@within_floats
+def turnover(target: ArrayLike, drifted: ArrayLike) -> Floats:
     """Return which share of an account a rebalance moves, slot by slot: half the L1 distance, cash included.
 
     Args:
@@ -24,13 +26,18 @@ def turnover(target: Floats, drifted: Floats) -> Floats:
         >>> turnover(np.array([[0.5, 0.2, 0.3]]), np.array([[0.1, 0.4, 0.5]])).round(6)
         array([0.4])
     """
-    if target.shape != drifted.shape:
-        raise ValueError(f"targets have shape {target.shape}, the weights before {drifted.shape}")
-    moved: Floats = np.abs(_weights("target", target) - _weights("drifted", drifted)).sum(axis=1)
+    wanted, before = _weights("target", target), _weights("drifted", drifted)
+    if wanted.shape != before.shape:
+        raise ValueError(f"targets have shape {wanted.shape}, the weights before {before.shape}")
+    for name, weights in (("target", wanted), ("drifted", before)):
+        total = weights.sum(axis=1)
+        refuse(f"{name} sums", total, np.abs(total - 1.0) > _OF_ONE, "weights add up to 1, cash included")
+    moved: Floats = np.abs(wanted - before).sum(axis=1)
     return 0.5 * moved
 
 
-def concentration(invested: Floats) -> Floats:
+@within_floats
+def concentration(invested: ArrayLike) -> Floats:
     """Return the Herfindahl index of what is invested, slot by slot: 1 is a single asset, 1 / n is n alike.
 
     The squares of the weights, cash left out, over the square of their sum.
@@ -41,29 +48,42 @@ def concentration(invested: Floats) -> Floats:
     Returns:
         In (0, 1], (n,); NaN where nothing is invested.
 
+    Raises:
+        ValueError: If weights are none.
+
     Examples:
         >>> concentration(np.array([[0.2, 0.2], [0.4, 0.0], [0.0, 0.0]]))
         array([0.5, 1. , nan])
     """
-    total = invested.sum(axis=1)
+    weights = _weights("invested", invested)
+    total = weights.sum(axis=1)
     found = np.full(total.shape, np.nan)
     some = total > 0.0
-    found[some] = (invested[some] ** 2).sum(axis=1) / total[some] ** 2
+    found[some] = ((weights[some] / total[some, np.newaxis]) ** 2).sum(axis=1)
     return found
 
 
-def slots_in_drawdown(values: Floats) -> int:
+def slots_in_drawdown(values: ArrayLike) -> int:
     """Return at how many slots an account was worth less than it had been before.
+
+    Args:
+        values: What it was worth, in the order of time, (n,).
+
+    Raises:
+        ValueError: If one is NaN or infinite.
 
     Examples:
         >>> slots_in_drawdown(np.array([100.0, 110.0, 99.0, 110.0, 120.0]))
         1
     """
-    return int((values < np.maximum.accumulate(values)).sum())
+    worth = numbers("values", values)
+    return int((worth < np.maximum.accumulate(worth)).sum())
 
 
-def _weights(name: str, weights: Floats) -> Floats:
-    refuse(name, weights, ~np.isfinite(weights), "each must be a finite number")
-    total = weights.sum(axis=1)
-    refuse(f"{name} sums", total, np.abs(total - 1.0) > _OF_ONE, "weights add up to 1, cash included")
-    return weights
+def _weights(name: str, weights: ArrayLike) -> Floats:
+    """Return finite numbers, (n, assets)."""
+    array = floats(name, weights)
+    if array.ndim != 2:
+        raise ValueError(f"{name} has shape {array.shape}; give two dimensions, (n, assets)")
+    refuse(name, array, ~np.isfinite(array), "each must be a finite number")
+    return array

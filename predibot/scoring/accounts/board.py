@@ -1,5 +1,6 @@
 """The board of accounts: the bots of a recipe and a game beside each other, ranked so that luck is no rank."""
 
+import reprlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ import numpy as np
 
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, Column, account_score, is_curve, returns_of
+from predibot.scoring.arguments import instance_of
 from predibot.scoring.inference.blocks import drawn_curves, growth_difference
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -93,7 +95,13 @@ def account_board(record: AccountsRecord, convention: Convention, uncertainty: U
         record: The accounts, each with one value or more.
         convention: How figures of growth and risk are made.
         uncertainty: How intervals are made.
+
+    Raises:
+        ValueError: If one of them is something else.
     """
+    instance_of("record", record, AccountsRecord)
+    instance_of("convention", convention, Convention)
+    instance_of("uncertainty", uncertainty, Uncertainty)
     told = [each for each in record.accounts if each.knowledge in ("ahead", "contaminated")]
     record = replace(record, accounts=tuple(each for each in record.accounts if each not in told))
     drawn = _drawn(record, uncertainty)
@@ -229,10 +237,18 @@ def rank_agreements(orders: Mapping[str, Sequence[str]]) -> tuple[RankAgreement,
     Args:
         orders: The names of bots, best first, by what ranks them.
 
+    Raises:
+        ValueError: If they are anything else, or a bot is named twice in one.
+
     Examples:
         >>> rank_agreements({"a": ["x", "y", "z"], "b": ["z", "y", "x", "w"]})[0].correlation
         -1.0
     """
+    instance_of("orders", orders, Mapping)
+    for by, bots in orders.items():
+        is_named = isinstance(bots, list | tuple) and all(isinstance(bot, str) for bot in bots)
+        if not is_named or len(set(bots)) < len(bots):
+            raise ValueError(f"orders[{by!r}] is {reprlib.repr(bots)}; give the names of bots, each once")
     found = []
     for (one, first), (other, second) in combinations(orders.items(), 2):
         both = [bot for bot in first if bot in second]

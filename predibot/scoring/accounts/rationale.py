@@ -1,8 +1,11 @@
-"""Rationales: which of position, price history and news a bot says it decided by, told by rules; and agreement."""
+"""Rationales: which of position, price history and news a bot says it decided by, told by rules."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import reprlib
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
+
+from predibot.scoring.arguments import instance_of
 
 Factor = str
 FACTORS: tuple[Factor, ...] = ("position", "price_history", "news")
@@ -42,12 +45,16 @@ def factors_named(rationale: str) -> frozenset[Factor]:
 
     What is only named to say that there is none ("no news") is no reference.
 
+    Raises:
+        ValueError: If it is no text.
+
     Examples:
         >>> sorted(factors_named("News of a deal, and the price has risen over the past week."))
         ['news', 'price_history']
         >>> factors_named("There is no news.")
         frozenset()
     """
+    instance_of("rationale", rationale, str)
     return frozenset(
         factor for factor, rule in _RULES.items() if any(_is_said(rationale, at) for at in rule.finditer(rationale))
     )
@@ -57,49 +64,18 @@ def shares_of_factors(named: Sequence[Collection[Factor]]) -> Mapping[Factor, fl
     """Return the share of rationales that refer to each factor; they may add up to more than one.
 
     Raises:
-        ValueError: If there is no rationale.
+        ValueError: If there is no rationale, or one names what is no factor.
 
     Examples:
         >>> shares_of_factors([{"news"}, {"news", "position"}])["news"]
         1.0
     """
-    if not named:
-        raise ValueError("there is no rationale to take shares of; give at least one")
+    if not isinstance(named, list | tuple) or not named:
+        raise ValueError(f"named is {reprlib.repr(named)}; give the factors of at least one rationale")
+    for row, each in enumerate(named):
+        if not isinstance(each, set | frozenset | list | tuple) or any(factor not in FACTORS for factor in each):
+            raise ValueError(f"named[{row}] is {reprlib.repr(each)}; give some of {', '.join(FACTORS)}")
     return {factor: sum(factor in each for each in named) / len(named) for factor in FACTORS}
-
-
-def cohen_kappa(one: Iterable[object], other: Iterable[object]) -> float | None:
-    """Return how far two readings of the same things agree beyond chance.
-
-    (seen - expected) / (1 - expected), expected being the agreement of readers
-    who give each class as often as these, and know nothing. One is full
-    agreement, zero is what chance gives, negative is less.
-
-    Args:
-        one: The class that one reader gave each thing.
-        other: Those of another, of the same things.
-
-    Returns:
-        At most 1; None where both gave everything the same one class.
-
-    Raises:
-        ValueError: If there is none, or the lengths differ.
-
-    Source:
-        Cohen (1960), Educational and Psychological Measurement 20(1), 37-46.
-
-    Examples:
-        >>> round(cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0]), 6)
-        0.5
-    """
-    first, second = list(one), list(other)
-    if not first or len(first) != len(second):
-        raise ValueError(f"agreement is of two readings of the same things; there are {len(first)} and {len(second)}")
-    n = len(first)
-    seen = sum(a == b for a, b in zip(first, second, strict=True))
-    expected = sum(first.count(each) * second.count(each) for each in set(first))
-    # In whole numbers, so that full agreement on one class is told from nearly full.
-    return None if expected == n * n else (n * seen - expected) / (n * n - expected)
 
 
 def _is_said(text: str, found: re.Match[str]) -> bool:

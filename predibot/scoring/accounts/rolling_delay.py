@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from predibot.scoring.arguments import Floats, within_floats
+from predibot.scoring.arguments import Floats, floats, indices, instance_of, numbers, refuse, within_floats
 
 DELAYS = (1, 2, 4, 8, 16)
 """In slots."""
@@ -32,9 +32,9 @@ class RollingDelay:
 
 @within_floats
 def rolling_delays(
-    cash_usd: Floats,
-    shares: Floats,
-    prices: Floats,
+    cash_usd: ArrayLike,
+    shares: ArrayLike,
+    prices: ArrayLike,
     delays: Sequence[int] = DELAYS,
     *,
     own_bounds: bool = False,
@@ -58,7 +58,8 @@ def rolling_delays(
             spans of other lengths.
 
     Raises:
-        ValueError: If the shapes do not fit each other, or a delay is none.
+        ValueError: If the shapes do not fit each other, a delay is none, or
+            numbers are infinite, or NaN where they are no prices.
 
     Source:
         Yu, Li and You (2025), arXiv 2511.03628, equation 6. Differs in the
@@ -73,13 +74,17 @@ def rolling_delays(
         >>> found.n, round(found.cumulative_return, 6), round(found.actual_return, 6)
         (2, 0.428571, -0.3)
     """
-    n = len(cash_usd)
-    if shares.shape != prices.shape or shares.shape[:1] != (n,):
-        raise ValueError(f"{n} cash, shares {shares.shape} and prices {prices.shape} are of other slots or instruments")
-    if not delays or min(delays) < 1:
-        raise ValueError(f"the delays are {list(delays)}; give one or more, each above zero")
-    book = _Book(cash_usd, shares, np.nan_to_num(prices), np.isnan(prices))
-    return _with_own_bounds(book, n, delays) if own_bounds else _over_the_same(book, n, delays)
+    cash, held, offered = numbers("cash_usd", cash_usd), floats("shares", shares), floats("prices", prices)
+    n, each = cash.size, indices("delays", delays).tolist()
+    instance_of("own_bounds", own_bounds, bool)
+    refuse("shares", held, ~np.isfinite(held), "each must be a finite number")
+    refuse("prices", offered, np.isinf(offered), "each must be a finite number, or NaN for none")
+    if held.ndim != 2 or held.shape != offered.shape or held.shape[0] != n:
+        raise ValueError(f"{n} cash, shares {held.shape} and prices {offered.shape} are of other slots or instruments")
+    if not each or min(each) < 1:
+        raise ValueError(f"the delays are {each}; give one or more, each above zero")
+    book = _Book(cash, held, np.nan_to_num(offered), np.isnan(offered))
+    return _with_own_bounds(book, n, each) if own_bounds else _over_the_same(book, n, each)
 
 
 @dataclass(frozen=True, slots=True)

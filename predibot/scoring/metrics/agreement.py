@@ -88,6 +88,43 @@ def quadratic_weighted_kappa(a: ArrayLike, b: ArrayLike) -> float:
     return float(metrics.cohen_kappa_score(one, other, weights="quadratic"))
 
 
+def cohen_kappa(one: Sequence[str] | ArrayLike, other: Sequence[str] | ArrayLike) -> float | None:
+    """Return how far two readings of the same things agree beyond chance.
+
+    (seen - expected) / (1 - expected), expected being the agreement of readers
+    who give each class as often as these, and know nothing. One is full
+    agreement, zero is what chance gives, negative is less.
+
+    Args:
+        one: The class that one reader gave each thing, shape (n,), all texts or
+            all whole numbers.
+        other: Those of another, of the same things.
+
+    Returns:
+        At most 1; None where both gave everything the same one class.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or classes are not all
+            texts or all whole numbers.
+
+    Source:
+        Cohen (1960), Educational and Psychological Measurement 20(1), 37-46.
+
+    Examples:
+        >>> round(cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0]), 6)
+        0.5
+    """
+    first, second = _labels("one", one), _labels("other", other)
+    same_length(one=first, other=second)
+    not_empty("one", first)
+    n, seen = first.size, int((first == second).sum())
+    counts = (dict(zip(*np.unique(each, return_counts=True), strict=True)) for each in (first, second))
+    one_counts, other_counts = ({key.item(): int(count) for key, count in each.items()} for each in counts)
+    expected = sum(count * other_counts.get(each, 0) for each, count in one_counts.items())
+    # In whole numbers, so that full agreement on one class is told from nearly full.
+    return None if expected == n * n else (n * seen - expected) / (n * n - expected)
+
+
 def macro_f1(truth: Sequence[str] | ArrayLike, predicted: Sequence[str] | ArrayLike) -> float:
     """Return how well labels are found, each kind of label counting the same.
 

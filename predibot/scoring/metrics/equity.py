@@ -8,7 +8,8 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, not_empty, numbers, refuse, within_floats
+from predibot.scoring.arguments import Floats, instance_of, instants_of, not_empty, numbers, refuse, within_floats
+from predibot.scoring.inference.draws import at_least
 from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.metrics.growth import (
     account_values,
@@ -93,7 +94,8 @@ def score_of_curve(
             convention's for prediction markets.
 
     Raises:
-        ValueError: As `choose_periods` and `equity_score`.
+        ValueError: As `choose_periods` and `equity_score`; and if there is not
+            one value an instant.
 
     Examples:
         >>> from predibot.scoring.metrics.conventions import CONVENTIONS
@@ -102,12 +104,15 @@ def score_of_curve(
         >>> found.score.win_rate, found.periods.per_year
         (0.0, 1.0)
     """
+    instance_of("convention", convention, Convention)
+    if len(checked := instants_of("instants", instants)) != len(account := account_values(values)):
+        raise ValueError(f"there are {len(checked)} instants and {len(account)} values; give one value an instant")
     # Where a convention gives any spacing a number of periods, the dates say more.
     asked = convention if convention.days_per_year is None else None
-    periods = choose_periods(instants, convention=asked, periods_per_year=periods_per_year)
+    periods = choose_periods(checked, convention=asked, periods_per_year=periods_per_year)
     rate = convention.risk_free_rate if risk_free_rate is None else risk_free_rate
     score = equity_score(
-        values, periods.per_year, ddof=convention.ddof, risk_free_rate=rate, first_win=convention.first_win
+        account, periods.per_year, ddof=convention.ddof, risk_free_rate=rate, first_win=convention.first_win
     )
     return ScoredCurve(score, periods)
 
@@ -151,6 +156,7 @@ def equity_score(
     """
     account = account_values(values)
     returns = equity_returns(account)
+    at_least("first_win", first_win, 1)
     annual = (
         _NOT_ANNUAL if periods_per_year is None else _annual(account, returns, periods_per_year, ddof, risk_free_rate)
     )

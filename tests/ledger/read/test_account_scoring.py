@@ -206,7 +206,7 @@ def test_an_evaluation_that_was_kept_is_the_same_and_is_made_again_after_a_new_v
 
 
 def test_orders_of_bots_agree_as_spearman_says_and_two_bots_are_too_few() -> None:
-    found = rank_agreements({"a": "wxyz", "b": "xwyz", "c": "zw"})
+    found = rank_agreements({"a": list("wxyz"), "b": list("xwyz"), "c": list("zw")})
     assert [(each.one, each.other, each.bots) for each in found] == [("a", "b", 4), ("a", "c", 2), ("b", "c", 2)]
     # 1 - 6 * (1 + 1) / (4 * 15).
     assert found[0].correlation == pytest.approx(0.8)

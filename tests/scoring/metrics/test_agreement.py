@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 from sklearn.metrics import cohen_kappa_score, f1_score
 
-from predibot.scoring.metrics.agreement import macro_f1, quadratic_weighted_kappa, rank_correlation
+from predibot.scoring.metrics.agreement import cohen_kappa, macro_f1, quadratic_weighted_kappa, rank_correlation
 
 SERIES = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=1, max_size=20)
 RATINGS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=20)
@@ -151,3 +151,21 @@ except UsageError as error:
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == 'agreement of labels needs scikit-learn: pip install "predibot[agreement]"'
+
+
+def test_kappa_of_classes_by_hand() -> None:
+    # 20 of 25 both yes, 15 both no of 50: seen .7; yes .5 and .6, expected .5 * .6 + .5 * .4 = .5.
+    one = [1] * 25 + [0] * 25
+    other = [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
+    assert cohen_kappa(one, other) == pytest.approx(0.4)
+
+
+def test_full_agreement_is_one_and_one_class_alone_says_nothing() -> None:
+    assert cohen_kappa(list("abca"), list("abca")) == 1.0
+    assert cohen_kappa([True, True], [True, True]) is None
+    assert cohen_kappa([1, 0], [0, 1]) == -1.0
+
+
+def test_readings_of_other_things_are_refused() -> None:
+    with pytest.raises(ValueError, match="lengths differ: one 1, other 2"):
+        cohen_kappa([1], [1, 0])
