@@ -150,6 +150,18 @@ class SelectingGame(Protocol):
         """
 
 
+@runtime_checkable
+class CohortGame(Protocol):
+    """A game of cohorts: one starts in a run, with its markets and its bots, and is decided on in later runs too."""
+
+    @property
+    def methodology(self) -> Any:
+        """Return the version of its rules; results of two are never mixed."""
+
+    def subjects_of(self, cohorts: Sequence[str]) -> tuple[Subject, ...]:
+        """Return what is decided on, from the names of the cohorts that decide, in their order."""
+
+
 class ChatModel(Protocol):
     """A model that can be talked to; it retries by itself and keeps its deadline."""
 

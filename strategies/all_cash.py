@@ -8,10 +8,12 @@ from predibot.domain.decision import Decision
 
 @dataclass(frozen=True, slots=True)
 class AllCash:
-    """Keep the whole portfolio in cash, so that it is worth its deposit for ever."""
+    """Keep the whole account in cash, so that it is worth its deposit for ever."""
 
-    games = ("portfolio_weights",)
+    games = ("portfolio_weights", "weekly_cohort")
 
     def decide(self, context: Context) -> Decision:
-        """Return no weight for anything; what is held is sold."""
+        """Return no weight for anything, by which what is held is sold; in a cohort, where nothing is, hold."""
+        if context.game.name == "weekly_cohort":
+            return Decision()
         return Decision(orders=context.view.orders({}))

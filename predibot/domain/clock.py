@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LONGEST = timedelta(days=366)
+_WEEK = timedelta(weeks=1)
+_FIRST_SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
 _LENGTH = re.compile(r"([0-9]{1,6})([mhdw])")
 _UNITS = {"w": timedelta(weeks=1), "d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
 
@@ -75,10 +77,12 @@ def format_length(length: timedelta) -> str:
 
 
 def floor_to(instant: datetime, every: timedelta) -> datetime:
-    """Return the start of the slot an instant falls in, counted from 1970 in UTC.
+    """Return the start of the slot an instant falls in, counted from 1970 in UTC; whole weeks start on Sundays.
 
     Examples:
         >>> format_instant(floor_to(parse_instant("2026-02-13T19:30:00Z"), timedelta(days=1)))
         '2026-02-13T00:00Z'
+        >>> format_instant(floor_to(parse_instant("2026-02-13T19:30:00Z"), timedelta(weeks=2)))
+        '2026-02-01T00:00Z'
     """
-    return instant - (instant - EPOCH) % every
+    return instant - (instant - (EPOCH if every % _WEEK else _FIRST_SUNDAY)) % every

@@ -7,18 +7,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from predibot.config import Settings
-from predibot.contracts import OpenVenue, ProgressListener
+from predibot.contracts import CohortGame, OpenVenue, ProgressListener
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
 from predibot.errors import LedgerError, LedgerUnusable, UsageError
 from predibot.jobs.deciding.activity import Watch, unwatched
+from predibot.jobs.deciding.cohorts import PlayedCohort, played_cohorts, started_cohort
 from predibot.jobs.deciding.decide_one import DecideJob, Worker
 from predibot.jobs.deciding.open_run import RunRequest, open_run
 from predibot.jobs.deciding.worker_setup import Processes, agent_setup, load_loops, make_worker
@@ -130,6 +132,15 @@ def decide(
     run = open_run(request, store=store, opened=opened, clock=clock, listener=listener)
     if isinstance(run, RunPlan):
         return DecideReport(run, (), (), run.notes, time.monotonic() - began)
+    game, live = request.recipe.make_game(), opened.venue.live
+    cohorts: tuple[PlayedCohort, ...] = ()
+    if isinstance(game, CohortGame):
+        started_cohort(run.stored, game, store, live=live, asked=request.start_cohort)
+        cohorts = played_cohorts(run.stored, game, store, live=live)
+        # A line-up plays as it was frozen, whatever the recipe says by now.
+        bots = tuple({bot.name: bot for cohort in cohorts for bot in cohort.bots}.values())
+        request = replace(request, recipe=replace(request.recipe, bots=bots))
+        agents = agent_setup(request.recipe, opened=opened, settings=settings, clock=clock, store=store)
     plans = [bot_plan(bot) for bot in bots]
     bot_rows = store.run_write(lambda connection: add_bots(connection, run.stored, plans))
     worker = make_worker(
@@ -145,12 +156,13 @@ def decide(
         retry=request.retry,
         watch=watch,
     )
-    subjects = worker.game.subjects(run.events)
+    subjects = tuple(each.subject for each in cohorts) if cohorts else worker.game.subjects(run.events)
     _require_events(worker, subjects)
     if worker.news is not None:
         # Before processes share the work, of which each would look for them.
         worker.news.of([market for event in run.events for market in event.markets])
-    jobs = tuple(decide_job(run.stored, bot, bot_rows, subject) for bot in bots for subject in subjects)
+    playing = [(bot, each.subject) for each in cohorts for bot in each.bots] or list(product(bots, subjects))
+    jobs = tuple(decide_job(run.stored, bot, bot_rows, subject) for bot, subject in playing)
     pool = _pool(worker, request, run.stored.key, opened, processes)
     with logged_about(About(run.stored.key)):
         _log.info("as of %s: %d decisions asked for", format_instant(run.stored.as_of), len(jobs))

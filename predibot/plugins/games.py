@@ -9,10 +9,7 @@ from predibot.plugins import registry
 from predibot.plugins.arguments import Argument, Complaint, class_problem, complaints_of, frozen_arguments, made
 from predibot.plugins.registry import Kind, Plugin, own_code
 
-UNFINISHED = ("weekly_cohort",)
-"""Games whose rules are there and that nothing plays yet: no list has them, no recipe can name them, and no package can
-take their names."""
-GAME = Kind("game", "predibot.games", "predibot.games", own=UNFINISHED, unfinished=UNFINISHED)
+GAME = Kind("game", "predibot.games", "predibot.games")
 _MEMBERS = ("name", "stake_usd", "scores", "subjects", "view", "form", "book")
 
 
@@ -31,8 +28,6 @@ def make_game(name: str, **options: Argument) -> Game:
     Raises:
         PluginError: If there is no such game, it is none, or it does not take an option or its value.
     """
-    if name in UNFINISHED:
-        raise PluginError(f"the game {name!r} cannot be played yet. The games are {', '.join(game_names())}")
     found = registry.find(GAME, name)
     if problem := _problem(found):
         raise PluginError(problem)

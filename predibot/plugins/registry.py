@@ -41,8 +41,6 @@ class Kind:
     """The files it is a file among, to which a user adds folders; None where a plug-in is a folder of the package."""
     own: tuple[str, ...] = ()
     """Names of predibot's own that are made in another way; nobody else takes them."""
-    unfinished: tuple[str, ...] = ()
-    """Those of `own` that cannot be used yet, and that no message offers."""
 
     def attribute(self, name: str) -> str:
         """Return what a module of this name calls the plug-in."""
@@ -164,7 +162,7 @@ def unknown_name(kind: Kind, name: str, valid: Iterable[str]) -> str:
 
 
 def _offered(kind: Kind) -> tuple[str, ...]:
-    return (*names(kind), *(name for name in kind.own if name not in kind.unfinished))
+    return (*names(kind), *kind.own)
 
 
 def _lies_in_folder(kind: Kind, name: str) -> bool:

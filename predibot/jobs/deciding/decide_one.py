@@ -68,6 +68,7 @@ from predibot.ledger.write.decisions import (
 )
 from predibot.ledger.write.events import Catalogue
 from predibot.ledger.write.runs import StoredRun
+from predibot.ledger.write.turns import KnownMarket
 from predibot.plugins.strategies import StrategySpec, load_strategy
 from predibot.plugins.venues import payloads_of
 from predibot.recipe.recipe import BotSpec
@@ -162,6 +163,8 @@ class Worker:
     claims: Claims = field(default_factory=Claims)
     news: NewsBoard | None = None
     """None where the game shows no news, or no bot reads any."""
+    universes: Mapping[Subject, Sequence[KnownMarket]] = field(default_factory=dict)
+    """The markets of each cohort, which another run may have chosen."""
 
     @property
     def fills(self) -> FillModel:
@@ -181,7 +184,13 @@ class Worker:
         return self.game.view(subject, shown, venue=self.venue.name, account=turn.account, past=turn.past)
 
     def events_of(self, subject: Subject) -> tuple[Event, ...]:
-        """Return what of the run a decision is about: its event, or for any other subject all of them."""
+        """Return what a decision is about: its event, the markets of its cohort as they are now, or all of the run.
+
+        Raises:
+            VenueUnavailable: If the venue does not answer.
+        """
+        if subject in self.universes:
+            return self.markets.unlisted(self.universes[subject], self.instant())
         return (self.events[subject.id],) if subject.kind == "event" else tuple(self.events.values())
 
     def instant(self) -> datetime:
@@ -321,6 +330,7 @@ def _claimed(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]
             mode="live" if worker.venue.live else "replay",
             deposit_usd=worker.game.stake_usd,
             at=worker.run.as_of,
+            methodology=getattr(worker.game, "methodology", ""),
         )
         held = claim_with_account(connection, account_id, worker.run, *about, who, now=now, token=token)
         return held, account_id

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
 from predibot.contracts import OpenVenue, ProgressListener
-from predibot.domain.clock import floor_to, format_instant
+from predibot.domain.clock import EPOCH, floor_to, format_instant
 from predibot.domain.event import Event
 from predibot.errors import RunConflict
 from predibot.jobs.deciding.select_events import choose
@@ -17,6 +17,8 @@ from predibot.ledger.write.claims import Retry
 from predibot.ledger.write.runs import RunPlan, StoredRun, freeze_run, frozen_events, runs_of_slot
 from predibot.recipe.recipe import Recipe
 from predibot.version import __version__
+
+_WEEK = timedelta(weeks=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class RunRequest:
     """The instant that a schedule named; left out, the start of the stretch of `every` it is now."""
     deadline_at: datetime | None = None
     """Decisions made later are in no score."""
+    start_cohort: bool = False
+    """Whether the cohort of the week is started, in whichever hour of it the run is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,11 @@ def open_run(
     """
     slot_at = request.slot_at or floor_to(opened.now, request.recipe.every)
     held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
+    if request.slot_at is None and not request.recipe.every % _WEEK and not held:
+        # Slots of whole weeks began on Thursdays once; a run of such a slot is gone on with.
+        before = opened.now - (opened.now - EPOCH) % request.recipe.every
+        old = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, before))
+        slot_at, held = (before, old) if old else (slot_at, held)
     fitting = sorted(
         (run for run in held if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
     )

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from predibot.config import Settings
-from predibot.contracts import VISIT_WEBPAGE, OpenVenue
+from predibot.contracts import VISIT_WEBPAGE, CohortGame, OpenVenue
 from predibot.domain.event import Event
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.news_board import NewsBoard
 from predibot.jobs.deciding.activity import Watch, unwatched
+from predibot.jobs.deciding.cohorts import played_cohorts
 from predibot.jobs.deciding.decide_one import Worker
 from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.ledger.store import Store
@@ -78,6 +79,7 @@ def make_worker(
     # A past has its books only where they are asked for, which costs a request an event.
     board = QuoteBoard(opened.venue, clock, past_books=getattr(game, "fills", "mid") == "book")
     window = getattr(game, "news_window", None)
+    cohorts = played_cohorts(run, game, store, live=opened.venue.live) if isinstance(game, CohortGame) else ()
     reads_news = any(bot.needs.models or bot.needs.news for bot in recipe.bots)
     return Worker(
         store=store,
@@ -96,6 +98,7 @@ def make_worker(
         agents=agents,
         loopback=opened.loopback.search_url if opened.loopback else None,
         watch=watch,
+        universes={cohort.subject: cohort.markets for cohort in cohorts},
         news=NewsBoard(store, run, agents, window) if agents is not None and window and reads_news else None,
     )
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from predibot.config import Settings
-from predibot.contracts import Past, ProgressListener
+from predibot.contracts import CohortGame, Past, ProgressListener
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import Status
 from predibot.domain.schedule import Timetable
 from predibot.errors import UsageError
 from predibot.jobs.decide import DecideReport, decide
+from predibot.jobs.deciding.accounts.tracked import track_accounts
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.open_venue import open_past
@@ -179,10 +180,25 @@ def play(
         VenueError: If the past cannot be read.
         LedgerError: If the ledger fails; what is recorded stays.
     """
+    before: datetime | None = None
     for turn in turns:
+        if before is not None and isinstance(turn.request.recipe.make_game(), CohortGame):
+            # Accounts of cohorts are valued daily, between their decisions too.
+            for at in days_between(before, turn.at):
+                with past.open_at(at) as opened:
+                    track_accounts(store=store, opened=opened, clock=clock, replayed=turn.request.recipe.name)
+        before = turn.at
         with past.open_at(turn.at) as opened:
             report = decide(turn.request, store=store, opened=opened, settings=settings, clock=clock, listener=listener)
         yield report
+
+
+def days_between(first: datetime, last: datetime) -> Iterator[datetime]:
+    """Yield the instants a day apart after the first and before the last."""
+    at = first + timedelta(days=1)
+    while at < last:
+        yield at
+        at += timedelta(days=1)
 
 
 def replay(

@@ -13,6 +13,8 @@ from predibot.domain.decision import Subject
 from predibot.domain.price import Instrument, Price
 from predibot.errors import ClaimLost
 from predibot.games.accounts import account_of, value_usd
+from predibot.games.weekly_cohort.cohorts import week_of
+from predibot.games.weekly_cohort.rules import COHORT
 from predibot.ledger.schema.tables import (
     AccountRow,
     DecisionRow,
@@ -57,6 +59,7 @@ def open_account(
     mode: Mode,
     deposit_usd: float,
     at: datetime,
+    methodology: str = "",
 ) -> int:
     """Return the row of a bot's account, which is opened with a deposit where the bot has none.
 
@@ -68,11 +71,13 @@ def open_account(
         mode: Whether the run is live; a replay has an account of its own.
         deposit_usd: What it begins with.
         at: When that was paid in.
+        methodology: The version of the game's rules, where it has several.
     """
     row = {
         "recipe": run.recipe,
         "game": run.game,
         "mode": mode,
+        "methodology": methodology,
         "bot": bot,
         "subject_row": subject_row(connection, run.id, subject),
     }
@@ -98,7 +103,8 @@ def claim_with_account(
     """Return the claim on a decision and on the account it is about, or why it cannot be had.
 
     An account has one writer at a time, in the order of slots: while the decision of another run is under way it
-    cannot be had, and once a later slot had it an earlier one has missed its turn.
+    cannot be had, and once a later slot had it an earlier one has missed its turn. In a cohort a week has one decision,
+    whichever run of the week asks for it.
 
     Args:
         connection: A writing transaction.
@@ -117,6 +123,9 @@ def claim_with_account(
     is_own = before is not None and (before.run_id, before.bot_id) == (run.id, bot_id)
     if before is not None and not is_own and before.status == "claimed" and not is_abandoned(before, claimant, now=now):
         return Taken("claimed")
+    is_of_week = account.slot_at is not None and week_of(account.slot_at) == week_of(run.slot_at)
+    if before is not None and not is_own and subject.kind == COHORT and is_of_week and before.status != "failed":
+        return Taken("missed")
     held = claim(connection, run.id, bot_id, subject, claimant, now=now, token=token)
     if isinstance(held, Claim):
         had = {"task_id": held.task_id, "slot_at": run.slot_at}
@@ -124,11 +133,14 @@ def claim_with_account(
     return held
 
 
-def live_accounts(connection: Connection, venue: str) -> tuple[tuple[int, str], ...]:
-    """Return the row and the bot of each account of live runs at a venue."""
+def accounts_at(
+    connection: Connection, venue: str, mode: Mode, recipe: str | None = None
+) -> tuple[tuple[int, str], ...]:
+    """Return the row and the bot of each account of runs at a venue, of one recipe or of all."""
     at_venue = select(accounts.c.id, accounts.c.bot).join(subjects, subjects.c.id == accounts.c.subject_row)
+    of_recipe = [] if recipe is None else [accounts.c.recipe == recipe]
     found = connection.execute(
-        at_venue.where(accounts.c.mode == "live", subjects.c.venue == venue).order_by(accounts.c.id)
+        at_venue.where(accounts.c.mode == mode, subjects.c.venue == venue, *of_recipe).order_by(accounts.c.id)
     )
     return tuple((row, bot) for row, bot in found)
 
@@ -145,6 +157,15 @@ def is_valued(connection: Connection, account_id: int, *, at: datetime, interval
     """Return whether an account has a valuation of the interval that an instant is in."""
     same = (valuations.c.account_id == account_id, valuations.c.at == at - (at - EPOCH) % interval)
     return connection.execute(select(valuations.c.revision).where(*same)).first() is not None
+
+
+def is_past(connection: Connection, account_id: int, at: datetime) -> bool:
+    """Return whether an account has gone on beyond an instant: something was booked or valued later."""
+    later = (
+        select(journal.c.number).where(journal.c.account_id == account_id, journal.c.at > at),
+        select(valuations.c.revision).where(valuations.c.account_id == account_id, valuations.c.at > at),
+    )
+    return any(connection.execute(each.limit(1)).first() is not None for each in later)
 
 
 def lock_account(connection: Connection, account_id: int) -> None:

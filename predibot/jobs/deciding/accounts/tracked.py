@@ -7,30 +7,43 @@ from functools import partial
 from sqlalchemy import Connection
 
 from predibot.contracts import OpenVenue
+from predibot.domain.account import Mode
 from predibot.errors import VenueError
 from predibot.jobs.deciding.accounts.advance import Known, bring_up_to_date
 from predibot.jobs.deciding.accounts.market_board import MarketBoard
 from predibot.jobs.deciding.accounts.turn import look_at
 from predibot.jobs.deciding.quotes import QuoteBoard
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import free_account, live_accounts
+from predibot.ledger.write.accounts import accounts_at, free_account, is_past
 
 
-def track_accounts(*, store: Store, opened: OpenVenue, clock: Callable[[], datetime]) -> tuple[str, ...]:
+def track_accounts(
+    *, store: Store, opened: OpenVenue, clock: Callable[[], datetime], replayed: str | None = None
+) -> tuple[str, ...]:
     """Settle and value the accounts of live runs at a venue as of now, and return what could not be read.
 
-    An account that a bot has at the moment is left to it. In a replay nothing is done: what an account is worth there
-    does not depend on when it is looked back on.
+    An account that a bot has at the moment is left to it, and so is one that has gone on beyond this instant. Of a
+    past nothing is done unless a recipe's replay has come to it: what an account is worth there does not depend on when
+    it is looked back on.
+
+    Args:
+        store: The ledger.
+        opened: The venue, and the instant.
+        clock: The instant it is.
+        replayed: The recipe whose replay has come to this instant.
 
     Raises:
         LedgerError: If the ledger fails; what is stored stays.
     """
     venue, now = opened.venue, opened.now
-    if not venue.live:
+    if not venue.live and replayed is None:
         return ()
+    mode: Mode = "live" if venue.live else "replay"
     board = MarketBoard(venue, QuoteBoard(venue, clock), clock)
     failures = []
-    for account_id, bot in store.run_read(lambda connection: live_accounts(connection, venue.name)):
+    for account_id, bot in store.run_read(lambda connection: accounts_at(connection, venue.name, mode, replayed)):
+        if store.run_read(partial(is_past, account_id=account_id, at=now)):
+            continue
         try:
             _, known = look_at(account_id, (), store=store, venue=venue, board=board, now=now)
         except VenueError as error:
@@ -41,5 +54,5 @@ def track_accounts(*, store: Store, opened: OpenVenue, clock: Callable[[], datet
 
 
 def _valued(connection: Connection, *, account_id: int, known: Known) -> None:
-    if free_account(connection, account_id, now=known.at):
+    if free_account(connection, account_id, now=known.at) and not is_past(connection, account_id, known.at):
         bring_up_to_date(connection, account_id, known, again=False)

@@ -102,6 +102,7 @@ def take_turn(
             pending=tuple(each.order for each in pending_orders(connection, account_id)),
             at=now,
             outside=frozenset(market.id for event in kept for market in event.markets),
+            journal=journal,
         )
         return AccountTurn(account_id, now, journal, account, (*events, *kept), past)
 

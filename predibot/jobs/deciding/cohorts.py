@@ -1,0 +1,163 @@
+"""The cohorts of a run: the one that it starts, and those that decide in it, each with its line-up and its markets."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from sqlalchemy import Connection, select
+
+from predibot.contracts import CohortGame
+from predibot.domain.account import Mode
+from predibot.domain.decision import Subject
+from predibot.domain.event import Event
+from predibot.games.weekly_cohort.cohorts import (
+    Cohort,
+    CohortState,
+    Member,
+    cohort_name,
+    deciding,
+    starts_cohort,
+)
+from predibot.ledger.read.cohorts.accounts import KeptCohort, kept_cohorts, member_accounts
+from predibot.ledger.store import Store
+from predibot.ledger.write.cohorts import start_cohort
+from predibot.ledger.write.events import markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import StoredRun, frozen_events, runs
+from predibot.ledger.write.turns import KnownMarket
+from predibot.plugins.strategies import spec_of
+from predibot.recipe.recipe import BotSpec, Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedCohort:
+    """A cohort that decides in a run."""
+
+    subject: Subject
+    markets: tuple[KnownMarket, ...]
+    """Its universe, in the order in which it is shown."""
+    bots: tuple[BotSpec, ...]
+    """Its line-up as it was frozen, by the ids of its members."""
+
+
+def started_cohort(run: StoredRun, game: CohortGame, store: Store, *, live: bool, asked: bool = False) -> str:
+    """Start the cohort of a run's week, where the run may and it is not there yet; return its name, or no text.
+
+    A bot that has the name of an earlier one and is another gets an id of its own: results of both are told apart.
+
+    Args:
+        run: Its frozen events are the universe, and its bots the line-up.
+        game: That is played.
+        store: The ledger.
+        live: Whether the run is.
+        asked: Whether it is also started by a run that is not of the first hour of its week.
+    """
+    if not (asked or starts_cohort(run.slot_at)):
+        return ""
+    name = cohort_name(run.slot_at)
+
+    def work(connection: Connection) -> bool:
+        known = dict[str, BotSpec]()
+        for cohort in _kept(connection, run, game, live=live):
+            known.update(_line_up(connection, cohort))
+        line_up = [_member(bot, _free_id(bot, known)) for bot in _bots(connection, run.id).values()]
+        return start_cohort(connection, run, name, mode=_mode(live), methodology=str(game.methodology), line_up=line_up)
+
+    return name if store.run_write(work) else ""
+
+
+def played_cohorts(run: StoredRun, game: CohortGame, store: Store, *, live: bool) -> tuple[PlayedCohort, ...]:
+    """Return the cohorts that decide in a run, the newest first.
+
+    Raises:
+        PluginError: If the strategy of a member is not there any more.
+    """
+    return store.run_read(partial(_played, run=run, game=game, live=live))
+
+
+def _played(connection: Connection, *, run: StoredRun, game: CohortGame, live: bool) -> tuple[PlayedCohort, ...]:
+    kept = {each.name: each for each in _kept(connection, run, game, live=live)}
+    states = list(_states(connection, list(kept.values()), run.as_of))
+    names = [each.name for each in deciding(states, run.as_of, game.methodology)]
+    return tuple(
+        PlayedCohort(subject, _universe(connection, kept[name]), tuple(_line_up(connection, kept[name]).values()))
+        for name, subject in zip(names, game.subjects_of(names), strict=True)
+    )
+
+
+def _kept(connection: Connection, run: StoredRun, game: CohortGame, *, live: bool) -> list[KeptCohort]:
+    group = (run.recipe, run.game, _mode(live), str(game.methodology))
+    found = kept_cohorts(connection, run.as_of, venue=run.venue_name, recipe=run.recipe)
+    return [each for each in found if each.group == group]
+
+
+def _states(connection: Connection, kept: Sequence[KeptCohort], at: datetime) -> Iterator[CohortState]:
+    """Yield what is known of cohorts; of a `v2` one nothing but its start says whether it decides."""
+    if not any(each.methodology == "v1" for each in kept):
+        yield from (CohortState(_cohort(each), 0, 1) for each in kept)
+        return
+    held: dict[int, int] = {}
+    for member in member_accounts(connection, kept, at):
+        held[member.cohort] = held.get(member.cohort, 0) + len(member.account.positions)
+    is_settled = (resolutions.c.market_row == markets.c.id, resolutions.c.effective_at <= at)
+    settled = set(connection.execute(select(markets.c.market_id).where(*is_settled)).scalars())
+    for each in kept:
+        still = [market for market in _universe(connection, each) if market.ref.id not in settled]
+        yield CohortState(_cohort(each), held.get(each.row, 0), len(still))
+
+
+def _cohort(kept: KeptCohort) -> Cohort:
+    return Cohort(kept.start, kept.methodology, kept.members, archived=kept.archived_at is not None)  # type: ignore[arg-type]
+
+
+def _universe(connection: Connection, cohort: KeptCohort) -> tuple[KnownMarket, ...]:
+    return known_markets(frozen_events(connection, cohort.run_id))
+
+
+def known_markets(events: Sequence[Event]) -> tuple[KnownMarket, ...]:
+    """Return the markets of events, to ask a venue what became of them."""
+    return tuple(
+        KnownMarket(0, event.id, event.title, market.question, market.ref)
+        for event in events
+        for market in event.markets
+    )
+
+
+def _line_up(connection: Connection, cohort: KeptCohort) -> Mapping[str, BotSpec]:
+    """Return the bots of a cohort by their ids, as the recipe of the run that started it had them."""
+    bots = _bots(connection, cohort.run_id)
+    return {member.bot_id: replace(bots[member.display_name], name=member.bot_id) for member in cohort.members}
+
+
+def _bots(connection: Connection, run_id: int) -> Mapping[str, BotSpec]:
+    """Return the bots that a run was frozen with, by their names."""
+    text = connection.execute(select(runs.c.recipe_json).where(runs.c.id == run_id)).scalar_one()
+    recipe = Recipe.from_json(text)
+    return {
+        bot.name: replace(bot, strategy=spec_of(bot.strategy.name, bot.strategy.arguments).playing(recipe.game))
+        for bot in recipe.bots
+    }
+
+
+def _free_id(bot: BotSpec, known: Mapping[str, BotSpec]) -> str:
+    """Return what a bot is known by: its name, with a number behind it where a bot that is another had that."""
+    number = 1
+    while True:
+        name = bot.name if number == 1 else f"{bot.name}~{number}"
+        if name not in known or replace(known[name], name=bot.name) == bot:
+            return name
+        number += 1
+
+
+def _member(bot: BotSpec, bot_id: str) -> Member:
+    def usd(per_million: float | None) -> float | None:
+        return None if per_million is None else per_million / 1e6
+
+    terms = bot.terms
+    prices = usd(terms.input_usd_per_million_tokens), usd(terms.output_usd_per_million_tokens)
+    return Member(bot_id, bot.name, bot.model or "", *prices, prompt_version=bot.strategy.source_sha256[:12])
+
+
+def _mode(live: bool) -> Mode:
+    return "live" if live else "replay"
