@@ -213,7 +213,10 @@ def _remarks(
     there = {(each.cohort, each.bot) for each in members}
     for row, cohort in cohorts.items():
         named = [member.bot_id for member in cohort.members if not bot_names or member.bot_id in bot_names]
-        if absent := [bot for bot in named if (row, bot) not in there]:
+        absent = [bot for bot in named if (row, bot) not in there]
+        if absent == named:
+            yield f"nobody has an account in {cohort.name}, where nothing was decided, so it counts in no return"
+        elif absent:
             yield f"without an account in {cohort.name}, and so in no return of it: {', '.join(absent)}"
 
 
