@@ -27,13 +27,16 @@ from predibot.domain.event import MarketRef
 from predibot.domain.price import Instrument, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.domain.untrusted_text import has_too_many_values
-from predibot.errors import RunConflict
+from predibot.errors import RunConflict, UsageError
 from predibot.games.accounts import account_of
+from predibot.games.weekly_cohort.cohorts import Member, cohort_start
+from predibot.games.weekly_cohort.methodology import methodology_of
 from predibot.ledger.read.export import export_types
 from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
 from predibot.ledger.schema.tables import (
     AccountRow,
     BotRow,
+    CohortRow,
     DecisionRow,
     EventRow,
     FillRow,
@@ -92,6 +95,7 @@ _MODELS: Mapping[str, type[SQLModel]] = {
     "sources": SourceRow,
     "resolutions": ResolutionRow,
     "orders": OrderRow,
+    "cohorts": CohortRow,
     "accounts": AccountRow,
     "journal": JournalEntryRow,
     "valuations": ValuationRow,
@@ -218,6 +222,7 @@ class Restorer:
             "quotes": self._put_quotes,
             "resolutions": self._put_resolutions,
             "orders": self._put_orders,
+            "cohorts": self._put_cohorts,
             "accounts": self._put_accounts,
             "journal": self._put_journal,
             "valuations": lambda some: self._put_of_account(ValuationRow, some),
@@ -467,18 +472,33 @@ class Restorer:
             found.append(row)
         return self._insert(OrderRow, found)
 
+    def _put_cohorts(self, rows: Sequence[Checked]) -> int:
+        """Put back cohorts; one that is here stays as it is."""
+        for place, values in rows:
+            values["run_id"], venue = self._run(place, values)
+            if venue != values["venue"]:
+                raise RowRefused(place, f"venue is {values['venue'][:60]!r}, its run is of {venue[:60]!r}")
+            try:
+                cohort_start(values["name"])
+                methodology_of(values["methodology"])
+                [Member(**member) for member in json.loads(values["line_up"])]
+            except (UsageError, ValueError, TypeError) as error:
+                raise RowRefused(place, f"it is no cohort: {_first(error)}") from None
+        return self._insert(CohortRow, rows)
+
     def _put_accounts(self, rows: Sequence[Checked]) -> int:
         new = 0
         for place, values in rows:
             key = _account_key(values)
-            recipe, game, mode, bot, venue, kind, subject_id = key
+            recipe, game, mode, methodology, bot, venue, kind, subject_id = key
             if kind not in ACCOUNT_SUBJECTS:
                 raise RowRefused(place, f"a {kind[:40]!r} has no account")
             subject = {"venue": venue, "kind": kind, "subject_id": subject_id, "event_row": None}
             insert_new(self.connection, SubjectRow, [subject])
             same = (subjects.c.venue == venue, subjects.c.kind == kind, subjects.c.subject_id == subject_id)
             subject_row = self.connection.execute(select(subjects.c.id).where(*same)).scalar_one()
-            named = {"recipe": recipe, "game": game, "mode": mode, "bot": bot, "subject_row": subject_row}
+            named = {"recipe": recipe, "game": game, "mode": mode, "methodology": methodology}
+            named |= {"bot": bot, "subject_row": subject_row}
             account_id = self._account_row(named)
             if account_id is None:
                 account_id = int(self._returned(AccountRow, [Checked(place, {**named, **values})], accounts.c.id)[0].id)
@@ -495,7 +515,7 @@ class Restorer:
         """Return the row of the account that a row is of, and take out its name."""
         key = _account_key(row.values)
         if key not in self._accounts:
-            raise RowRefused(row.place, f"there is no account of {key[3][:80]!r} in the export")
+            raise RowRefused(row.place, f"there is no account of {key[4][:80]!r} in the export")
         return self._accounts[key]
 
     def _put_journal(self, rows: Sequence[Checked]) -> int:
@@ -687,14 +707,14 @@ class Restorer:
             raise RowRefused(rows[0].place, f"the database refuses it: {_first(error.orig or error)}") from None
 
 
-_AccountKey = tuple[str, str, str, str, str, str, str]
+_AccountKey = tuple[str, str, str, str, str, str, str, str]
 
 
 def _account_key(values: Values) -> _AccountKey:
     """Return what an account is known by, and take it out of a row."""
     recipe, game, mode, bot = (values.pop(name) for name in ("recipe", "game", "mode", "bot"))
     venue, kind, subject_id = (values.pop(name) for name in ("account_venue", "subject_kind", "subject_id"))
-    return (recipe, game, mode, bot, venue, kind, subject_id)
+    return (recipe, game, mode, values.pop("methodology") or "", bot, venue, kind, subject_id)
 
 
 def _batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
@@ -746,6 +766,7 @@ class _Column(NamedTuple):
 _COMPUTED = ("decisions", "late")
 """Follows from the other columns."""
 _ADDED = {("runs", "deadline_at"), ("fills", "order_number"), ("fills", "model"), ("quotes", "depth_json")}
+_ADDED |= {(table, "methodology") for table in ("accounts", "journal", "valuations", "marks", "turns")}
 """Absent from older exports, which have none of it."""
 
 

@@ -29,7 +29,7 @@ from predibot.ledger.write.events import markets
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.turns import add_turn
 from tests.games.weekly_cohort.world import bets, sells
-from tests.ledger.by_hand import a_run, claimant, rows_of
+from tests.ledger.by_hand import a_run, claimant, plan, rows_of
 
 SUNDAY = datetime(2026, 3, 1, tzinfo=UTC)
 WEEK = timedelta(weeks=1)
@@ -86,16 +86,9 @@ class Weeks:
         """Return the run of a week, which is made where there is none."""
         if f"{week}" not in self.runs:
             at = SUNDAY + week * WEEK + timedelta(minutes=5)
-            self.runs[f"{week}"] = a_run(
-                self.store,
-                *self.events(at),
-                bots=tuple(bots),
-                key=f"{self.recipe}@{at:%Y-%m-%dT%H:%MZ}",
-                game="weekly_cohort",
-                recipe=self.recipe,
-                slot_at=at,
-                as_of=at,
-            )
+            named = plan(key=f"{self.recipe}@{at:%Y-%m-%dT%H:%MZ}", game="weekly_cohort")
+            said = {name: getattr(named, name) for name in ("key", "game", "recipe", "recipe_json", "digest")}
+            self.runs[f"{week}"] = a_run(self.store, *self.events(at), bots=tuple(bots), slot_at=at, as_of=at, **said)
         return self.runs[f"{week}"]
 
     def events(self, at: datetime) -> tuple[Event, ...]:

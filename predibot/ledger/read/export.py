@@ -27,6 +27,8 @@ from predibot.domain.price import Instrument
 from predibot.ledger.read.packed_runs import collation_of
 from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
+from predibot.ledger.schema.tables import CohortRow
+from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bets, bots, decisions, fills, forecasts, orders, quotes, sources
@@ -35,6 +37,8 @@ from predibot.ledger.write.news import news
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import is_late, runs, with_decisions
 from predibot.ledger.write.turns import turns
+
+cohorts = table_of(CohortRow)
 
 # Clocks, costs, the folders of archives and what an event was first called may differ where the rest is the same.
 # What was exported later than the others stays out too, so that older canonical exports compare.
@@ -52,6 +56,8 @@ _NOT_CANONICAL: Mapping[str, frozenset[str]] = {
     "fills": frozenset({"market_id", "order_number", "model"}),
     "quotes": frozenset({"depth_json"}),
     "resolutions": frozenset({"seen_at"}),
+    # Why one is archived matters, and not when somebody typed it.
+    "cohorts": frozenset({"archived_at"}),
 }
 _KEY_COLUMNS: Mapping[str, int] = {
     "runs": 2,
@@ -66,11 +72,12 @@ _KEY_COLUMNS: Mapping[str, int] = {
     "observations": 5,
     "resolutions": 3,
     "orders": 6,
-    "accounts": 7,
-    "journal": 8,
-    "valuations": 9,
-    "marks": 12,
-    "turns": 8,
+    "cohorts": 6,
+    "accounts": 8,
+    "journal": 9,
+    "valuations": 10,
+    "marks": 13,
+    "turns": 9,
     "news": 4,
 }
 """How many columns, from the first one on, no two rows that the database sorts have in common."""
@@ -375,6 +382,7 @@ _ACCOUNT = (
     accounts.c.recipe,
     accounts.c.game,
     accounts.c.mode,
+    accounts.c.methodology,
     accounts.c.bot,
     subjects.c.venue.label("account_venue"),
     subjects.c.kind.label("subject_kind"),
@@ -430,6 +438,12 @@ def _marks() -> Select[Any]:
 def _turns() -> Select[Any]:
     statement = _of_account(turns, turns.c.slot_at, *run_columns(), turns.c.at, turns.c.journal_number)
     return statement.join(runs, runs.c.id == turns.c.run_id)
+
+
+def _cohorts() -> Select[Any]:
+    key = (cohorts.c[name] for name in ("recipe", "game", "mode", "venue", "name", "methodology"))
+    said = (cohorts.c[name] for name in ("started_at", "line_up", "archived_at", "archived_reason"))
+    return select(*key, *run_columns(), *said).join(runs, runs.c.id == cohorts.c.run_id).order_by(cohorts.c.id)
 
 
 def _news() -> Select[Any]:
@@ -498,6 +512,7 @@ _STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
     "sources": lambda: _of_decision(sources, *(column for column in sources.c if column.name != "decision_id")),
     "observations": _price_paths,
     "resolutions": _resolutions,
+    "cohorts": _cohorts,
     "accounts": lambda: _of_account(accounts, accounts.c.slot_at),
     "journal": _journal,
     "valuations": lambda: _of_account(
@@ -509,5 +524,5 @@ _STATEMENTS: Mapping[str, Callable[[], Select[Any]]] = {
 }
 TABLES = tuple(_STATEMENTS)
 """What `export` writes, and in which order `import ledger` reads it: what a row names stands before it."""
-ADDED_TABLES = frozenset({"orders", "accounts", "journal", "valuations", "marks", "turns", "news"})
-"""Absent from older exports, which know no accounts."""
+ADDED_TABLES = frozenset({"orders", "cohorts", "accounts", "journal", "valuations", "marks", "turns", "news"})
+"""Absent from older exports, which know no accounts, or no cohorts."""

@@ -40,6 +40,7 @@ def json_columns() -> Mapping[str, TypeAdapter[Any]]:
     passed_over = Annotated[dict[PassedOver, str], Field(min_length=len(PASSED_OVER))]
     return {
         "arguments_json": fields,
+        "line_up": TypeAdapter(Annotated[list[dict[str, Any]], FailFast()]),
         "members_json": texts,
         "models_json": texts,
         "notes_json": texts,

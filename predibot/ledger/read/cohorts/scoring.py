@@ -15,7 +15,6 @@ from predibot.ledger.read.account_scoring import decided_accounts, decisions_of_
 from predibot.ledger.read.cohorts.accounts import KeptCohort, MemberAccount, kept_cohorts, member_accounts
 from predibot.ledger.read.packed_runs import numbers_of
 from predibot.ledger.write.accounts import accounts
-from predibot.ledger.write.claims import tasks
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
@@ -65,7 +64,7 @@ def cohort_records(
     rows = [each.row for each in own]
     decided = decisions_of_accounts(connection, venue, rows, as_of)
     said = _forecasts(connection, rows, as_of)
-    strategies = _strategies(connection, rows)
+    strategies = _strategies(connection, kept)
     found = []
     for group, of_group in sorted(groups.items()):
         in_it = {each.row: each for each in of_group if each in counted}
@@ -150,7 +149,7 @@ def _bots(
     ended: Mapping[int, datetime | None],
     decided: Floats,
     said: Floats,
-    strategies: Mapping[int, str],
+    strategies: Mapping[tuple[int, str], str],
     as_of: datetime,
 ) -> Iterator[CohortBot]:
     """Yield each bot with its accounts, those apart whose models can have known something else."""
@@ -169,7 +168,7 @@ def _bots(
         yield CohortBot(
             bot=bot,
             display_name=names.get(bot, bot),
-            strategy=strategies.get(latest.row, ""),
+            strategy=strategies.get((cohorts[latest.cohort].run_id, bot), ""),
             results=tuple(
                 result
                 for each in own
@@ -242,12 +241,8 @@ def _forecasts(connection: Connection, own: Sequence[int], as_of: datetime) -> F
     return numbers_of(connection, statement, 3)
 
 
-def _strategies(connection: Connection, own: Sequence[int]) -> Mapping[int, str]:
-    statement = (
-        select(accounts.c.id, bots.c.strategy)
-        .select_from(accounts)
-        .join(tasks, tasks.c.id == accounts.c.task_id)
-        .join(bots, bots.c.id == tasks.c.bot_id)
-        .where(accounts.c.id.in_(own))
-    )
-    return {row: strategy for row, strategy in connection.execute(statement)}
+def _strategies(connection: Connection, kept: Sequence[KeptCohort]) -> Mapping[tuple[int, str], str]:
+    """Return the strategy of each bot of the runs that started cohorts, by the run and the bot."""
+    statement = select(bots.c.run_id, bots.c.name, bots.c.strategy)
+    started = statement.where(bots.c.run_id.in_([each.run_id for each in kept]))
+    return {(run_id, name): strategy for run_id, name, strategy in connection.execute(started)}
