@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import text
@@ -32,15 +32,30 @@ strategy = "one_shot"
 model = "sandbox/lazy"
 """
 BOTS = 3
+COHORTS = """
+every = "7d"
+venue = "sandbox:events=14"
+[game]
+name = "weekly_cohort"
+[[bots]]
+strategy = "all_cash"
+[[bots]]
+strategy = "random_trade"
+[[bots]]
+name = "another"
+strategy = "random_trade"
+"""
+FIRST_SUNDAY = datetime(2026, 1, 11, 0, 5, tzinfo=UTC)
 
 
 @dataclass
 class KilledReplay:
-    """A replay of some days in a folder of its own."""
+    """A replay of portfolios through some days, or of cohorts through some weeks, in a folder of its own."""
 
     folder: Path
-    days: int
+    days: int = 0
     ledger: str = ""
+    weeks: int = 0
     kills: int = 0
     program: Program = field(init=False)
 
@@ -49,17 +64,19 @@ class KilledReplay:
         self.folder.mkdir()
         self.program = Program(self.folder, {"PREDIBOT_WORKERS": "2"})
         self.ledger = self.ledger or self.program.ledger
-        (self.folder / "walk.toml").write_text(RECIPE, encoding="utf-8")
+        (self.folder / "walk.toml").write_text(COHORTS if self.weeks else RECIPE, encoding="utf-8")
 
     @property
     def decisions(self) -> int:
         """Return how many there are in the end."""
-        return BOTS * self.days
+        # A cohort decides in its week and the four that follow.
+        return BOTS * (sum(min(week + 1, 5) for week in range(self.weeks)) + self.days)
 
     def start(self) -> "subprocess.Popen[str]":
         """Start the replay, or go on with it."""
-        last = SANDBOX_OPENS_AT + timedelta(days=self.days - 1)
-        instants = ("--from", SANDBOX_OPENS_AT.isoformat(), "--to", last.isoformat(), "--every", "1d")
+        first, length = (FIRST_SUNDAY, 7 * self.weeks) if self.weeks else (SANDBOX_OPENS_AT, self.days)
+        last = first + timedelta(days=length - 1)
+        instants = ("--from", first.isoformat(), "--to", last.isoformat(), "--every", "7d" if self.weeks else "1d")
         return self.program.start("replay", "walk.toml", *instants, "--ledger", self.ledger, "--json")
 
     def whole(self, process: "subprocess.Popen[str]") -> None:
