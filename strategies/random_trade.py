@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from predibot.contracts import Context
 from predibot.domain.decision import Decision, Order
-from predibot.games.weekly_cohort.execution import most_usd
-from predibot.games.weekly_cohort.methodology import MIN_BET_USD
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +17,8 @@ class RandomTrade:
         view, rng = context.view, context.rng
         # All are drawn, so that what one week has changes nothing of what another one draws.
         action, place, share = rng.randrange(3), rng.random(), rng.random()
-        most = most_usd(view.account, 0.0, view.methodology)
-        if action == 0 and most >= MIN_BET_USD:
+        if action == 0 and view.bet_range_usd is not None:
+            least_usd, most_usd = view.bet_range_usd
             offered = [
                 outcome.instrument
                 for market in view.markets
@@ -29,7 +27,7 @@ class RandomTrade:
                 if outcome.is_buyable
             ]
             if offered:
-                amount_usd = MIN_BET_USD + share * (most - MIN_BET_USD)
+                amount_usd = least_usd + share * (most_usd - least_usd)
                 return Decision(orders=(Order(offered[int(place * len(offered))], amount_usd),))
         held = [each for each in view.positions if not each.is_closed and each.outcome.price is not None]
         sellable = [each for each in held if each.outcome.price.mid > 0.0]

@@ -7,7 +7,7 @@ from datetime import datetime
 from predibot.domain.account import Account
 from predibot.domain.event import Market
 from predibot.domain.price import Instrument, Price
-from predibot.games.weekly_cohort.methodology import Methodology
+from predibot.games.weekly_cohort.methodology import MAX_SHARE, MIN_BET_USD, Methodology
 from predibot.games.weekly_cohort.outcomes import Outcome
 from predibot.games.weekly_cohort.positions import Standing, standing_of
 
@@ -97,6 +97,12 @@ class CohortView:
         """Return the price of each outcome that has one now."""
         found = ((outcome.instrument, outcome.price) for market in self.markets for outcome in market.outcomes)
         return {instrument: price for instrument, price in found if price is not None}
+
+    @property
+    def bet_range_usd(self) -> tuple[float, float] | None:
+        """Return the least and the most that one bet may be; None where there is too little cash for any."""
+        most_usd = MAX_SHARE * self.account.cash_usd
+        return (MIN_BET_USD, most_usd) if most_usd >= MIN_BET_USD else None
 
     @property
     def standing(self) -> Standing:
