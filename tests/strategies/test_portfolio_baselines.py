@@ -86,6 +86,6 @@ def test_a_baseline_keeps_the_rules_where_prices_are_extreme_or_missing(name: st
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_baseline_of_portfolios_plays_no_other_game(name: str) -> None:
-    with pytest.raises(PluginError, match="plays portfolio_weights.*, and not game 'dollar_per_event'"):
+    with pytest.raises(PluginError, match=r"plays portfolio_weights.*, and not game 'dollar_per_event'"):
         spec_of(name).playing("dollar_per_event")
     assert spec_of(name).playing("portfolio_weights").name == name
