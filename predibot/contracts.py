@@ -62,6 +62,18 @@ class AnswerForm(Protocol):
         """
 
 
+@runtime_checkable
+class LastWordForm(Protocol):
+    """A form whose game says how often an answer is repaired, and what is decided where none holds."""
+
+    @property
+    def repairs(self) -> int:
+        """Return how many answers may follow a refused one."""
+
+    def given_up(self, complaint: str) -> Decision:
+        """Return what is decided where the last answer was refused too, for this reason."""
+
+
 class Game(Protocol):
     """What is asked of a bot, and what becomes of its answer; pure.
 

@@ -19,8 +19,9 @@ from predibot.domain.spelling import first_of
 MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"
 """The one subject that is known by more than tags: by the words of `CryptoWords`."""
-RANKINGS = ("volume_1wk", "market_volume_24h")
-"""By what an event traded in a week, or by what one of its markets traded in a day."""
+MARKET_VOLUME = "market_volume"
+RANKINGS = ("volume_1wk", "market_volume_24h", MARKET_VOLUME)
+"""By what an event traded in a week, by what one of its markets traded in a day, or by what each market ever traded."""
 _NAMED_WORDS = 10
 
 
@@ -44,6 +45,7 @@ class SelectionRules:
     max_markets: int = 20
     """An event; 0 means all."""
     events: int = 10
+    """Of a run; ranked by `market_volume` it is so many markets, whatever their events."""
 
     def __post_init__(self) -> None:
         """Refuse rules that no event could be held to."""
@@ -124,14 +126,24 @@ def select(
         else:
             passed_over.append(PassedOver(event.id, event.title, *failed))
     candidates, crowded = _capped(candidates, rules.per_category if only_event_id is None else 0)
-    passed_over += [*crowded, *_below_the_cut(candidates, rules)]
-    chosen = candidates[: rules.events]
+    passed_over += crowded
+    if rules.rank_by == MARKET_VOLUME and only_event_id is None:
+        chosen, crowded = _with_most_traded(candidates, rules.events)
+        passed_over += crowded
+    else:
+        passed_over += _below_the_cut(candidates, rules)
+        chosen = candidates[: rules.events]
     if only_event_id is None:
         notes += _notes_on_words(listed, rules)
     for event in chosen:
         notes += _notes_on_markets(event, drops[event.id], rules)
-    if only_event_id is None and len(chosen) < rules.events:
-        notes.append(f"{len(chosen)} of {rules.events} events: no other event keeps the rules")
+    counted, noun = (
+        (sum(len(event.markets) for event in chosen), "market")
+        if rules.rank_by == MARKET_VOLUME
+        else (len(chosen), "event")
+    )
+    if only_event_id is None and counted < rules.events:
+        notes.append(f"{counted} of {rules.events} {noun}s: no other {noun} keeps the rules")
     trimmed = (replace(event, markets=event.markets[: rules.max_markets or None]) for event in chosen)
     return Selection(tuple(trimmed), tuple(passed_over), tuple(notes), rules.rank_by)
 
@@ -145,7 +157,8 @@ def ranking_is_settled(events_so_far: Sequence[Event], rules: SelectionRules, as
         rules: Those of the recipe.
         as_of: The run's instant.
     """
-    if not events_so_far:
+    if not events_so_far or rules.rank_by == MARKET_VOLUME:
+        # What was traded long ago stands anywhere in a list of what a week traded.
         return False
     chosen = select(events_so_far, rules, as_of).selected
     if len(chosen) < rules.events:
@@ -159,8 +172,14 @@ def ranked_by_usd(event: Event, rank_by: str) -> float | None:
     """Return the volume by which an event with the markets that can be played is ranked, None where it is unknown."""
     if rank_by == "volume_1wk":
         return event.volume_1wk_usd
-    known = [market.volume_24h_usd for market in event.markets if market.volume_24h_usd is not None]
-    return max(known, default=None)
+    known = (_traded_usd(market, rank_by) for market in event.markets)
+    return max((volume_usd for volume_usd in known if volume_usd is not None), default=None)
+
+
+def _traded_usd(market: Market, rank_by: str) -> float | None:
+    if rank_by == MARKET_VOLUME:
+        return market.volume_usd
+    return market.volume_1wk_usd if rank_by == "volume_1wk" else market.volume_24h_usd
 
 
 def _volume_order(volume_usd: float | None) -> tuple[bool, float]:
@@ -175,8 +194,7 @@ def _event_order(event: Event, rank_by: str = "volume_1wk") -> tuple[tuple[bool,
 
 
 def _market_order(market: Market, rank_by: str = "volume_1wk") -> tuple[tuple[bool, float], str]:
-    volume_usd = market.volume_1wk_usd if rank_by == "volume_1wk" else market.volume_24h_usd
-    return (_volume_order(volume_usd), market.id)
+    return (_volume_order(_traded_usd(market, rank_by)), market.id)
 
 
 def _once_each(events: Sequence[Event]) -> tuple[list[Event], list[str]]:
@@ -324,6 +342,28 @@ class _Words:
             names.setdefault(category.casefold(), f"its category {category!r}")
         ranked = sorted(names.keys() & self._rank.keys(), key=self._rank.__getitem__)
         return {self._by_folded[name]: names[name] for name in ranked}
+
+
+def _with_most_traded(candidates: Sequence[Event], most: int) -> tuple[list[Event], list[PassedOver]]:
+    """Return events with those of their markets that traded most in all, and the events that have none of them."""
+    ranked = sorted(
+        (_market_order(market, MARKET_VOLUME), number, market.id)
+        for number, event in enumerate(candidates)
+        for market in event.markets
+    )
+    kept: dict[int, set[str]] = {}
+    for _, number, market_id in ranked[:most]:
+        kept.setdefault(number, set()).add(market_id)
+    chosen = [
+        replace(candidates[number], markets=tuple(m for m in candidates[number].markets if m.id in kept[number]))
+        for number in sorted(kept)
+    ]
+    crowded = [
+        PassedOver(event.id, event.title, "events", f"none of its markets is among the {most} that traded most")
+        for number, event in enumerate(candidates)
+        if number not in kept
+    ]
+    return chosen, crowded
 
 
 def _capped(candidates: Sequence[Event], per_category: int) -> tuple[list[Event], list[PassedOver]]:

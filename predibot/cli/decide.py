@@ -45,6 +45,9 @@ def decide(
         str | None, typer.Option("--replay-traces", hidden=True, help="the same, by an older name")
     ] = None,
     new_run: Annotated[bool, typer.Option("--new-run", help="start another run in the same slot")] = False,
+    start_cohort: Annotated[
+        bool, typer.Option("--start-cohort", help="start the cohort of this week, if it has not started")
+    ] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
     log_file: options.LogFile = None,
@@ -74,6 +77,7 @@ def decide(
         event_id=event,
         new_run=new_run,
         retry=options.retry(retry),
+        start_cohort=start_cohort,
     )
     if dry_run:
         _show_plan(request, caller, venue, as_of, every=all_passed_over, as_json=json)

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from predibot.contracts import Game, SelectingGame
+from predibot.contracts import CohortGame, Game, Needs, SelectingGame
 from predibot.domain.budget import LIMIT_LEVELS, Limits
 from predibot.domain.clock import parse_length
 from predibot.domain.schedule import CATCH_UP, Cron, Schedule
@@ -413,6 +413,9 @@ def _bot(table: BotTable, game: str, path: KeyPath, where: _Where) -> BotSpec:
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)
         spec, settings = spec_of(table.strategy, arguments).playing(game), _settings(stated, path, where)
+        if isinstance(make_game(game), CohortGame) and (needs := _looked_up(spec.needs)):
+            what = f"strategy {table.strategy!r} needs {needs}, and in game {game!r} a bot has what it is shown alone"
+            raise where.error((*path, "strategy"), f"{what}. Take one that needs none of it, such as one_shot")
         if stated and not spec.needs.models:
             key = next(iter(stated))
             what = f"strategy {table.strategy!r} asks no model, so {key!r} changes nothing. Take it out"
@@ -422,6 +425,13 @@ def _bot(table: BotTable, game: str, path: KeyPath, where: _Where) -> BotSpec:
         return BotSpec(name, spec, _terms(table, settings))
     except PluginError as error:
         raise where.error((*path, "strategy"), str(error)) from None
+
+
+def _looked_up(needs: Needs) -> str:
+    """Return what a strategy looks up beside its view; no text for nothing."""
+    # What may read daily prices is not refused: the game shows none.
+    asked = {"tools": needs.tools, "news": needs.news, "other bots": needs.members}
+    return " and ".join(name for name, is_needed in asked.items() if is_needed)
 
 
 def _settings(stated: Mapping[str, Any], path: KeyPath, where: _Where) -> ModelSettings:

@@ -56,7 +56,9 @@ def test_every_packaged_recipe_can_be_played(tmp_path: Path) -> None:
         "sandbox",
         "sandbox_agents",
         "sandbox_portfolio",
+        "sandbox_weekly",
         "starter",
+        "weekly",
     }
     for name in packaged_recipe_names():
         assert load_recipe(name, tmp_path).name == name

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
 from predibot.agents.prompts.untrusted_text import Fence, told
-from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, ModelNeed
+from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, LastWordForm, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.errors import AnswerError, BudgetSpent
 from predibot.games.answers import abstained, abstention_of, read_json
@@ -37,9 +37,10 @@ def run_one_shot(
     max_output_tokens: int = ANSWER_TOKENS,
     clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
-    """Return the decision a model answers with, after at most three repairs.
+    """Return the decision a model answers with, after at most three repairs, or as many as its game allows.
 
-    A complaint goes back to the model, what it quotes of the answer in the fence.
+    A complaint goes back to the model, what it quotes of the answer in the fence. What follows when none is left, a
+    game may say.
 
     Args:
         model: Metered, so that a limit shows as `BudgetSpent`.
@@ -58,8 +59,8 @@ def run_one_shot(
     allowed_seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
     ends = clock() + allowed_seconds
     messages = [Message("user", prompt)]
-    complaint = ""
-    for _ in range(1 + MAX_REPAIRS):
+    complaint, repairs = "", form.repairs if isinstance(form, LastWordForm) else MAX_REPAIRS
+    for _ in range(1 + repairs):
         left_seconds = ends - clock()
         if left_seconds <= 0:
             return LoopResult(None, f"no answer within {allowed_seconds:g} seconds{_after(complaint)}")
@@ -77,6 +78,8 @@ def run_one_shot(
             said = Message("assistant", reply.message.text or "(no text)")
             wrong = told(error, Fence.of(context))
             messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
+    if isinstance(form, LastWordForm):
+        return LoopResult(form.given_up(complaint))
     return LoopResult(None, f"no answer held after {MAX_REPAIRS} repairs{_after(complaint)}"[:MAX_REASON_CHARACTERS])
 
 

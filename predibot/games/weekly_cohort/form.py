@@ -22,7 +22,7 @@ from predibot.games.weekly_cohort.view import CohortView
 from predibot.games.weekly_cohort.words import cohort_words
 
 SCHEMA = final_answer(
-    "Hand in your decision, once, alone. It is checked; a complaint says what to mend. "
+    "Hand in your decision, once, alone. It is checked; a complaint says what to fix. "
     f"It is {ACTION} with what belongs to it and {REASONING}, or else abstain and nothing beside it.",
     {
         ACTION: {"type": "string", "enum": list(ACTIONS)},
@@ -64,6 +64,11 @@ or {"action": "HOLD", "reasoning": "..."}"""
 """Answers as they are shown to a model."""
 
 
+SYSTEM_HOLD = "held by the system"
+"""With which the note of a HOLD begins that no bot has said."""
+_MAX_SHOWN = 2_000
+
+
 @dataclass(frozen=True, slots=True)
 class CohortForm:
     """How an answer in a cohort is asked for and read."""
@@ -73,6 +78,8 @@ class CohortForm:
     fields: ClassVar[Collection[str]] = FIELDS
     enough_tokens: ClassVar = 2_000
     """How many tokens a short answer takes."""
+    repairs: ClassVar = 1
+    """How many answers may follow a refused one; then the system holds."""
     seen: CohortView
     price_blind: bool = False
     """Whether prices, and what follows from them, are left out of the words."""
@@ -88,3 +95,7 @@ class CohortForm:
             AnswerError: The message says everything that is wrong with it, and what to fix.
         """
         return parse_answer(answer, self.seen)
+
+    def given_up(self, complaint: str) -> Decision:
+        """Return a HOLD that no bot has said, and whose note says so."""
+        return Decision(notes=(f"{SYSTEM_HOLD}, as no answer could be taken: {complaint[:_MAX_SHOWN]}",))

@@ -12,6 +12,8 @@ CapBasis = Literal["leg", "batch"]
 
 STAKE_USD = 10_000.0
 """What every member of a cohort begins with."""
+UNIVERSE_MARKETS = 500
+"""Of a cohort, those that traded most in all their life."""
 MIN_BET_USD = 50.0
 MAX_SHARE = 0.25
 """Of cash, that a bet, or with `v2` all bets of a decision together, may take."""

@@ -1,7 +1,7 @@
 """The rules of a weekly cohort: what is decided on, what a bot is shown, and how its answer is booked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import ClassVar
 
@@ -16,10 +16,11 @@ from predibot.games.fills import FillModel
 from predibot.games.weekly_cohort.cohorts import cohort_name, cohort_start, decision_week
 from predibot.games.weekly_cohort.execution import check, execute
 from predibot.games.weekly_cohort.form import CohortForm
-from predibot.games.weekly_cohort.methodology import STAKE_USD, Methodology, Version, methodology_of
+from predibot.games.weekly_cohort.methodology import STAKE_USD, UNIVERSE_MARKETS, Methodology, Version, methodology_of
 from predibot.games.weekly_cohort.outcomes import outcomes_of
 from predibot.games.weekly_cohort.positions import positions_of
 from predibot.games.weekly_cohort.view import CohortMarket, CohortView, HeldPosition
+from predibot.selection import MARKET_VOLUME, SelectionRules
 
 COHORT = "cohort"
 """The kind of its subjects; their id is the name of the cohort."""
@@ -45,6 +46,19 @@ class WeeklyCohort:
     def terms(self) -> Methodology:
         """Return the rules of its version."""
         return methodology_of(self.methodology)
+
+    def select(self, rules: SelectionRules) -> SelectionRules:
+        """Return the universe: the 500 open markets with the highest volume of all their life."""
+        return replace(
+            rules,
+            ends_within_days="any",
+            min_hours_left="any",
+            exclude=(),
+            min_volume_24h_usd=0.0,
+            rank_by=MARKET_VOLUME,
+            max_markets=0,
+            events=UNIVERSE_MARKETS,
+        )
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return nothing: which cohorts decide follows from what has started, see `subjects_of`."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from predibot.contracts import Progress, ProgressListener, Venue
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.errors import VenueChanged, VenueUnavailable
-from predibot.selection import Selection, SelectionRules, ranked_by_usd, ranking_is_settled, select
+from predibot.selection import MARKET_VOLUME, Selection, SelectionRules, ranked_by_usd, ranking_is_settled, select
 
 MAX_DOUBTFUL_SHARE = 0.2
 """Of the events a venue lists, and of their markets, that cannot be read; above it what is left is no fair choice.
@@ -211,11 +211,11 @@ def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[Doubt]:
     if len(events) < MIN_TELLING_EVENTS:
         return
     # A field that no rule asks for may be missing.
-    ranked = (
-        "a week's volume above 0 (volume1wk), by which rank_by orders"
-        if rules.rank_by == "volume_1wk"
-        else "a market with a day's volume above 0 (volume24hr), by which rank_by orders"
-    )
+    ranked = {
+        "volume_1wk": "a week's volume above 0 (volume1wk), by which rank_by orders",
+        "market_volume_24h": "a market with a day's volume above 0 (volume24hr), by which rank_by orders",
+        MARKET_VOLUME: "a market with a volume above 0 (volumeNum), by which rank_by orders",
+    }[rules.rank_by]
     stated: dict[str, list[bool]] = {ranked: [bool(ranked_by_usd(each, rules.rank_by)) for each in events]}
     if rules.min_volume_24h_usd > 0.0:
         what = "a day's volume above 0 (volume24hr), which min_volume_24h_usd needs"

@@ -79,6 +79,7 @@ class _MarketWire(_Wire):
     closed: fields.OptionalFlag = None
     volume_1wk_usd: fields.OptionalAmount = Field(default=None, alias="volume1wk")
     volume_24h_usd: fields.OptionalAmount = Field(default=None, alias="volume24hr")
+    volume_usd: fields.OptionalAmount = Field(default=None, alias="volumeNum")
     bid: fields.OptionalPrice = Field(default=None, alias="bestBid")
     ask: fields.OptionalPrice = Field(default=None, alias="bestAsk")
     last: fields.OptionalPrice = Field(default=None, alias="lastTradePrice")
@@ -112,6 +113,7 @@ class _MarketWire(_Wire):
             closed=self.closed,
             volume_1wk_usd=self.volume_1wk_usd,
             volume_24h_usd=self.volume_24h_usd,
+            volume_usd=self.volume_usd,
             quote=self._quote(quoted_at),
             fees=self._fees(),
             exclusive_group=(self.exclusive_id or _EXCLUSIVE) if self.exclusive else "",

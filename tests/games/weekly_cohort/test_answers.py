@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.decision import Decision
 from predibot.errors import AnswerError
-from predibot.games.weekly_cohort.repair import SYSTEM_HOLD, after_refusals, is_system_hold
+from predibot.games.weekly_cohort.form import SYSTEM_HOLD
 from tests.games.weekly_cohort.world import V2, Player, a_market, bets, named, sells
 
 MARKETS = (
@@ -122,7 +121,7 @@ def test_each_of_the_three_answers_is_taken_as_an_object_and_as_its_json() -> No
     assert [(order.instrument.id, order.amount, order.unit, order.side) for order in sold.orders] == [
         ("a:YES", 250.0, "shares", "sell")
     ]
-    assert (hold.orders, is_system_hold(hold), sold.notes) == ((), False, ("sells 100 % of p1",))
+    assert (hold.orders, hold.notes, sold.notes) == ((), (), ("sells 100 % of p1",))
 
 
 def test_an_empty_list_beside_another_action_says_nothing() -> None:
@@ -141,22 +140,13 @@ def test_a_probability_may_be_stated_with_any_action() -> None:
     assert [(each.market_id, each.probability) for each in decision.forecasts] == [("a", 0.7), ("b", 0.0)]
 
 
-def test_a_refused_answer_is_asked_for_once_more_and_then_the_system_holds() -> None:
-    first = after_refusals(["bets is empty."])
-    assert isinstance(first, str) and "bets is empty." in first and "once more" in first
-    second = after_refusals(["bets is empty.", "action is missing."])
-    assert isinstance(second, Decision) and is_system_hold(second)
-    assert second.notes == (f"{SYSTEM_HOLD}, 2 answers were refused: action is missing.",)
-    assert second.orders == ()
-    assert not is_system_hold(FORM.parse({"action": "HOLD", "reasoning": "held by the system"}))
-    with pytest.raises(ValueError, match="nothing follows"):
-        after_refusals([])
-
-
-def test_the_system_holds_without_a_row_in_the_account() -> None:
+def test_a_refused_answer_may_be_repaired_once_and_then_the_system_holds_without_a_row_in_the_account() -> None:
+    held = FORM.given_up("action is missing.")
+    assert (FORM.repairs, held.orders) == (1, ())
+    assert held.notes == (f"{SYSTEM_HOLD}, as no answer could be taken: action is missing.",)
     playing = player()
     before = list(playing.journal)
-    booking = playing.book(after_refusals(["x", "y"]), *MARKETS)
+    booking = playing.book(held, *MARKETS)
     assert (booking.orders, playing.journal) == ((), before)
 
 

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predibot.domain.category import CryptoWords
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.errors import UsageError
+from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.cohorts import (
     Cohort,
     CohortState,
@@ -27,8 +29,8 @@ from predibot.games.weekly_cohort.cohorts import (
     work_at,
 )
 from predibot.games.weekly_cohort.methodology import Version
-from predibot.games.weekly_cohort.universe import universe_of
-from tests.games.weekly_cohort.world import NOW, SUNDAY, a_market, named
+from predibot.selection import SelectionRules, select
+from tests.games.weekly_cohort.world import NOW, SUNDAY, a_market
 
 WEEK = timedelta(weeks=1)
 MEMBERS = (Member("gpt", "GPT-5.2"), Member("kimi", "Kimi K2"))
@@ -170,12 +172,17 @@ def test_the_universe_is_the_open_markets_of_the_highest_total_volume_unknown_la
         a_market("closed", volume_usd=9.0, closed=True),
         a_market("bare", None, volume_usd=9.0),
         a_market("one", volume_usd=9.0, outcomes=("Yes",)),
-        replace(named("many", {"A": 0.5, "B": None, "C": 0.2}), volume_usd=7.0),
     )
-    events = [Event("e", "E", markets), Event("twice", "E", markets[:1])]
-    assert universe_of(events) == ("many", "a", "b", "small", "unknown")
-    assert universe_of(events, 2) == ("many", "a")
-    assert universe_of([replace(events[0], closed=True)]) == ()
-    with pytest.raises(ValueError, match="at least one"):
-        universe_of(events, 0)
+    events = [Event("e", "E", markets), Event("f", "F", (a_market("c", volume_usd=3.0),))]
+    rules = WeeklyCohort().select(SelectionRules(crypto=CryptoWords({})))
+    assert rules.events == 500
+
+    def universe(most: int, *listed: Event) -> list[str]:
+        chosen = select(listed, replace(rules, events=most), NOW).selected
+        return [market.id for event in chosen for market in event.markets]
+
+    assert universe(500, *events) == ["a", "b", "small", "unknown", "c"]
+    assert universe(3, *events) == ["a", "b", "c"]
+    assert universe(2, *events) == ["a", "b"]
+    assert universe(500, replace(events[0], closed=True)) == []
     assert Quote(NOW).price is None

@@ -12,25 +12,21 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.decision import Decision, Label, Order, Subject
 from predibot.domain.price import Depth, FeeSchedule, Instrument, Level, Price, Quote
 from predibot.domain.resolution import Resolution
-from predibot.errors import AnswerError, MarketClosed, PluginError, UsageError
+from predibot.errors import AnswerError, MarketClosed, UsageError
 from predibot.games.accounts import account_of
 from predibot.games.fills import BookFills, MidFills, QuoteFills
 from predibot.games.settlement import settle
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.execution import most_usd, unpriced
 from predibot.games.weekly_cohort.positions import positions_of, resolved_bets, standing_of
-from predibot.plugins.games import game_names, make_game
+from predibot.plugins.games import make_game
 from tests.games.weekly_cohort.world import COHORT, NOW, SUNDAY, V1, V2, Player, a_market, bets, named, sells
 
 
-def test_it_keeps_the_contract_of_games_and_is_in_no_list_before_it_can_be_played() -> None:
+def test_it_keeps_the_contract_of_games() -> None:
     game: Game = V2
     assert (game.name, game.stake_usd, V1.terms.version) == ("weekly_cohort", 10_000.0, "v1")
-    assert "weekly_cohort" not in game_names()
-    with pytest.raises(PluginError, match="cannot be played yet"):
-        make_game("weekly_cohort")
-    with pytest.raises(PluginError, match=r"Valid are: dollar_per_event, portfolio_weights$"):
-        make_game("zzz")
+    assert make_game("weekly_cohort", methodology="v1") == V1
     with pytest.raises(UsageError, match="no methodology"):
         WeeklyCohort("v3")  # type: ignore[arg-type]
     assert V2.subjects_of(["2026-03-01"]) == (COHORT,)
