@@ -5,8 +5,9 @@ Import these names from `predibot` itself; they load with the first use of one.
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from os import PathLike, fspath
 from typing import Literal, Self
 
@@ -24,6 +25,7 @@ from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.replay.replay import Played, Replayed, plan_replay
 from predibot.jobs.requested_recipe import AskedRecipe, asked_about, asked_recipe
+from predibot.ledger.read.cohorts.rows_for_python import LedgerCohort, told_cohorts
 from predibot.ledger.read.rows_for_python import (
     Asked,
     LedgerDecision,
@@ -53,6 +55,7 @@ __all__ = [
     "DecideView",
     "LeaderboardRow",
     "Ledger",
+    "LedgerCohort",
     "LedgerDecision",
     "LedgerForecast",
     "LedgerRun",
@@ -193,6 +196,20 @@ class Ledger:
         asked = self._asked(run, recipe, bots, as_of, void)
         return rows_of(LedgerForecast, self._store.run_read(lambda connection: told_forecasts(connection, asked)))
 
+    def cohorts(self, *, recipe: str | None = None, as_of: datetime | None = None) -> Rows[LedgerCohort]:
+        """Return what each bot made of each weekly cohort, archived ones too; of a ledger without any, nothing.
+
+        Args:
+            recipe: Only of the recipe with this name.
+            as_of: Nothing that was booked, valued or settled later is seen; left out, all that is stored.
+
+        Raises:
+            UsageError: If there is no such recipe, or the instant has no time zone.
+        """
+        asked = self._asked(None, recipe, (), as_of, False)
+        found = self._store.run_read(partial(told_cohorts, recipe=asked.recipe, as_of=asked.as_of))
+        return rows_of(LedgerCohort, found)
+
     def evaluate(
         self,
         *,
@@ -207,6 +224,7 @@ class Ledger:
         convention: str = "predibot",
         resamples: int = 10_000,
         seed: int = 0,
+        archived: bool = False,
     ) -> Scores:
         """Return how good the bots were, from what is stored; no venue is asked, so run `predibot track` before.
 
@@ -222,12 +240,13 @@ class Ledger:
             convention: How annual figures are made.
             resamples: Draws behind each interval, at least 100.
             seed: Of those draws.
+            archived: Whether archived cohorts count too, in `evaluation.cohorts`.
 
         Raises:
             UsageError: If an argument is none of what there is, or the ledger has no run that counts.
         """
         asked = _question(horizons_days, by, delays_days, sizings, convention, resamples, seed)
-        return Scores(self._evaluated(recipe, bots, venue, as_of, asked))
+        return Scores(self._evaluated(recipe, bots, venue, as_of, replace(asked, archived=archived)))
 
     def leaderboard(
         self,

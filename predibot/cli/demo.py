@@ -22,6 +22,7 @@ class DemoGame(StrEnum):
 
     DOLLAR_PER_EVENT = "dollar_per_event"
     PORTFOLIO_WEIGHTS = "portfolio_weights"
+    WEEKLY_COHORT = "weekly_cohort"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,18 @@ On real markets, with a network: predibot decide portfolio""",
             *("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights"),
             *("script_sharp", "script_lazy"),
         ),
+    ),
+    DemoGame.WEEKLY_COHORT: _Played(
+        recipes=("sandbox_weekly",),
+        file=Path("runs/out/demo_weekly.db"),
+        # Eight cohorts: of the last one the first three only track.
+        days=56,
+        following="""
+A cohort starts every week with $10,000 a bot. To see more of it:
+  predibot cohort --ledger {url}
+  predibot cohort {cohort} --ledger {url}
+  predibot account random_trade --cohort {cohort} --ledger {url}
+  predibot report --full --ledger {url}""",
     ),
 }
 
@@ -116,7 +129,9 @@ def demo(
         return
     output.print_evaluation(done.evaluation, json=False)
     console = output.report_console()
-    for line in played.following.format(bots_are=_BOTS_ARE, url=url).split("\n"):
+    cohort = min((each.run.slot_at for each in done.runs), default=options.wall_clock())
+    said = played.following.format(bots_are=_BOTS_ARE, url=url, cohort=f"{cohort:%Y-%m-%d}")
+    for line in said.split("\n"):
         print_line(console, line)
 
 

@@ -81,7 +81,8 @@ def test_a_recipe_nobody_has_is_met_with_the_one_most_like_it(folder: Path) -> N
     write(folder, "daily")
     assert refusal("runs/dayly.toml", folder) == "no recipe 'runs/dayly.toml'. Did you mean 'runs/daily.toml'?"
     assert refusal("sandbx", folder) == "no recipe 'sandbx'. Did you mean 'sandbox'?"
-    there_are = "There are: 'runs/daily.toml', 'portfolio', 'sandbox', 'sandbox_agents', 'sandbox_portfolio', 'starter'"
+    packaged = "'portfolio', 'sandbox', 'sandbox_agents', 'sandbox_portfolio', 'sandbox_weekly', 'starter', 'weekly'"
+    there_are = f"There are: 'runs/daily.toml', {packaged}"
     assert refusal("zzz", folder) == f"no recipe 'zzz'. {there_are}"
 
 

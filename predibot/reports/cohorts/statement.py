@@ -6,6 +6,7 @@ from dataclasses import asdict
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
+from predibot.games.weekly_cohort.cohorts import DECIDES_AFTER
 from predibot.games.weekly_cohort.positions import POSITION_STATES
 from predibot.ledger.read.cohorts.accounts import KeptCohort
 from predibot.ledger.read.cohorts.statement import CohortStatement, CohortSummary, MemberLine, PositionLine
@@ -193,6 +194,8 @@ def _print_head(console: Console, found: CohortStatement) -> None:
     of = f"{cohort.game} {cohort.methodology} of {cohort.recipe}, {cohort.mode}"
     print_line(console, plain(f"Cohort {cohort.name}: {of}, as of {format_instant(found.as_of)}"), "bold")
     state = "decides" if found.decides else "only tracked"
+    if found.as_of < (first := cohort.start + DECIDES_AFTER):
+        state = f"decides from {format_instant(first)}"
     if found.ended_at is not None:
         state = f"complete since {format_instant(found.ended_at)}"
     unresolved = f"{found.unresolved} of {figures.things(found.markets, 'market')} unresolved"

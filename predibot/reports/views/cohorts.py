@@ -61,6 +61,7 @@ def _cells(board: CohortBoard, score: CohortBotScore) -> Document:
         "bot": score.bot,
         "display_name": score.display_name,
         "strategy": score.strategy,
+        "baseline": score.baseline,
         "knowledge": score.knowledge,
         "mean_return": number(returns.mean),
         "mean_return_low": number(returns.low),

@@ -14,6 +14,9 @@ from predibot.scoring.accounts.cohort_scores import (
 )
 from predibot.scoring.records.knowledge import Knowledge
 
+BASELINES = ("all_cash", "random_trade")
+"""Strategies that know nothing, by which the others are measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class CohortBot:
@@ -83,6 +86,11 @@ class CohortBotScore:
     cost_known_usd: float
     knowledge: Knowledge = "clean"
     """With `unknown` it stands apart."""
+
+    @property
+    def baseline(self) -> bool:
+        """Return whether it knows nothing."""
+        return self.strategy in BASELINES
 
     @property
     def failed_share(self) -> float | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, func, select
 
 from predibot.domain.decision import STATUSES
 from predibot.games.weekly_cohort.cohorts import Cohort, CohortState, is_complete
@@ -213,32 +213,35 @@ def _remarks(
     there = {(each.cohort, each.bot) for each in members}
     for row, cohort in cohorts.items():
         named = [member.bot_id for member in cohort.members if not bot_names or member.bot_id in bot_names]
-        if absent := [bot for bot in named if (row, bot) not in there]:
+        absent = [bot for bot in named if (row, bot) not in there]
+        if absent == named:
+            yield f"nobody has an account in {cohort.name}, where nothing was decided, so it counts in no return"
+        elif absent:
             yield f"without an account in {cohort.name}, and so in no return of it: {', '.join(absent)}"
 
 
 def _forecasts(connection: Connection, own: Sequence[int], as_of: datetime) -> Floats:
     """Return the account, the stated probability and what YES paid, (n, 3), of markets that paid 0 or 1."""
-    last = (
-        select(resolutions.c.market_row, func.max(resolutions.c.revision).label("revision"))
+    revisions = (
+        select(resolutions.c.market_row, func.coalesce(resolutions.c.payout_yes, _UNKNOWN))
         .where(resolutions.c.effective_at <= as_of)
-        .group_by(resolutions.c.market_row)
-        .subquery()
+        .order_by(resolutions.c.market_row, resolutions.c.revision)
     )
+    # Of several revisions the last one stays. Joined here, because a database reads all of them for every forecast.
+    paid = {int(market): payout for market, payout in numbers_of(connection, revisions, 2).tolist()}
+    settled = np.array(sorted(market for market, payout in paid.items() if payout in (0.0, 1.0)), dtype=np.float64)
+    payouts = np.array([paid[int(market)] for market in settled], dtype=np.float64)
     statement = (
-        select(accounts.c.id, forecasts.c.probability, resolutions.c.payout_yes)
+        select(accounts.c.id, forecasts.c.probability, forecasts.c.market_row)
         .select_from(decided_accounts())
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
-        .join(last, last.c.market_row == forecasts.c.market_row)
-        .join(
-            resolutions,
-            and_(resolutions.c.market_row == last.c.market_row, resolutions.c.revision == last.c.revision),
-        )
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-        .where(decisions.c.status == "recorded", resolutions.c.payout_yes.in_((0.0, 1.0)))
+        .where(decisions.c.status == "recorded")
         .order_by(accounts.c.id, decisions.c.id, forecasts.c.market_row)
     )
-    return numbers_of(connection, statement, 3)
+    stated = numbers_of(connection, statement, 3)
+    known = stated[np.isin(stated[:, 2], settled)]
+    return np.column_stack([known[:, :2], payouts[np.searchsorted(settled, known[:, 2])]])
 
 
 def _strategies(connection: Connection, kept: Sequence[KeptCohort]) -> Mapping[tuple[int, str], str]:

@@ -41,7 +41,11 @@ def cohort_grid(board: CohortBoard) -> Grid:
 
 def _row(score: CohortBotScore, rank: int | None) -> tuple[str, ...]:
     found = score.score
-    mark = ("!" if score.cannot_bet or score.bankrupt else "") + ("?" if score.knowledge == "unknown" else "")
+    mark = (
+        ("*" if score.baseline else "")
+        + ("!" if score.cannot_bet or score.bankrupt else "")
+        + ("?" if score.knowledge == "unknown" else "")
+    )
     return (
         figures.count(rank),
         plain(score.bot) + mark,
@@ -66,6 +70,8 @@ def _below(board: CohortBoard) -> Iterator[str]:
             ]
         )
     ]
+    if any(each.baseline for each in board.scores):
+        yield "*: a baseline."
     if out:
         yield f"!: {'; '.join(out)}."
     if any(each.knowledge == "unknown" for each in board.scores):

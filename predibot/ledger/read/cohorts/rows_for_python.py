@@ -1,0 +1,95 @@
+"""Cohorts for a reader in Python: a row a member, under the names that exports and documents have."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from predibot.games.weekly_cohort.positions import Standing
+from predibot.ledger.read.cohorts.accounts import kept_cohorts, member_accounts
+from predibot.ledger.read.cohorts.scoring import ended_at
+from predibot.ledger.schema.values import LAST_INSTANT
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerCohort:
+    """What one bot made of one weekly cohort."""
+
+    cohort: str
+    """Its Sunday, as `2026-03-01`."""
+    recipe: str
+    game: str
+    mode: str
+    methodology: str
+    bot: str
+    """Its stable id."""
+    display_name: str
+    started_at: datetime
+    complete_at: datetime | None
+    """When nothing could happen in it any more; None of one that goes on."""
+    archived_reason: str | None
+    """Why it is in no score; None of one that is."""
+    stake_usd: float | None
+    """None of a member without an account, as the next five."""
+    cash_usd: float | None
+    value_usd: float | None
+    """None also where nobody knows what it holds is worth."""
+    profit_usd: float | None
+    standing: Standing | None
+    valued_at: datetime | None
+    open: int
+    """How many positions it holds, those included whose market is closed and not settled."""
+    won: int
+    lost: int
+    exited: int
+    cancelled: int
+
+
+def told_cohorts(
+    connection: Connection, *, recipe: str | None = None, as_of: datetime | None = None
+) -> tuple[LedgerCohort, ...]:
+    """Return every member of every cohort, archived ones too, by recipe, mode and Sunday, in the order of line-ups.
+
+    Args:
+        connection: A reading transaction.
+        recipe: Only of the recipe with this name.
+        as_of: Nothing later is told; None for all that is stored.
+    """
+    at = as_of or LAST_INSTANT
+    kept = kept_cohorts(connection, at, recipe=recipe)
+    members = member_accounts(connection, kept, at)
+    ended = ended_at(connection, kept, members, at)
+    own = {(each.cohort, each.bot): each for each in members}
+    found = []
+    for cohort in kept:
+        for member in cohort.members:
+            account = own.get((cohort.row, member.bot_id))
+            value_usd = None if account is None else account.value_usd
+            states = Counter[str]() if account is None else Counter(each.state for each in account.positions)
+            found.append(
+                LedgerCohort(
+                    cohort=cohort.name,
+                    recipe=cohort.recipe,
+                    game=cohort.game,
+                    mode=cohort.mode,
+                    methodology=cohort.methodology,
+                    bot=member.bot_id,
+                    display_name=member.display_name,
+                    started_at=cohort.started_at,
+                    complete_at=ended[cohort.row],
+                    archived_reason=cohort.archived_reason,
+                    stake_usd=None if account is None else account.stake_usd,
+                    cash_usd=None if account is None else account.account.cash_usd,
+                    value_usd=value_usd,
+                    profit_usd=None if account is None or value_usd is None else value_usd - account.stake_usd,
+                    standing=None if account is None else account.standing,
+                    valued_at=None if account is None else account.valued_at,
+                    open=states["open"] + states["PENDING"],
+                    won=states["WON"],
+                    lost=states["LOST"],
+                    exited=states["EXITED"],
+                    cancelled=states["CANCELLED"],
+                )
+            )
+    return tuple(found)
