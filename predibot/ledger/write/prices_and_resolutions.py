@@ -36,6 +36,8 @@ class Followed:
     """The instant of the first run that plays it."""
     tracked_from: datetime | None
     tracked_until: datetime | None
+    is_named: bool = False
+    """Whether it is one of more than two outcomes."""
 
 
 def followed(connection: Connection, venue: str, *, spec: str | None = None) -> tuple[Followed, ...]:
@@ -72,6 +74,7 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
             wanted_from=row.wanted_from,
             tracked_from=row.tracked_from,
             tracked_until=row.tracked_until,
+            is_named=row.outcome is not None,
         )
         for row in rows
     )
